@@ -23,7 +23,9 @@ _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CA
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect with no garbage collector, which would look again and again through modules and trees that all live to the end."""
+    """Collect with no garbage collector, which would look again and again through modules and trees
+    that all live to the end.
+    """
     gc.disable()
     try:
         return (yield)
@@ -34,10 +36,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session", autouse=True)
 def guard() -> Iterator[None]:
-    """Make the home directory, the git configuration and the network unusable unless a test asks for them."""
+    """Make the home directory, the git configuration and the network unusable unless a test asks
+    for them.
+    """
     saved = dict(os.environ)
-    # A test runner that was started in the background ignores these, and so would every process that a test interrupts.
-    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGHUP, signal.SIG_DFL)):
+    # A test runner that was started in the background ignores these, and so would every process
+    # that a test interrupts.
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
     for name in [n for n in os.environ if n.startswith(("VESPE_", "GIT_"))]:
@@ -53,7 +62,9 @@ def guard() -> Iterator[None]:
     os.environ.update(saved)
 
 
-def _loopback_only(connect: Callable[[socket.socket, Any], None]) -> Callable[[socket.socket, Any], None]:
+def _loopback_only(
+    connect: Callable[[socket.socket, Any], None],
+) -> Callable[[socket.socket, Any], None]:
     def guarded(self: socket.socket, address: Any) -> None:
         if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
             raise AssertionError(f"a test tried to reach {address}")
@@ -75,16 +86,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The corpus of real material beside a checkout; tests that need it are skipped, loudly, where it is absent."""
+    """The corpus of real material beside a checkout; tests that need it are skipped, loudly, where
+    it is absent.
+    """
     directory = HERE.parent.parent / "shared"
     if not (directory / "corpus").is_dir():
-        pytest.skip(f"no corpus at {directory}: this test needs real recordings that are not part of the repository")
+        pytest.skip(
+            f"no corpus at {directory}: this test needs real recordings that are not part of the repository"
+        )
     return directory
 
 
 @pytest.fixture
 def project(home: Path, tmp_path: Path) -> Path:
-    """A project made as `vespe init` makes it, trusted, in a home of its own; in this process, since a thousand tests begin so."""
+    """A project made as `vespe init` makes it, trusted, in a home of its own; in this process,
+    since a thousand tests begin so.
+    """
     directory = tmp_path / "project"
     directory.mkdir()
     found_project(str(directory))
@@ -106,8 +123,12 @@ class Said:
 
 
 @pytest.fixture
-def command(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run command lines in this process, in the project's directory, as the `vespe` command does."""
+def command(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., Said]:
+    """Run command lines in this process, in the project's directory, as the `vespe` command
+    does.
+    """
     monkeypatch.chdir(project)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b""), encoding="utf-8"))
 

@@ -1,4 +1,6 @@
-"""The errors are one drawn tree of inert values: a code, a sentence, a hint and fields that JSON can say."""
+"""The errors are one drawn tree of inert values: a code, a sentence, a hint and fields that JSON
+can say.
+"""
 
 import inspect
 import json
@@ -16,30 +18,48 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.UsageError: lambda: errors.UsageError("asks for what cannot be"),
     errors.MissingExtra: lambda: errors.MissingExtra("counting", extra="tokens", module="tiktoken"),
     errors.ProjectNotFound: lambda: errors.ProjectNotFound("/tmp/x"),
-    errors.ToolNotFound: lambda: errors.ToolNotFound("ad", searched=["project_tools"], close=["add", "and"]),
+    errors.ToolNotFound: lambda: errors.ToolNotFound(
+        "ad", searched=["project_tools"], close=["add", "and"]
+    ),
     errors.KitNotFound: lambda: errors.KitNotFound("gti", close=["git"]),
-    errors.AmbiguousTool: lambda: errors.AmbiguousTool("add", scope="kit", uids=["tool-a", "tool-b"], paths=["/a", "/b"]),
+    errors.AmbiguousTool: lambda: errors.AmbiguousTool(
+        "add", scope="kit", uids=["tool-a", "tool-b"], paths=["/a", "/b"]
+    ),
     errors.ToolImplementationNotFound: lambda: errors.ToolImplementationNotFound("add"),
-    errors.InvalidDocument: lambda: errors.InvalidDocument("is no JSON", path="config.json", line=3, column=7),
-    errors.InvalidTool: lambda: errors.InvalidTool("tool-a", ["`name` is missing", "`schema` is not an object"]),
-    errors.InvalidArguments: lambda: errors.InvalidArguments("wrong", violations=[{"pointer": "/a", "message": "is missing"}]),
+    errors.InvalidDocument: lambda: errors.InvalidDocument(
+        "is no JSON", path="config.json", line=3, column=7
+    ),
+    errors.InvalidTool: lambda: errors.InvalidTool(
+        "tool-a", ["`name` is missing", "`schema` is not an object"]
+    ),
+    errors.InvalidArguments: lambda: errors.InvalidArguments(
+        "wrong", violations=[{"pointer": "/a", "message": "is missing"}]
+    ),
     errors.ParsingError: lambda: errors.ParsingError("not JSON"),
     errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),
     errors.Refused: lambda: errors.Refused("policy says no"),
     errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
     errors.PermissionDenied: lambda: errors.PermissionDenied("the sandbox refused it"),
     errors.MissingSecret: lambda: errors.MissingSecret("TOKEN", tool="search"),
-    errors.AddressRefused: lambda: errors.AddressRefused("internal.example", address="10.0.0.1", why="a private address"),
+    errors.AddressRefused: lambda: errors.AddressRefused(
+        "internal.example", address="10.0.0.1", why="a private address"
+    ),
     errors.MissingKey: lambda: errors.MissingKey("openai", variable="OPENAI_API_KEY"),
-    errors.ToolExecutionError: lambda: errors.ToolExecutionError("failed", details={"exit_code": 3}),
+    errors.ToolExecutionError: lambda: errors.ToolExecutionError(
+        "failed", details={"exit_code": 3}
+    ),
     errors.InvalidOutput: lambda: errors.InvalidOutput("is no JSON"),
     errors.OutputTooLarge: lambda: errors.OutputTooLarge("wrote too much", kept=b"head"),
     errors.SessionEnded: lambda: errors.SessionEnded("was ended because of another call"),
-    errors.ProviderError: lambda: errors.ProviderError("answered with status 429", status=429, transient=True),
+    errors.ProviderError: lambda: errors.ProviderError(
+        "answered with status 429", status=429, transient=True
+    ),
     errors.Diverged: lambda: errors.Diverged("is another request", turn=2, pointer="/messages/1"),
     errors.StreamError: lambda: errors.StreamError("is larger than its caps"),
     errors.TimedOut: lambda: errors.TimedOut("sleep", seconds=0.5),
-    errors.SourceUnavailable: lambda: errors.SourceUnavailable("https://example.invalid/kits cannot be reached"),
+    errors.SourceUnavailable: lambda: errors.SourceUnavailable(
+        "https://example.invalid/kits cannot be reached"
+    ),
     errors.Interrupted: lambda: errors.Interrupted("was cancelled"),
     errors.StorageError: lambda: errors.StorageError("write", "/full/file", REFUSED),
     errors.NotDurable: lambda: errors.NotDurable("/written/file", REFUSED),
@@ -68,7 +88,11 @@ def test_the_tree_that_the_docstring_draws_is_the_tree_of_classes() -> None:
 
 
 def test_every_error_class_of_the_module_is_in_the_tree_and_documented() -> None:
-    defined = {value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)}
+    defined = {
+        value
+        for value in vars(errors).values()
+        if inspect.isclass(value) and issubclass(value, Exception)
+    }
     assert defined == {VespeError, *CLASSES}
     assert [c.__name__ for c in CLASSES if not c.__doc__] == []
 
@@ -89,7 +113,9 @@ def test_every_leaf_is_made_in_these_tests() -> None:
 
 
 @pytest.mark.parametrize("kind", MADE, ids=lambda kind: kind.__name__)
-def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(kind: type[VespeError], capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(
+    kind: type[VespeError], capfd: pytest.CaptureFixture[str]
+) -> None:
     error = MADE[kind]()
     assert type(error) is kind and str(error) == error.message != ""
     assert json.loads(json.dumps(error.details)) == error.details
@@ -109,7 +135,9 @@ def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(kind: typ
         (errors.TimedOut, TimeoutError),
     ],
 )
-def test_an_error_is_caught_as_the_builtin_that_a_caller_expects(kind: type[VespeError], builtin: type[Exception]) -> None:
+def test_an_error_is_caught_as_the_builtin_that_a_caller_expects(
+    kind: type[VespeError], builtin: type[Exception]
+) -> None:
     assert issubclass(kind, builtin)
 
 
@@ -123,19 +151,43 @@ def test_one_error_does_not_share_its_details_with_another() -> None:
 @pytest.mark.parametrize(
     ("error", "sentence", "hint"),
     [
-        (errors.ToolNotFound("ad", close=["add", "and"]), "no available tool is called 'ad'", "did you mean add or and?"),
-        (errors.ToolNotFound("x", searched=["a", "b"]), "no available tool is called 'x' in a, b", "`vespe tool list --all`"),
-        (errors.ToolNotFound("x", reason="its kit is inactive"), "is called 'x': its kit is inactive", "`vespe tool list --all`"),
+        (
+            errors.ToolNotFound("ad", close=["add", "and"]),
+            "no available tool is called 'ad'",
+            "did you mean add or and?",
+        ),
+        (
+            errors.ToolNotFound("x", searched=["a", "b"]),
+            "no available tool is called 'x' in a, b",
+            "`vespe tool list --all`",
+        ),
+        (
+            errors.ToolNotFound("x", reason="its kit is inactive"),
+            "is called 'x': its kit is inactive",
+            "`vespe tool list --all`",
+        ),
         (errors.KitNotFound("gti", close=["git"]), "no kit is called 'gti'", "did you mean git?"),
         (errors.KitNotFound("gti"), "no kit is called 'gti'", "`vespe kit list`"),
-        (errors.ProjectNotFound("/tmp/x"), "neither /tmp/x nor a directory above it has .vespe/", "`vespe init`"),
+        (
+            errors.ProjectNotFound("/tmp/x"),
+            "neither /tmp/x nor a directory above it has .vespe/",
+            "`vespe init`",
+        ),
         (errors.NotTrusted("/p"), "/p is not trusted", "`vespe trust`"),
         (errors.MissingSecret("KEY", tool="t"), "the tool 't' needs the secret KEY", "KEY"),
         (errors.TimedOut("sleep", seconds=30.0), "sleep did not finish within 30 s", "--timeout"),
-        (errors.StorageError("write", "/full/f", REFUSED), "cannot write /full/f: No space left on device", ""),
+        (
+            errors.StorageError("write", "/full/f", REFUSED),
+            "cannot write /full/f: No space left on device",
+            "",
+        ),
         (errors.StorageError("read", "/f", OSError("odd")), "cannot read /f: odd", ""),
         (errors.InvalidTool("tool-a", []), "tool-a: is invalid", "`vespe tool list --all`"),
-        (errors.InvalidTool("tool-a", ["x", "y"], path="/p/tool-a"), "/p/tool-a: x; y", "mend what it names"),
+        (
+            errors.InvalidTool("tool-a", ["x", "y"], path="/p/tool-a"),
+            "/p/tool-a: x; y",
+            "mend what it names",
+        ),
         (
             errors.AmbiguousTool("n", scope="k", uids=["tool-a", "tool-b"], paths=[]),
             "k has 2 tools called 'n': tool-a, tool-b",
@@ -143,7 +195,9 @@ def test_one_error_does_not_share_its_details_with_another() -> None:
         ),
     ],
 )
-def test_a_sentence_says_what_and_where_and_the_hint_what_to_do(error: VespeError, sentence: str, hint: str) -> None:
+def test_a_sentence_says_what_and_where_and_the_hint_what_to_do(
+    error: VespeError, sentence: str, hint: str
+) -> None:
     assert sentence in str(error) and hint in error.hint
 
 
@@ -158,10 +212,15 @@ def test_a_sentence_says_what_and_where_and_the_hint_what_to_do(error: VespeErro
         ({"path": "f.json", "pointer": "/a/0"}, "f.json: is odd at /a/0"),
     ],
 )
-def test_an_invalid_document_says_its_place_as_far_as_it_is_known(place: dict[str, str | int], sentence: str) -> None:
+def test_an_invalid_document_says_its_place_as_far_as_it_is_known(
+    place: dict[str, str | int], sentence: str
+) -> None:
     error = errors.InvalidDocument("is odd", **place)  # type: ignore[arg-type]  # the table mixes texts and numbers
     assert str(error) == sentence
-    assert error.details == {"path": "", "line": 0, "column": 0, "pointer": "", "reason": "is odd"} | place
+    assert (
+        error.details
+        == {"path": "", "line": 0, "column": 0, "pointer": "", "reason": "is odd"} | place
+    )
 
 
 def test_many_changes_of_a_project_are_counted_and_not_all_shown() -> None:
@@ -184,4 +243,9 @@ def test_a_storage_error_keeps_the_number_and_the_path() -> None:
 
 
 def test_a_missing_extra_never_says_to_install_a_name_that_anybody_could_take() -> None:
-    assert re.search(r"install \S*vespe", errors.MissingExtra("this", extra="inspect", module="jinja2").hint) is None
+    assert (
+        re.search(
+            r"install \S*vespe", errors.MissingExtra("this", extra="inspect", module="jinja2").hint
+        )
+        is None
+    )

@@ -1,4 +1,6 @@
-"""The architecture as a test: floors, siblings, owners of libraries, lazy tables, sizes; each failure names file:line."""
+"""The architecture as a test: floors, siblings, owners of libraries, lazy tables, sizes; each
+failure names file:line.
+"""
 
 import ast
 import sys
@@ -57,7 +59,15 @@ OWNERS = {
 }
 CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""
-LAZY_TABLES = {"__init__", "lazy", "moved", "cli", "calls.executors", "agents.providers", "cli.inspect.site"}
+LAZY_TABLES = {
+    "__init__",
+    "lazy",
+    "moved",
+    "cli",
+    "calls.executors",
+    "agents.providers",
+    "cli.inspect.site",
+}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
@@ -66,17 +76,28 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
-MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "data"}
+MODULES = {
+    module_name(path): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.relative_to(PACKAGE).parts[0] != "data"
+}
 
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    return {name: ast.parse(path.read_text(encoding="utf-8"), str(path)) for name, path in MODULES.items()}
+    return {
+        name: ast.parse(path.read_text(encoding="utf-8"), str(path))
+        for name, path in MODULES.items()
+    }
 
 
 def pages() -> set[str]:
     """Return the packages whose `__init__` is its docstring alone."""
-    return {name for name, tree in trees().items() if MODULES[name].name == "__init__.py" and len(tree.body) == 1}
+    return {
+        name
+        for name, tree in trees().items()
+        if MODULES[name].name == "__init__.py" and len(tree.body) == 1
+    }
 
 
 def room_of(name: str) -> str:
@@ -87,7 +108,9 @@ ROOM_FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in ro
 
 
 def imports(name: str, within: ast.AST | None = None) -> Iterator[tuple[str, int]]:
-    """Every module that `name` imports, lazily or for typing too, as (dotted name, line); with `within`, only there."""
+    """Every module that `name` imports, lazily or for typing too, as (dotted name, line); with
+    `within`, only there.
+    """
     for node in ast.walk(within or trees()[name]):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -97,7 +120,14 @@ def imports(name: str, within: ast.AST | None = None) -> Iterator[tuple[str, int
                 if node.module == "vespe.lazy":
                     yield lazy.LIBRARIES.get(alias.name, "vespe.lazy"), node.lineno
                 inner = f"{node.module}.{alias.name}".removeprefix("vespe.")
-                yield (f"vespe.{inner}" if inner in MODULES and str(node.module).startswith("vespe") else str(node.module)), node.lineno
+                yield (
+                    (
+                        f"vespe.{inner}"
+                        if inner in MODULES and str(node.module).startswith("vespe")
+                        else str(node.module)
+                    ),
+                    node.lineno,
+                )
 
 
 @cache
@@ -115,7 +145,12 @@ def loaded_with(name: str) -> frozenset[str]:
 def loaded_by(name: str) -> frozenset[str]:
     """Every module of vespe that a module imports at its top."""
     nodes = [node for node in trees()[name].body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return frozenset(imported.removeprefix("vespe.") for node in nodes for imported, _ in imports(name, node)) & MODULES.keys()
+    return (
+        frozenset(
+            imported.removeprefix("vespe.") for node in nodes for imported, _ in imports(name, node)
+        )
+        & MODULES.keys()
+    )
 
 
 def own_imports(name: str) -> Iterator[tuple[str, int]]:
@@ -140,7 +175,10 @@ def test_a_package_imports_only_from_floors_below_its_own() -> None:
 
 
 def test_no_modules_import_one_another_in_a_circle() -> None:
-    graph = {name: {imported for imported, _ in own_imports(name) if imported not in ("__init__", name)} for name in MODULES}
+    graph = {
+        name: {imported for imported, _ in own_imports(name) if imported not in ("__init__", name)}
+        for name in MODULES
+    }
     while ready := [name for name, needed in graph.items() if not needed & graph.keys()]:
         for name in ready:
             del graph[name]
@@ -153,7 +191,9 @@ def test_folders_stay_small_enough_to_be_seen() -> None:
     assert len(rooms - packages) <= 8
     assert len(packages) <= 18
     folders = [path for path in PACKAGE.rglob("*") if path.is_dir()]
-    assert [folder for folder in folders if len(list(folder.glob("*.py"))) > 26] == []  # 25 modules and their __init__
+    assert [
+        folder for folder in folders if len(list(folder.glob("*.py"))) > 26
+    ] == []  # 25 modules and their __init__
 
 
 def test_scripts_that_run_in_a_child_import_nothing_of_vespe() -> None:
@@ -175,7 +215,9 @@ def test_each_library_has_one_owner() -> None:
 
 
 def test_imports_inside_functions_are_of_what_start_up_would_not_load_otherwise() -> None:
-    """Without a table: such an import earns its place if the module does not come with what its own module imports at the top."""
+    """Without a table: such an import earns its place if the module does not come with what its own
+    module imports at the top.
+    """
     wrong = [
         f"{MODULES[name]}:{line}: import of {imported} inside {function.name}: move it to the top"
         for name in MODULES.keys() - LAZY_TABLES - SCRIPTS
@@ -201,13 +243,19 @@ def test_no_shell_string_and_no_broad_except_stand_in_the_package() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "shell":
                 wrong.append(f"{MODULES[name]}:{node.value.lineno}: shell=")
-            if isinstance(node, ast.ExceptHandler) and _is_broad(node) and name not in SCRIPTS | CALLERS_OF_OTHERS:
+            if (
+                isinstance(node, ast.ExceptHandler)
+                and _is_broad(node)
+                and name not in SCRIPTS | CALLERS_OF_OTHERS
+            ):
                 wrong.append(f"{MODULES[name]}:{node.lineno}: broad except")
     assert not wrong, "\n".join(wrong)
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException"))
+    return handler.type is None or (
+        isinstance(handler.type, ast.Name) and handler.type.id in ("Exception", "BaseException")
+    )
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -218,17 +266,27 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 
 def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    first = function.body[1] if ast.get_docstring(function) is not None and len(function.body) > 1 else function.body[0]
+    first = (
+        function.body[1]
+        if ast.get_docstring(function) is not None and len(function.body) > 1
+        else function.body[0]
+    )
     return (function.end_lineno or first.lineno) - first.lineno + 1
 
 
 def test_functions_keep_within_their_size() -> None:
-    wrong = [f"{MODULES[name]}:{f.lineno}: {f.name} has {n} lines" for name, f in functions() if (n := body_lines(f)) > 70]
+    wrong = [
+        f"{MODULES[name]}:{f.lineno}: {f.name} has {n} lines"
+        for name, f in functions()
+        if (n := body_lines(f)) > 70
+    ]
     assert not wrong, "\n".join(wrong)
 
 
 AGREED = ("create_tool", "agents.agent.__init__")
-"""Functions whose signatures were agreed upon with those who call them: `create_tool(name, schema, implementation_details)`, `Agent(…)`."""
+"""Functions whose signatures were agreed upon with those who call them:
+`create_tool(name, schema, implementation_details)`, `Agent(…)`.
+"""
 
 
 def test_signatures_are_short_and_keyword_only_after_the_second_parameter() -> None:
@@ -237,42 +295,77 @@ def test_signatures_are_short_and_keyword_only_after_the_second_parameter() -> N
         if (
             function.name in AGREED
             or f"{name}.{function.name}" in AGREED
-            or any("click" in ast.unparse(d) or "option" in ast.unparse(d) for d in function.decorator_list)
+            or any(
+                "click" in ast.unparse(d) or "option" in ast.unparse(d)
+                for d in function.decorator_list
+            )
         ):
             continue
         arguments = function.args
-        positional = [a.arg for a in arguments.posonlyargs + arguments.args if a.arg not in ("self", "cls")]
+        positional = [
+            a.arg for a in arguments.posonlyargs + arguments.args if a.arg not in ("self", "cls")
+        ]
         if len(positional) + len(arguments.kwonlyargs) > 6:
-            wrong.append(f"{MODULES[name]}:{function.lineno}: {function.name} takes more than 6 parameters")
-        if len(positional) > 2 and arguments.defaults and len(positional) - len(arguments.defaults) < 2:
-            wrong.append(f"{MODULES[name]}:{function.lineno}: {function.name} takes options by position")
+            wrong.append(
+                f"{MODULES[name]}:{function.lineno}: {function.name} takes more than 6 parameters"
+            )
+        if (
+            len(positional) > 2
+            and arguments.defaults
+            and len(positional) - len(arguments.defaults) < 2
+        ):
+            wrong.append(
+                f"{MODULES[name]}:{function.lineno}: {function.name} takes options by position"
+            )
     assert not wrong, "\n".join(wrong)
 
 
 def test_every_module_says_in_one_line_what_it_is() -> None:
-    assert [str(MODULES[name]) for name, tree in trees().items() if not ast.get_docstring(tree)] == []
+    assert [
+        str(MODULES[name]) for name, tree in trees().items() if not ast.get_docstring(tree)
+    ] == []
     assert [name for name in MODULES if name.rpartition(".")[2].strip("_") in BANNED_NAMES] == []
 
 
 def test_the_lazy_libraries_are_the_standard_librarys_or_have_an_owner() -> None:
     known = OWNERS.keys() | sys.stdlib_module_names
-    assert {name for name in lazy.LIBRARIES.values() if name.partition(".")[0] not in known} == set()
+    assert {
+        name for name in lazy.LIBRARIES.values() if name.partition(".")[0] not in known
+    } == set()
 
 
 def test_every_module_has_a_test_of_its_name_in_the_same_place() -> None:
     tests = Path(__file__).parent
-    seen = {".".join((*p.relative_to(tests).parts[:-1], p.stem.removeprefix("test_"))) for p in tests.rglob("test_*.py")}
-    wanted = {name.removesuffix(".__init__").strip("_") for name in MODULES} - {"init", "defaults"} - pages()
-    missing = {name for name in wanted if name not in seen and f"{name}.{name.rpartition('.')[2]}" not in seen}
+    seen = {
+        ".".join((*p.relative_to(tests).parts[:-1], p.stem.removeprefix("test_")))
+        for p in tests.rglob("test_*.py")
+    }
+    wanted = (
+        {name.removesuffix(".__init__").strip("_") for name in MODULES}
+        - {"init", "defaults"}
+        - pages()
+    )
+    missing = {
+        name
+        for name in wanted
+        if name not in seen and f"{name}.{name.rpartition('.')[2]}" not in seen
+    }
     assert missing == set()
 
 
 def test_the_picture_of_the_floors_is_drawn_from_the_table() -> None:
     drawn = render_architecture.PICTURE.read_text(encoding="utf-8")
-    assert drawn == render_architecture.draw(), "run `./dev docs`: it draws docs/architecture.svg anew"
+    assert drawn == render_architecture.draw(), (
+        "run `./dev docs`: it draws docs/architecture.svg anew"
+    )
 
 
 def test_the_picture_of_a_calls_way_shows_the_stops_of_the_page() -> None:
     assert len(render_architecture.stops()) == 10
-    assert all((render_architecture.ROOT / "vespe" / module).exists() for _, module in render_architecture.stops())
-    assert render_architecture.WAY.read_text(encoding="utf-8") == render_architecture.draw_way(), "run `./dev docs`"
+    assert all(
+        (render_architecture.ROOT / "vespe" / module).exists()
+        for _, module in render_architecture.stops()
+    )
+    assert render_architecture.WAY.read_text(encoding="utf-8") == render_architecture.draw_way(), (
+        "run `./dev docs`"
+    )

@@ -1,4 +1,6 @@
-"""A lazy module is imported at its first use and not before, in an interpreter that has seen nothing yet."""
+"""A lazy module is imported at its first use and not before, in an interpreter that has seen
+nothing yet.
+"""
 
 import os
 import re
@@ -11,10 +13,18 @@ from vespe.lazy import LIBRARIES, LazyModule, difflib, pattern, urls
 
 
 def printed(program: str) -> str:
-    """Run a program in an interpreter of its own, without what a test's imports, or its measured coverage, bring along."""
+    """Run a program in an interpreter of its own, without what a test's imports, or its measured
+    coverage, bring along.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, env=environment, text=True, encoding="utf-8", timeout=30, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        env=environment,
+        text=True,
+        encoding="utf-8",
+        timeout=30,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -22,7 +32,9 @@ def printed(program: str) -> str:
 
 @pytest.mark.parametrize(("name", "module"), LIBRARIES.items())
 def test_a_library_is_imported_at_its_first_use_and_not_before(name: str, module: str) -> None:
-    pytest.importorskip(module.partition(".")[0], reason=f"{module} is not installed: it is an extra")
+    pytest.importorskip(
+        module.partition(".")[0], reason=f"{module} is not installed: it is an extra"
+    )
     program = f"""
 import sys
 from vespe.lazy import {name} as module

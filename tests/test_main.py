@@ -26,7 +26,17 @@ main()
         (("--version",), "does not collect"),
     ],
 )
-def test_garbage_is_collected_where_a_process_lives_alone(command: tuple[str, ...], collects: str, home: Path, tmp_path: Path) -> None:
+def test_garbage_is_collected_where_a_process_lives_alone(
+    command: tuple[str, ...], collects: str, home: Path, tmp_path: Path
+) -> None:
     argv = [sys.executable, "-c", TOLD, *command]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        argv,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.stderr.splitlines()[-1] == collects

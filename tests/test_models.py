@@ -14,7 +14,11 @@ from vespe import models
 from vespe.errors import TimedOut, ToolExecutionError
 from vespe.models import Call, Candidate, Entry, Failure, Outcome, ProjectConfig, Resolution, Tool
 
-VALUES = [value for value in vars(models).values() if inspect.isclass(value) and dataclasses.is_dataclass(value)]
+VALUES = [
+    value
+    for value in vars(models).values()
+    if inspect.isclass(value) and dataclasses.is_dataclass(value)
+]
 
 
 @pytest.mark.parametrize("kind", VALUES, ids=lambda kind: kind.__name__)
@@ -50,7 +54,9 @@ def test_a_result_of_null_is_still_a_result() -> None:
 
 
 def test_a_failed_outcome_has_an_error_and_no_result() -> None:
-    failure = Failure(code="invalid_arguments", message="wrong", retryable=True, details={"violations": []})
+    failure = Failure(
+        code="invalid_arguments", message="wrong", retryable=True, details={"violations": []}
+    )
     outcome = Outcome(tool="add", uid="tool-a", error=failure)
     assert not outcome.ok
     assert outcome.to_dict() == {
@@ -63,10 +69,21 @@ def test_a_failed_outcome_has_an_error_and_no_result() -> None:
 def test_a_hint_logs_notes_and_the_file_of_the_whole_stand_only_where_there_are_any() -> None:
     failure = Failure(code="refused", message="no", hint="ask")
     shown = Outcome(
-        tool="a", uid=None, error=failure, truncated=True, output_file="/state/x", logs="careful\n", notes=("repaired",)
+        tool="a",
+        uid=None,
+        error=failure,
+        truncated=True,
+        output_file="/state/x",
+        logs="careful\n",
+        notes=("repaired",),
     ).to_dict()
     assert shown["error"]["hint"] == "ask"
-    assert (shown["output_file"], shown["logs"], shown["notes"], shown["truncated"]) == ("/state/x", "careful\n", ["repaired"], True)
+    assert (shown["output_file"], shown["logs"], shown["notes"], shown["truncated"]) == (
+        "/state/x",
+        "careful\n",
+        ["repaired"],
+        True,
+    )
     assert not {"output_file", "logs", "notes"} & Outcome(tool="a", uid=None).to_dict().keys()
 
 
@@ -76,11 +93,25 @@ def test_an_outcome_is_json() -> None:
 
 
 def test_a_resolution_shows_what_it_shadows_in_order() -> None:
-    entries = [Entry(uid=f"tool-{n}", name="a", scope=n, kit_id=None, type=None, description=None, path=f"/{n}") for n in "pqrs"]
+    entries = [
+        Entry(
+            uid=f"tool-{n}",
+            name="a",
+            scope=n,
+            kit_id=None,
+            type=None,
+            description=None,
+            path=f"/{n}",
+        )
+        for n in "pqrs"
+    ]
     statuses = ["selected", "shadowed", "inactive", "shadowed"]
     hides = {"selected": None, "shadowed": "tool-p", "inactive": None}
     pairs = zip(entries, statuses, strict=True)
-    found = [Candidate(entry=e, status=s, reason="", decided_by="", shadowed_by=hides[s]) for e, s in pairs]
+    found = [
+        Candidate(entry=e, status=s, reason="", decided_by="", shadowed_by=hides[s])
+        for e, s in pairs
+    ]
     resolution = Resolution(name="a", entry=entries[0], reason="first", candidates=tuple(found))
     assert [candidate.entry.uid for candidate in resolution.shadows] == ["tool-q", "tool-s"]
 
@@ -89,12 +120,22 @@ def test_a_project_looks_at_its_own_tools_first() -> None:
     assert ProjectConfig().tool_resolution_order == ("project_tools", "active_kits")
 
 
-def test_a_good_outcome_unwraps_to_its_result_and_a_failed_one_raises_the_class_of_its_code() -> None:
+def test_a_good_outcome_unwraps_to_its_result_and_a_failed_one_raises_the_class_of_its_code() -> (
+    None
+):
     assert Outcome(tool="t", uid=None, result={"a": 1}).unwrap() == {"a": 1}
-    failed = Outcome(tool="t", uid=None, error=Failure(code="timed_out", message="too slow", hint="wait", details={"seconds": 1}))
+    failed = Outcome(
+        tool="t",
+        uid=None,
+        error=Failure(code="timed_out", message="too slow", hint="wait", details={"seconds": 1}),
+    )
     with pytest.raises(TimedOut, match="too slow") as caught:
         failed.unwrap()
-    assert (caught.value.hint, caught.value.details, caught.value.__notes__) == ("wait", {"seconds": 1}, ["hint: wait"])
+    assert (caught.value.hint, caught.value.details, caught.value.__notes__) == (
+        "wait",
+        {"seconds": 1},
+        ["hint: wait"],
+    )
     assert caught.value.seconds == 1
 
 
@@ -105,7 +146,9 @@ def test_a_code_without_a_class_is_raised_as_a_failed_tool_with_that_code(code: 
     assert caught.value.code == code
 
 
-def test_a_tools_documentation_is_its_description_as_it_is_now_and_no_odd_file_is_read(tmp_path: Path) -> None:
+def test_a_tools_documentation_is_its_description_as_it_is_now_and_no_odd_file_is_read(
+    tmp_path: Path,
+) -> None:
     tool = Tool(uid="t", name="t", description="", input_schema={}, directory=str(tmp_path))
     assert tool.documentation is None and replace(tool, directory=None).documentation is None
     text = tmp_path / "description.md"

@@ -28,9 +28,18 @@ def test_an_old_name_gives_the_new_modules_own_values_and_says_where_it_is_now(o
 
 def test_what_was_taught_as_an_import_still_runs_with_the_warning_at_the_importing_line() -> None:
     code = "from vespe.recordings import RecordingProvider\nfrom vespe.confined import Directory as D\nprint(D.__module__)"
-    done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", code],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.stdout == "vespe.files.confined\n"
-    assert "<string>:1: DeprecationWarning" in done.stderr and "<string>:2: DeprecationWarning" in done.stderr
+    assert (
+        "<string>:1: DeprecationWarning" in done.stderr
+        and "<string>:2: DeprecationWarning" in done.stderr
+    )
 
 
 def test_a_name_that_never_was_is_not_found() -> None:
@@ -41,4 +50,13 @@ def test_a_name_that_never_was_is_not_found() -> None:
 
 def test_importing_the_package_does_not_load_the_table() -> None:
     code = "import sys, vespe; print('vespe.moved' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
+        == "False\n"
+    )

@@ -105,6 +105,10 @@ def test_the_version_is_written_in_one_place() -> None:
 def test_types_and_schemas_travel_with_the_package() -> None:
     package = files("vespe")
     assert package.joinpath("py.typed").is_file()
-    schemas = [entry for entry in package.joinpath("data").iterdir() if entry.name.endswith(".schema.json")]
+    schemas = [
+        entry for entry in package.joinpath("data").iterdir() if entry.name.endswith(".schema.json")
+    ]
     assert package.joinpath("cli/inspect/pages/style.css").is_file()
-    assert len(schemas) >= 4 and all("$schema" in json.loads(entry.read_text(encoding="utf-8")) for entry in schemas)
+    assert len(schemas) >= 4 and all(
+        "$schema" in json.loads(entry.read_text(encoding="utf-8")) for entry in schemas
+    )

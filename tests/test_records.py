@@ -23,7 +23,9 @@ def point_class() -> Any:
         y: int = 0
         tags: list[str] = dataclasses.field(default_factory=list)
         secret: str = dataclasses.field(default="", repr=False, compare=False)
-        seen: list[int] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
+        seen: list[int] = dataclasses.field(
+            default_factory=list, init=False, repr=False, compare=False
+        )
         count: int = dataclasses.field(default=3, init=False, repr=False)
 
         def moved(self) -> Any:
@@ -58,7 +60,9 @@ def old(**options: bool) -> Any:
     return decorated
 
 
-@pytest.fixture(params=[LATER, old, dataclasses.dataclass], ids=["later", "later, after many", "standard"])
+@pytest.fixture(
+    params=[LATER, old, dataclasses.dataclass], ids=["later", "later, after many", "standard"]
+)
 def made(request: pytest.FixtureRequest) -> Any:
     """The class by either decorator, made anew, so that nothing was asked of it before."""
     return request.param(**OPTIONS)(point_class())
@@ -99,7 +103,13 @@ def test_the_first_objects_and_those_after_them_are_made_alike(decorator: Any) -
     made = decorator(**OPTIONS)(sized_class())
     sub = type("Sub", (made,), {"__slots__": ()})
     for _ in range(30):
-        assert (made(1).x, made(1).tags, made(1, ["a"]).tags, made(1, size=2).size, sub(x=4).x) == (1, [], ["a"], 2, 4)
+        assert (made(1).x, made(1).tags, made(1, ["a"]).tags, made(1, size=2).size, sub(x=4).x) == (
+            1,
+            [],
+            ["a"],
+            2,
+            4,
+        )
         assert made(1).tags is not made(1).tags
         for args, kwargs in (((), {}), ((1, [], 2, 3), {}), ((1,), {"x": 2}), ((1,), {"z": 2})):
             with pytest.raises(TypeError, match="argument"):
@@ -125,8 +135,17 @@ def test_a_value_cannot_be_changed_or_deleted(made: Any) -> None:
 
 
 def test_the_functions_of_dataclasses_take_it(made: Any) -> None:
-    assert [field.name for field in dataclasses.fields(made)] == ["x", "y", "tags", "secret", "seen", "count"]
-    assert list(dataclasses.asdict(made(1)).values()) == [1, 0, [], "", [], 3] and made(1).moved() == made(2)
+    assert [field.name for field in dataclasses.fields(made)] == [
+        "x",
+        "y",
+        "tags",
+        "secret",
+        "seen",
+        "count",
+    ]
+    assert list(dataclasses.asdict(made(1)).values()) == [1, 0, [], "", [], 3] and made(
+        1
+    ).moved() == made(2)
 
 
 def test_a_pattern_takes_it_apart(made: Any) -> None:
@@ -159,10 +178,15 @@ def test_a_copy_and_a_pickled_one_are_equal() -> None:
     assert pickle.loads(pickle.dumps(point)) == point == copy.deepcopy(point) == copy.copy(point)
 
 
-@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True, "order": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True, "order": True}],
+)
 def test_another_kind_of_dataclass_is_the_standard_librarys(options: dict[str, bool]) -> None:
     made, plain = LATER(**options)(point_class()), dataclasses.dataclass(**options)(point_class())
-    assert repr(made(1)) == repr(plain(1)) and hasattr(made(1), "__dict__") == hasattr(plain(1), "__dict__")
+    assert repr(made(1)) == repr(plain(1)) and hasattr(made(1), "__dict__") == hasattr(
+        plain(1), "__dict__"
+    )
 
 
 def test_one_that_inherits_fields_has_them_too() -> None:

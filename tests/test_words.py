@@ -1,6 +1,8 @@
-"""Plain English as a test: word patterns that a native reader stumbles over, in the docs, the help pages and the messages.
+"""Plain English as a test: word patterns that a native reader stumbles over, in the docs, the help
+pages and the messages.
 
-Each pattern has what to write instead. Docs of the past (the changelog) and the tables of lint rules' own ids are not asked.
+Each pattern has what to write instead. Docs of the past (the changelog) and the tables of lint
+rules' own ids are not asked.
 """
 
 import ast
@@ -11,7 +13,10 @@ from pathlib import Path
 import vespe
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "changelog.md")]
+PAGES = [
+    ROOT / "README.md",
+    *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "changelog.md"),
+]
 INSTEAD = {
     r"(?<!here )\bis no (?!longer|more|less)[a-z]": "is not a ...",
     r"(?<!here )\bis none\b": "is not one",
@@ -30,7 +35,11 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in silent
+        ):
             yield node.lineno, node.value
 
 

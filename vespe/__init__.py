@@ -1,4 +1,5 @@
-"""Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every model API.
+"""Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every
+model API.
 
 `__all__` is the public promise; a name's module is imported when the name is first used (PEP 562).
 """
@@ -50,9 +51,24 @@ if TYPE_CHECKING:
     )
     from vespe.library.function_tools import FunctionTool, ToolFunction, ToolOptions, tool
     from vespe.library.project import Project
-    from vespe.library.verbs import create_tool, execute_tool, list_available_tools, load_tool, resolve_tool
+    from vespe.library.verbs import (
+        create_tool,
+        execute_tool,
+        list_available_tools,
+        load_tool,
+        resolve_tool,
+    )
     from vespe.mcp_server.library import serve_http, serve_stdio
-    from vespe.models import Call, Failure, Implementation, Kit, Outcome, ProjectConfig, Resolution, Tool
+    from vespe.models import (
+        Call,
+        Failure,
+        Implementation,
+        Kit,
+        Outcome,
+        ProjectConfig,
+        Resolution,
+        Tool,
+    )
 
 __all__ = [
     "Agent",
@@ -127,15 +143,25 @@ __all__ = [
 ]
 
 _MODULES = {
-    **dict.fromkeys(("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"),
+    **dict.fromkeys(
+        ("Implementation", "Kit", "ProjectConfig", "Resolution", "Tool"), "vespe.models"
+    ),
     **dict.fromkeys(("Call", "Failure", "Outcome"), "vespe.models"),
     "Project": "vespe.library.project",
-    **dict.fromkeys(("create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"), "vespe.library.verbs"),
-    **dict.fromkeys(("FunctionTool", "ToolFunction", "ToolOptions", "tool"), "vespe.library.function_tools"),
+    **dict.fromkeys(
+        ("create_tool", "execute_tool", "list_available_tools", "load_tool", "resolve_tool"),
+        "vespe.library.verbs",
+    ),
+    **dict.fromkeys(
+        ("FunctionTool", "ToolFunction", "ToolOptions", "tool"), "vespe.library.function_tools"
+    ),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.calls.registry"),
     **dict.fromkeys(("report_message", "report_progress"), "vespe.calls.progress"),
     **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.agents.agent"),
-    **dict.fromkeys(("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"), "vespe.agents.handler_base"),
+    **dict.fromkeys(
+        ("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"),
+        "vespe.agents.handler_base",
+    ),
     "AnthropicProvider": "vespe.agents.providers.anthropic",
     "LLMProvider": "vespe.agents.providers.base",
     "OllamaProvider": "vespe.agents.providers.ollama",

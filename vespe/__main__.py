@@ -17,14 +17,17 @@ import contextlib  # noqa: E402  # after the lines above, or they would be too l
 import gc  # noqa: E402  # as above
 import sys  # noqa: E402  # as above
 
-# A command lives for a moment: collecting garbage while it imports costs more than all the garbage that it makes.
+# A command lives for a moment: collecting garbage while it imports costs more than all the garbage
+# that it makes.
 gc.disable()
 
 from vespe.cli import main as run  # noqa: E402  # no garbage is collected while it imports
 
 
 def main() -> None:
-    """Run the command line and end with its exit code, without taking the interpreter down piece by piece."""
+    """Run the command line and end with its exit code, without taking the interpreter down piece by
+    piece.
+    """
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):

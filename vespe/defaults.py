@@ -1,4 +1,6 @@
-"""File names, limits and environment variable names: the numbers and words that more than one module needs."""
+"""File names, limits and environment variable names: the numbers and words that more than one
+module needs.
+"""
 
 from typing import Final
 
@@ -21,7 +23,9 @@ ENV_PROJECT: Final = "VESPE_PROJECT"
 ENV_KITS_PATH: Final = "VESPE_KITS_PATH"
 ENV_TRUSTED_PATHS: Final = "VESPE_TRUSTED_PATHS"
 CHILD_ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ")
-"""Variables that a tool's process inherits, with every LC_*; declared secrets are added, nothing else."""
+"""Variables that a tool's process inherits, with every LC_*; declared secrets are added, nothing
+else.
+"""
 
 MAX_FILE_BYTES: Final = 1024 * 1024
 MAX_JSON_DEPTH: Final = 64
@@ -34,7 +38,9 @@ ORPHAN_GRACE_S: Final = 0.3
 MAX_OUTPUT_BYTES: Final = 1024 * 1024
 """What a call may give back, unless the tool says otherwise (`limits.max_output_bytes`)."""
 LARGER_CAP_BYTES: Final = 8 * 1024 * 1024
-"""The larger cap: an output is kept whole, in a private file, up to here; past it the tool is ended."""
+"""The larger cap: an output is kept whole, in a private file, up to here; past it the tool is
+ended.
+"""
 LOG_TAIL_BYTES: Final = 64 * 1024
 """How much of what a tool prints beside its result is kept as its log."""
 

@@ -41,14 +41,17 @@ from typing import Any, ClassVar
 class VespeError(Exception):
     """The root: a sentence, a hint on what to do, and JSON-able fields for scripts.
 
-    `code` is the stable name of the failure in JSON; `retryable` is true where the model that made the call
-    can mend it, or may make it again. Subclasses set both; none prints, exits or does anything else when it is made.
+    `code` is the stable name of the failure in JSON; `retryable` is true where the model that made
+    the call can mend it, or may make it again. Subclasses set both; none prints, exits or does
+    anything else when it is made.
     """
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, *, hint: str = "", details: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", details: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -65,13 +68,19 @@ class UsageError(VespeError):
 
 
 class MissingExtra(VespeError, ImportError):
-    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2. No index's `vespe` is named: it may be anybody's."""
+    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2. No index's
+    `vespe` is named: it may be anybody's.
+    """
 
     code = "missing_extra"
 
     def __init__(self, what: str, *, extra: str, module: str) -> None:
-        message = f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
-        hint = f'install it from where you have Vespe, such as `pip install ".[{extra}]"` in its clone'
+        message = (
+            f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
+        )
+        hint = (
+            f'install it from where you have Vespe, such as `pip install ".[{extra}]"` in its clone'
+        )
         super().__init__(message, hint=hint, details={"extra": extra, "module": module})
 
 
@@ -100,18 +109,30 @@ class ToolNotFound(NotFound):
 
     code = "tool_not_found"
 
-    def __init__(self, name: str, *, searched: Sequence[str] = (), close: Sequence[str] = (), reason: str = "", hint: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        searched: Sequence[str] = (),
+        close: Sequence[str] = (),
+        reason: str = "",
+        hint: str = "",
+    ) -> None:
         where = f" in {', '.join(searched)}" if searched else ""
         super().__init__(
             f"no available tool is called {name!r}{where}" + (f": {reason}" if reason else ""),
-            hint=hint or _nearest(close) or "`vespe tool list --all` shows every tool and its status",
+            hint=hint
+            or _nearest(close)
+            or "`vespe tool list --all` shows every tool and its status",
             details={"name": name, "searched": list(searched), "close": list(close)},
         )
         self.name, self.searched, self.close = name, tuple(searched), tuple(close)
 
 
 class KitNotFound(NotFound):
-    """No kit root, or nothing `among` the kits that count here, is called `kit_id`; `close` are the nearest ids."""
+    """No kit root, or nothing `among` the kits that count here, is called `kit_id`; `close` are the
+    nearest ids.
+    """
 
     code = "kit_not_found"
 
@@ -155,21 +176,42 @@ class ToolImplementationNotFound(NotFound):
 class InvalidDocument(VespeError, ValueError):
     """A file is not what Vespe can read: where (`path`, `line`, `column`, `pointer`) and why.
 
-    `pointer` is an RFC 6901 JSON Pointer ("" is the whole document); `line` and `column` count from 1 and
-    are 0 where they are not known.
+    `pointer` is an RFC 6901 JSON Pointer ("" is the whole document); `line` and `column` count from
+    1 and are 0 where they are not known.
     """
 
     code = "invalid_document"
 
-    def __init__(self, reason: str, *, path: str = "", line: int = 0, column: int = 0, pointer: str = "", hint: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        column: int = 0,
+        pointer: str = "",
+        hint: str = "",
+    ) -> None:
         place = path + (f":{line}" if line else "") + (f":{column}" if line and column else "")
         at = f" at {pointer}" if pointer else ""
         super().__init__(
             f"{place}: {reason}{at}" if place else f"{reason}{at}",
             hint=hint,
-            details={"path": path, "line": line, "column": column, "pointer": pointer, "reason": reason},
+            details={
+                "path": path,
+                "line": line,
+                "column": column,
+                "pointer": pointer,
+                "reason": reason,
+            },
         )
-        self.reason, self.path, self.line, self.column, self.pointer = reason, path, line, column, pointer
+        self.reason, self.path, self.line, self.column, self.pointer = (
+            reason,
+            path,
+            line,
+            column,
+            pointer,
+        )
 
 
 class InvalidTool(InvalidDocument):
@@ -189,7 +231,8 @@ class InvalidTool(InvalidDocument):
 
 
 class InvalidArguments(VespeError, ValueError):
-    """The schema, or the slot that a value is meant for, refuses the arguments; all violations at once.
+    """The schema, or the slot that a value is meant for, refuses the arguments; all violations at
+    once.
 
     `violations` are `{"pointer": RFC 6901, "message": sentence}`.
     """
@@ -197,13 +240,17 @@ class InvalidArguments(VespeError, ValueError):
     code = "invalid_arguments"
     retryable = True
 
-    def __init__(self, message: str, *, violations: Iterable[Mapping[str, str]] = (), hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, violations: Iterable[Mapping[str, str]] = (), hint: str = ""
+    ) -> None:
         self.violations = tuple(dict(v) for v in violations)
         super().__init__(message, hint=hint, details={"violations": list(self.violations)})
 
 
 class ParsingError(InvalidArguments):
-    """A text that should hold JSON (a model's answer, a call's arguments) does not parse; it never runs as `{}`."""
+    """A text that should hold JSON (a model's answer, a call's arguments) does not parse; it never
+    runs as `{}`.
+    """
 
     code = "invalid_json"
 
@@ -221,25 +268,36 @@ class Refused(VespeError, PermissionError):
 
 
 class NotTrusted(Refused):
-    """The project has no approval of this user: `changes` are what differs from the last, `same_at` is where the same has one."""
+    """The project has no approval of this user: `changes` are what differs from the last, `same_at`
+    is where the same has one.
+    """
 
     code = "not_trusted"
 
-    def __init__(self, path: str, *, changes: Sequence[str] = (), same_at: str | None = None) -> None:
-        what = f"{path} is not trusted: nothing in it runs until you say so" + (f"; you approved the same in {same_at}" if same_at else "")
+    def __init__(
+        self, path: str, *, changes: Sequence[str] = (), same_at: str | None = None
+    ) -> None:
+        what = f"{path} is not trusted: nothing in it runs until you say so" + (
+            f"; you approved the same in {same_at}" if same_at else ""
+        )
         if changes:
-            shown = "; ".join(changes[:8]) + (f"; and {len(changes) - 8} more" if len(changes) > 8 else "")
+            shown = "; ".join(changes[:8]) + (
+                f"; and {len(changes) - 8} more" if len(changes) > 8 else ""
+            )
             what = f"{path} changed since it was approved: {shown}"
         super().__init__(
             what,
             hint="read what it would allow and approve it with `vespe trust`",
-            details={"path": path, "changes": list(changes)} | ({"same_at": same_at} if same_at else {}),
+            details={"path": path, "changes": list(changes)}
+            | ({"same_at": same_at} if same_at else {}),
         )
         self.path, self.changes, self.same_at = path, tuple(changes), same_at
 
 
 class MissingSecret(Refused):
-    """A secret that the tool declares has no value in the environment or the user's configuration."""
+    """A secret that the tool declares has no value in the environment or the user's
+    configuration.
+    """
 
     code = "missing_secret"
 
@@ -268,7 +326,9 @@ class AddressRefused(Refused):
 
 
 class MissingKey(Refused):
-    """A provider's API key is neither in the user's configuration nor in the environment, whose `variable` is `empty` or not set."""
+    """A provider's API key is neither in the user's configuration nor in the environment, whose
+    `variable` is `empty` or not set.
+    """
 
     code = "missing_key"
 
@@ -288,7 +348,9 @@ class ToolExecutionError(VespeError, RuntimeError):
 
 
 class PermissionDenied(ToolExecutionError):
-    """The sandbox refused what the tool does not state in its `permissions`; `details.refused` is the path or the host."""
+    """The sandbox refused what the tool does not state in its `permissions`; `details.refused` is
+    the path or the host.
+    """
 
     code = "permission_denied"
 
@@ -304,20 +366,31 @@ class OutputTooLarge(ToolExecutionError):
 
     code = "output_too_large"
 
-    def __init__(self, message: str, *, kept: bytes = b"", hint: str = "", details: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        kept: bytes = b"",
+        hint: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.kept = kept
 
 
 class SessionEnded(ToolExecutionError):
-    """The session with a server was ended because of another call in it; whether this one took effect is not known."""
+    """The session with a server was ended because of another call in it; whether this one took
+    effect is not known.
+    """
 
     code = "session_ended"
     retryable = True
 
 
 class SourceUnavailable(VespeError):
-    """Where a kit comes from cannot be reached, asks for credentials that git does not have, or git itself is missing."""
+    """Where a kit comes from cannot be reached, asks for credentials that git does not have, or git
+    itself is missing.
+    """
 
     code = "source_unavailable"
 
@@ -325,24 +398,43 @@ class SourceUnavailable(VespeError):
 class ProviderError(VespeError, RuntimeError):
     """A model's endpoint answered with a failure, broke off, or could not be reached.
 
-    `status` is the HTTP status, 0 where no answer came; `vendor_code` and `request_id` are the vendor's, "" where it said
-    none; `transient` tells that the same request may well be answered later, `retry_after_s` when, where the endpoint says it.
-    No text of it holds a key.
+    `status` is the HTTP status, 0 where no answer came; `vendor_code` and `request_id` are the
+    vendor's, "" where it said none; `transient` tells that the same request may well be answered
+    later, `retry_after_s` when, where the endpoint says it. No text of it holds a key.
     """
 
     code = "provider_error"
 
     def __init__(
-        self, message: str, *, status: int = 0, vendor_code: str = "", request_id: str = "", transient: bool = False, hint: str = ""
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        vendor_code: str = "",
+        request_id: str = "",
+        transient: bool = False,
+        hint: str = "",
     ) -> None:
-        details = {"status": status, "vendor_code": vendor_code, "request_id": request_id, "transient": transient}
+        details = {
+            "status": status,
+            "vendor_code": vendor_code,
+            "request_id": request_id,
+            "transient": transient,
+        }
         super().__init__(message, hint=hint, details=details)
-        self.status, self.vendor_code, self.request_id, self.transient = status, vendor_code, request_id, transient
+        self.status, self.vendor_code, self.request_id, self.transient = (
+            status,
+            vendor_code,
+            request_id,
+            transient,
+        )
         self.retry_after_s: float | None = None
 
 
 class Diverged(ProviderError):
-    """A script or a recording holds no answer to this request: its `turn`, from 1, and the JSON Pointer of the first difference."""
+    """A script or a recording holds no answer to this request: its `turn`, from 1, and the JSON
+    Pointer of the first difference.
+    """
 
     code = "diverged"
 
@@ -359,18 +451,34 @@ class StreamError(VespeError):
 
 
 class TimedOut(VespeError, TimeoutError):
-    """A deadline passed, in `seconds`. `did` says what was not done in that time, `then` what became of whatever ran."""
+    """A deadline passed, in `seconds`. `did` says what was not done in that time, `then` what
+    became of whatever ran.
+    """
 
     code = "timed_out"
 
-    def __init__(self, what: str, *, seconds: float, did: str = "did not finish", then: str = "was ended", hint: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        seconds: float,
+        did: str = "did not finish",
+        then: str = "was ended",
+        hint: str = "",
+    ) -> None:
         hint = hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json"
-        super().__init__(f"{what} {did} within {seconds:g} s and {then}", hint=hint, details={"timeout_s": seconds})
+        super().__init__(
+            f"{what} {did} within {seconds:g} s and {then}",
+            hint=hint,
+            details={"timeout_s": seconds},
+        )
         self.seconds = seconds
 
 
 class Interrupted(VespeError):
-    """The caller asked to stop (Ctrl-C, a cancelled request). Whatever ran has been ended, but for a Python function of this process."""
+    """The caller asked to stop (Ctrl-C, a cancelled request). Whatever ran has been ended, but for
+    a Python function of this process.
+    """
 
     code = "interrupted"
 
@@ -381,12 +489,17 @@ class StorageError(VespeError):
     code = "storage_error"
 
     def __init__(self, action: str, path: str, error: OSError) -> None:
-        super().__init__(f"cannot {action} {path}: {error.strerror or error}", details={"path": path, "errno": error.errno})
+        super().__init__(
+            f"cannot {action} {path}: {error.strerror or error}",
+            details={"path": path, "errno": error.errno},
+        )
         self.path = path
 
 
 class NotDurable(StorageError):
-    """The change of `path` is made, and could not be undone, but the disk did not confirm that it outlasts a crash."""
+    """The change of `path` is made, and could not be undone, but the disk did not confirm that it
+    outlasts a crash.
+    """
 
     code = "not_durable"
 

@@ -1,4 +1,5 @@
-"""Libraries that few commands need: `from vespe.lazy import yaml` costs nothing until `yaml` is first used.
+"""Libraries that few commands need: `from vespe.lazy import yaml` costs nothing until `yaml` is
+first used.
 
 `pattern` is a `re.compile` that waits for its first use. Type checkers see the modules themselves.
 Modules of Vespe's own that few commands need are imported inside the functions that use them.
@@ -139,7 +140,9 @@ _DOTTED: Final = {
 LIBRARIES: Final = {name: _DOTTED.get(name, name) for name in __all__ if name != "pattern"}
 """Every name that this module offers, and the module that it stands for."""
 _NEEDED: Final = {"jsonschema_rs": ("decimal",)}
-"""What a library written in Rust imports by itself: there Ctrl-C would be a panic, here it is a KeyboardInterrupt."""
+"""What a library written in Rust imports by itself: there Ctrl-C would be a panic, here it is a
+KeyboardInterrupt.
+"""
 
 
 class LazyModule(ModuleType):
@@ -156,7 +159,9 @@ class LazyModule(ModuleType):
 
 
 class _Mail(ModuleType):
-    """Stands for `email.utils` while one thread imports jsonschema_rs; for every other use it is the module itself."""
+    """Stands for `email.utils` while one thread imports jsonschema_rs; for every other use it is
+    the module itself.
+    """
 
     def __init__(self) -> None:
         super().__init__("email.utils")
@@ -174,13 +179,21 @@ class _Mail(ModuleType):
             del sys.modules[self.__name__]
 
     def parsedate_to_datetime(self, data: str) -> Any:
-        """Return the date as it is to jsonschema_rs, which notes when it was built (github.com/PyO3/pyo3-built)."""
-        return data if threading.get_ident() == self._importing else self.__getattr__("parsedate_to_datetime")(data)
+        """Return the date as it is to jsonschema_rs, which notes when it was built
+        (github.com/PyO3/pyo3-built).
+        """
+        return (
+            data
+            if threading.get_ident() == self._importing
+            else self.__getattr__("parsedate_to_datetime")(data)
+        )
 
 
 @contextlib.contextmanager
 def _without_mail() -> Iterator[None]:
-    """Keep jsonschema_rs from importing `email.utils`, with sockets and URLs: 5 ms for the date when it was built."""
+    """Keep jsonschema_rs from importing `email.utils`, with sockets and URLs: 5 ms for the date
+    when it was built.
+    """
     stand_in = None
     if "email.utils" not in sys.modules:
         sys.modules["email.utils"] = stand_in = _Mail()
@@ -193,7 +206,9 @@ def _without_mail() -> Iterator[None]:
 
 
 class _LazyPattern:
-    """Stands for a compiled regular expression: most commands look for nothing with most of them, and compiling one takes 0.2 ms."""
+    """Stands for a compiled regular expression: most commands look for nothing with most of them,
+    and compiling one takes 0.2 ms.
+    """
 
     def __init__(self, text: Any, flags: int = 0) -> None:
         self._text = text

@@ -1,4 +1,6 @@
-"""Frozen values that pass between the floors: tools, kits, project settings, calls and what became of them."""
+"""Frozen values that pass between the floors: tools, kits, project settings, calls and what became
+of them.
+"""
 
 import os
 import stat
@@ -31,10 +33,12 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
-    """What a tool states that it uses, beside what its interpreter needs; None: not stated, and the default holds.
+    """What a tool states that it uses, beside what its interpreter needs; None: not stated, and the
+    default holds.
 
-    `read` and `write` are paths (`.` is the project, `~` the home directory), `network` hosts (`host` or `host:port`), `programs`
-    names of programs, or their paths. An empty tuple is none at all.
+    `read` and `write` are paths (`.` is the project, `~` the home directory), `network` hosts
+    (`host` or `host:port`), `programs` names of programs, or their paths. An empty tuple is none at
+    all.
     """
 
     read: tuple[str, ...] | None = None
@@ -90,21 +94,31 @@ class Tool:
 
     @property
     def documentation(self) -> str | None:
-        """The text of its description.md, which is for people, as it is on disk now; None where there is none to read."""
+        """The text of its description.md, which is for people, as it is on disk now; None where
+        there is none to read.
+        """
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with open(os.open(f"{self.directory or os.devnull}/{defaults.DESCRIPTION_FILE}", flags), "rb") as file:
+            with open(
+                os.open(f"{self.directory or os.devnull}/{defaults.DESCRIPTION_FILE}", flags), "rb"
+            ) as file:
                 is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-                return file.read(defaults.MAX_FILE_BYTES).decode("utf-8", "replace") if is_file else None
+                return (
+                    file.read(defaults.MAX_FILE_BYTES).decode("utf-8", "replace")
+                    if is_file
+                    else None
+                )
         except OSError:
             return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facade:
-    """What stands behind a tool as models see it: the tool itself, and the arguments that are not the model's to give.
+    """What stands behind a tool as models see it: the tool itself, and the arguments that are not
+    the model's to give.
 
-    `preset` are filled in at each call, `hidden` are left out; `places` gives the file and pointer of each preset.
+    `preset` are filled in at each call, `hidden` are left out; `places` gives the file and pointer
+    of each preset.
     """
 
     tool: Tool
@@ -117,8 +131,8 @@ class Facade:
 class Entry:
     """One row of a listing: what can be known of a tool directory without loading it for a call.
 
-    `problem` is the reason why the directory is broken, or None; what is not known is None too, but `uid`
-    is then the directory's name.
+    `problem` is the reason why the directory is broken, or None; what is not known is None too, but
+    `uid` is then the directory's name.
     """
 
     uid: str
@@ -133,7 +147,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """A directory of tools with a kit_config.json; `root` is where it was found, `problem` why it cannot be used."""
+    """A directory of tools with a kit_config.json; `root` is where it was found, `problem` why it
+    cannot be used.
+    """
 
     kit_id: str
     path: str
@@ -171,8 +187,8 @@ class ProjectConfig:
 class Candidate:
     """One tool of the asked name and what resolution made of it.
 
-    `status` is `selected`, `shadowed`, `inactive`, `broken` or `ambiguous`; `decided_by` names the file and the
-    JSON Pointer that decided.
+    `status` is `selected`, `shadowed`, `inactive`, `broken` or `ambiguous`; `decided_by` names the
+    file and the JSON Pointer that decided.
     """
 
     entry: Entry
@@ -200,10 +216,11 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of `vespe tool list`: an entry, what becomes of its name here, and the uid of what shadows it.
+    """One row of `vespe tool list`: an entry, what becomes of its name here, and the uid of what
+    shadows it.
 
-    `status` is `available`, `shadowed`, `inactive` or `broken`. An entry may be available and have a `problem`: it then
-    shares its uid with a tool of another scope.
+    `status` is `available`, `shadowed`, `inactive` or `broken`. An entry may be available and have
+    a `problem`: it then shares its uid with a tool of another scope.
     """
 
     entry: Entry
@@ -276,9 +293,11 @@ class Outcome:
         return self.error is None
 
     def unwrap(self) -> JsonValue:
-        """Return the result, or raise the error: the class of `vespe.errors` whose `code` it has, the hint as a note of the traceback.
+        """Return the result, or raise the error: the class of `vespe.errors` whose `code` it has,
+        the hint as a note of the traceback.
 
-        A code without a class of its own is raised as ToolExecutionError. `outcome.unwrap()["words"]` is all that a script needs.
+        A code without a class of its own is raised as ToolExecutionError.
+        `outcome.unwrap()["words"]` is all that a script needs.
         """
         if self.error is None:
             return self.result
@@ -298,7 +317,12 @@ class Outcome:
             }
             if self.error.hint:
                 document["error"]["hint"] = self.error.hint
-        document |= {"tool": self.tool, "uid": self.uid, "duration_ms": round(self.duration_ms, 3), "truncated": self.truncated}
+        document |= {
+            "tool": self.tool,
+            "uid": self.uid,
+            "duration_ms": round(self.duration_ms, 3),
+            "truncated": self.truncated,
+        }
         optional: Mapping[str, Any] = {
             "output_file": self.output_file,
             "logs": self.logs,
@@ -326,9 +350,11 @@ def _error_of(failure: Failure) -> VespeError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What an executor gives back, before the output is checked against its schema and cut: a result, logs and notes.
+    """What an executor gives back, before the output is checked against its schema and cut: a
+    result, logs and notes.
 
-    `touched` is what the tool's process was seen to touch, as (kind of permission, path or host), where it was watched.
+    `touched` is what the tool's process was seen to touch, as (kind of permission, path or host),
+    where it was watched.
     """
 
     result: JsonValue = None

@@ -1,9 +1,9 @@
 """Frozen dataclasses that cost a command little: `from vespe.records import dataclass`.
 
-The standard library compiles some six functions for each dataclass while its module is imported, about 0.4 ms a class; most
-commands make no object of most classes, and few of the others. Here `__init__` is compiled when many objects were made. The
-rest comes from the standard library when it is first asked for: how two objects compare, what is printed, what
-`dataclasses.fields` returns.
+The standard library compiles some six functions for each dataclass while its module is imported,
+about 0.4 ms a class; most commands make no object of most classes, and few of the others. Here
+`__init__` is compiled when many objects were made. The rest comes from the standard library when it
+is first asked for: how two objects compare, what is printed, what `dataclasses.fields` returns.
 """
 
 import dataclasses
@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 __all__ = ["dataclass"]
 
 _LATER: Final = ("__repr__", "__eq__", "__hash__")
-_RECORDS: Final = ({"frozen": True, "slots": True}, {"frozen": True, "slots": True, "kw_only": True})
+_RECORDS: Final = (
+    {"frozen": True, "slots": True},
+    {"frozen": True, "slots": True, "kw_only": True},
+)
 _NEW: Final = object()
 """Stands in a signature for a default that is made anew for each object."""
 _FEW: Final = 16
-"""How many objects of a class are made by hand: to compile `__init__` takes as long as some thirty."""
+"""How many objects of a class are made by hand: to compile `__init__` takes as long as some
+thirty.
+"""
 
 
 class _Asked:
@@ -35,7 +40,9 @@ class _Asked:
 
 
 def _dataclass(cls: type | None = None, **options: bool) -> Any:
-    """Decorate as `dataclasses.dataclass` does; only a class that is frozen and has slots gets its methods later."""
+    """Decorate as `dataclasses.dataclass` does; only a class that is frozen and has slots gets its
+    methods later.
+    """
     if cls is None and options in _RECORDS:
         return lambda cls: _record(cls, options.get("kw_only", False))
     return dataclasses.dataclass(cls, **options)
@@ -43,18 +50,31 @@ def _dataclass(cls: type | None = None, **options: bool) -> Any:
 
 def _record(cls: type, kw_only: bool) -> type:
     annotations = vars(cls).get("__annotations__")
-    if annotations is None or cls.__bases__ != (object,):  # Python 3.14 makes annotations when they are asked for
+    if annotations is None or cls.__bases__ != (
+        object,
+    ):  # Python 3.14 makes annotations when they are asked for
         return dataclasses.dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
     names = tuple(name for name, hint in annotations.items() if "ClassVar[" not in str(hint))
-    own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    own = {
+        name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")
+    }
     defaults = {name: own.pop(name) for name in names if name in own}
 
     def plain(**options: bool) -> Any:
-        body = {"__annotations__": annotations, "__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
-        return dataclasses.dataclass(**{"frozen": True, "kw_only": kw_only} | options)(type(cls.__name__, (), body | defaults))
+        body = {
+            "__annotations__": annotations,
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+        }
+        return dataclasses.dataclass(**{"frozen": True, "kw_only": kw_only} | options)(
+            type(cls.__name__, (), body | defaults)
+        )
 
     asked = {
-        "__dataclass_fields__": lambda: plain(frozen=False, init=False, repr=False, eq=False).__dataclass_fields__,
+        "__dataclass_fields__": lambda: (
+            plain(frozen=False, init=False, repr=False, eq=False).__dataclass_fields__
+        ),
         "__dataclass_params__": lambda: plain().__dataclass_params__,
         "__signature__": lambda: inspect.signature(plain()),
     }
@@ -71,7 +91,11 @@ def _record(cls: type, kw_only: bool) -> type:
     few = iter(range(_FEW))
 
     def __init__(self: object, /, *args: Any, **kwargs: Any) -> None:
-        if next(few, None) is None or (kw_only and args) or not _set_by_hand(self, names, defaults, args, kwargs):
+        if (
+            next(few, None) is None
+            or (kw_only and args)
+            or not _set_by_hand(self, names, defaults, args, kwargs)
+        ):
             made.__init__ = _constructor(made, defaults, kw_only)
             made.__init__(self, *args, **kwargs)
 
@@ -88,8 +112,16 @@ def _later(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _set_by_hand(self: Any, names: tuple[str, ...], defaults: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Set the slots of an object; False where the compiled `__init__` must, which has the words for what does not fit."""
+def _set_by_hand(
+    self: Any,
+    names: tuple[str, ...],
+    defaults: dict[str, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> bool:
+    """Set the slots of an object; False where the compiled `__init__` must, which has the words for
+    what does not fit.
+    """
     given, values = kwargs | dict(zip(names, args, strict=False)), []
     if len(given) != len(args) + len(kwargs):
         return False
@@ -111,7 +143,9 @@ def _set_by_hand(self: Any, names: tuple[str, ...], defaults: dict[str, Any], ar
 
 
 def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
-    """Compile `__init__`: it sets each slot by the slot's own method, the fastest way that Python has."""
+    """Compile `__init__`: it sets each slot by the slot's own method, the fastest way that Python
+    has.
+    """
     scope: dict[str, Any] = {"NEW": _NEW}
     taken, steps = ["self", *["*"] * kw_only], []
     for name in made.__slots__:
@@ -119,13 +153,23 @@ def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
         is_taken, make = True, dataclasses.MISSING
         if isinstance(default, dataclasses.Field):
             default, is_taken, make = default.default, default.init, default.default_factory
-        scope |= {f"set_{name}": getattr(made, name).__set__, f"default_{name}": default, f"make_{name}": make}
+        scope |= {
+            f"set_{name}": getattr(made, name).__set__,
+            f"default_{name}": default,
+            f"make_{name}": make,
+        }
         made_anew, has_default = make is not dataclasses.MISSING, default is not dataclasses.MISSING
         if is_taken:
-            taken.append(name + ("=NEW" if made_anew else f"=default_{name}" if has_default else ""))
-            steps.append(f"set_{name}(self, {f'make_{name}() if {name} is NEW else ' if made_anew else ''}{name})")
+            taken.append(
+                name + ("=NEW" if made_anew else f"=default_{name}" if has_default else "")
+            )
+            steps.append(
+                f"set_{name}(self, {f'make_{name}() if {name} is NEW else ' if made_anew else ''}{name})"
+            )
         elif made_anew or has_default:
-            steps.append(f"set_{name}(self, {f'make_{name}()' if made_anew else f'default_{name}'})")
+            steps.append(
+                f"set_{name}(self, {f'make_{name}()' if made_anew else f'default_{name}'})"
+            )
     if hasattr(made, "__post_init__"):
         steps.append("self.__post_init__()")
     exec(f"def __init__({', '.join(taken)}):\n  " + "\n  ".join(steps or ["pass"]), scope)
@@ -149,7 +193,12 @@ def _restore(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, name, value)
 
 
-_BODY: Final = {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete, "__getstate__": _state, "__setstate__": _restore}
+_BODY: Final = {
+    "__setattr__": _refuse_to_set,
+    "__delattr__": _refuse_to_delete,
+    "__getstate__": _state,
+    "__setstate__": _restore,
+}
 
 if TYPE_CHECKING:
     from dataclasses import dataclass

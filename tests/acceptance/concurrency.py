@@ -1,10 +1,11 @@
-"""Many processes that install, activate, create and remove at once, some of them killed: is any of their changes lost?
+"""Many processes that install, activate, create and remove at once, some of them killed: is any of
+their changes lost?
 
     python -m tests.acceptance.concurrency [--processes 16] [--mutations 50] [--kills 0] [--json]
 
-Every process works in one project, over one store. Afterwards the project must hold exactly what the commands that succeeded made.
-With `--kills`, as many random processes are killed with SIGKILL in the midst of their work; each one's successor says the command again
-that was cut off.
+Every process works in one project, over one store. Afterwards the project must hold exactly what
+the commands that succeeded made. With `--kills`, as many random processes are killed with SIGKILL
+in the midst of their work; each one's successor says the command again that was cut off.
 """
 
 import argparse
@@ -27,7 +28,9 @@ from vespe.kits import lock
 from vespe.projects import project
 
 ROUND = ("create", "install", "activate", "create", "remove", "install")
-"""What a process does, again and again: `remove` takes away what the first `install` of its round brought."""
+"""What a process does, again and again: `remove` takes away what the first `install` of its round
+brought.
+"""
 
 
 @dataclass
@@ -51,12 +54,18 @@ def run(processes: int, mutations: int, *, kills: int = 0, seed: int = 1) -> Fig
             for step in range(mutations):
                 if ROUND[step % len(ROUND)] == "install":
                     python_tool(
-                        write_kit(root / "source" / _kit(worker, step), _kit(worker, step)) / f"tool-{worker}-{step}", "one", "return 1"
+                        write_kit(root / "source" / _kit(worker, step), _kit(worker, step))
+                        / f"tool-{worker}-{step}",
+                        "one",
+                        "return 1",
                     )
         (root / "world").mkdir()
         world = World.built(root / "world", Verb("", ()))
         world.run(("kit", "list"))
-        for command in (("kit", "install", str(root / "source" / _kit(0, 1)), "--yes"), ("kit", "remove", _kit(0, 1), "--yes")):
+        for command in (
+            ("kit", "install", str(root / "source" / _kit(0, 1)), "--yes"),
+            ("kit", "remove", _kit(0, 1), "--yes"),
+        ):
             world.run(command)  # what these import, every process has then
         figures = Figures(processes, mutations=processes * mutations)
         started = time.monotonic()
@@ -70,8 +79,15 @@ def run(processes: int, mutations: int, *, kills: int = 0, seed: int = 1) -> Fig
 class _Crowd:
     """The processes, and the one that kills them."""
 
-    def __init__(self, world: World, figures: Figures, *, mutations: int, random: random.Random) -> None:
-        self._world, self._figures, self._mutations, self._random = world, figures, mutations, random
+    def __init__(
+        self, world: World, figures: Figures, *, mutations: int, random: random.Random
+    ) -> None:
+        self._world, self._figures, self._mutations, self._random = (
+            world,
+            figures,
+            mutations,
+            random,
+        )
         self._pids: dict[int, int] = {}
 
     def work(self, kills: int) -> None:
@@ -86,8 +102,15 @@ class _Crowd:
         os.kill(reader, signal.SIGTERM)
         os.waitpid(reader, 0)
         self._figures.reads = int(self._note("reads").read_text(encoding="utf-8") or 0)
-        self._figures.lost += [] if not self._note("partial").exists() else [self._note("partial").read_text(encoding="utf-8")]
-        self._figures.busy = sum(int(path.read_text(encoding="utf-8")) for path in self._world.root.with_name("notes").glob("busy-*"))
+        self._figures.lost += (
+            []
+            if not self._note("partial").exists()
+            else [self._note("partial").read_text(encoding="utf-8")]
+        )
+        self._figures.busy = sum(
+            int(path.read_text(encoding="utf-8"))
+            for path in self._world.root.with_name("notes").glob("busy-*")
+        )
 
     def _start(self, worker: int, first: int) -> None:
         pid = os.fork()
@@ -104,10 +127,14 @@ class _Crowd:
         mine, done = World(self._world.root), self._note(f"done-{worker}")
         busy = 0
         for step in range(first, self._mutations):
-            while (code := mine.run(_command(self._world, worker, step))) == 1 and "has held its lock" in mine.said:
+            while (
+                code := mine.run(_command(self._world, worker, step))
+            ) == 1 and "has held its lock" in mine.said:
                 busy += 1
             if code and not (step == first and code in (2, 3)):
-                done.with_name(f"failed-{worker}").write_text(f"{step}: exit {code}: {mine.said[-500:]}", encoding="utf-8")
+                done.with_name(f"failed-{worker}").write_text(
+                    f"{step}: exit {code}: {mine.said[-500:]}", encoding="utf-8"
+                )
                 return 1
             atomic.write_atomic(done, str(step + 1), durable=False)
         self._note(f"busy-{worker}").write_text(str(busy), encoding="utf-8")
@@ -135,7 +162,11 @@ class _Crowd:
             self._start(worker, int(done.read_text(encoding="utf-8") or 0) if done.exists() else 0)
         elif status:
             note = self._note(f"failed-{worker}")
-            said = note.read_text(encoding="utf-8") if note.exists() else f"exit {os.waitstatus_to_exitcode(status)}"
+            said = (
+                note.read_text(encoding="utf-8")
+                if note.exists()
+                else f"exit {os.waitstatus_to_exitcode(status)}"
+            )
             self._figures.lost.append(f"process {worker} gave up at {said}")
 
     def _fork_reader(self) -> int:
@@ -161,7 +192,9 @@ class _Crowd:
             time.sleep(0.002)
 
     def _note(self, name: str) -> Path:
-        """The place of a note of the harness's own: outside of the world, in which anything left over counts."""
+        """The place of a note of the harness's own: outside of the world, in which anything left
+        over counts.
+        """
         notes = self._world.root.with_name("notes")
         notes.mkdir(exist_ok=True)
         return notes / name
@@ -177,7 +210,12 @@ def _command(world: World, worker: int, step: int) -> tuple[str, ...]:
         case "create":
             return ("tool", "create", f"made_{worker}_{step}", "--type", "shell_command")
         case "install":
-            return ("kit", "install", str(world.root.parent / "source" / _kit(worker, step)), "--yes")
+            return (
+                "kit",
+                "install",
+                str(world.root.parent / "source" / _kit(worker, step)),
+                "--yes",
+            )
         case "activate":
             return ("kit", "activate", _kit(worker, begun + 1))
         case _:
@@ -202,13 +240,21 @@ def _missing(world: World, processes: int, mutations: int) -> Iterator[str]:
     state = world.state()
     found = {name for name, problem, _ in state["tools"] if problem is None} - {"swept"}
     yield from (f"the tool {name} is lost or too much" for name in sorted(found ^ tools))
-    yield from (f"the kit {kit} is lost or too much" for kit in sorted(state["lock"].keys() ^ locked))
-    yield from (f"the kit {kit} is not whole: {entry[2]}" for kit, entry in state["lock"].items() if entry[2])
+    yield from (
+        f"the kit {kit} is lost or too much" for kit in sorted(state["lock"].keys() ^ locked)
+    )
+    yield from (
+        f"the kit {kit} is not whole: {entry[2]}"
+        for kit, entry in state["lock"].items()
+        if entry[2]
+    )
     yield from (f"left behind: {path}" for path in world.left())
 
 
 def _main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--processes", type=int, default=16)
     parser.add_argument("--mutations", type=int, default=50)
     parser.add_argument("--kills", type=int, default=0)

@@ -1,9 +1,11 @@
-"""The crash harness: each verb that changes state is killed, and given ENOSPC and EIO, at every call that writes.
+"""The crash harness: each verb that changes state is killed, and given ENOSPC and EIO, at every
+call that writes.
 
     python -m tests.acceptance.crash [--verb VERB] [--every N] [--json]
 
-After each point the state is wholly the old one or wholly the new one; an error is a sentence, a failing exit code and the old state;
-and the same command again recovers, silently, and leaves nothing half done. Linux on x86-64; needs git, and nothing else.
+After each point the state is wholly the old one or wholly the new one; an error is a sentence, a
+failing exit code and the old state; and the same command again recovers, silently, and leaves
+nothing half done. Linux on x86-64; needs git, and nothing else.
 """
 
 import argparse
@@ -33,15 +35,19 @@ from vespe.tools import catalog
 from vespe.trust import approvals, gate
 
 _LEFT = re.compile(r".*\.tmp|\.(?:new|gone|stage)-.*|\.vespe\.new-.*|tmp_.*|.*\.lock")
-"""Names of what is being made or taken away; the cache's are left out, since losing it costs time only."""
+"""Names of what is being made or taken away; the cache's are left out, since losing it costs time
+only.
+"""
 
 
 @dataclass(frozen=True)
 class Verb:
-    """One verb under test: what was done before it, itself, and the exit codes that it may end with when it is said again.
+    """One verb under test: what was done before it, itself, and the exit codes that it may end with
+    when it is said again.
 
-    `sweeper` is another command over the same directory, where the verb said again has nothing to do there. `first` is the first half
-    of a command that says two things; what it leads to is a whole state too.
+    `sweeper` is another command over the same directory, where the verb said again has nothing to
+    do there. `first` is the first half of a command that says two things; what it leads to is a
+    whole state too.
     """
 
     name: str
@@ -83,7 +89,9 @@ VERBS = (
 
 
 class World:
-    """A project, a user's home and a source of kits, in one directory that can be copied; trusted by content or not at all."""
+    """A project, a user's home and a source of kits, in one directory that can be copied; trusted
+    by content or not at all.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -102,7 +110,9 @@ class World:
                 for kind in ("data", "state"):
                     staging.delete(str(world.home / kind / "vespe"))
             elif command == MOVE:
-                subprocess.run(["git", "-C", str(root / "source"), "branch", "-qf", "main", "next"], check=True)
+                subprocess.run(
+                    ["git", "-C", str(root / "source"), "branch", "-qf", "main", "next"], check=True
+                )
             elif (code := world.run(command)) != 0:
                 raise SystemExit(f"vespe {' '.join(command)}: exit {code}\n{world.said}")
         return world
@@ -110,7 +120,9 @@ class World:
     def copied(self, root: Path) -> "World":
         shutil.copytree(self.root, root, symlinks=True)
         world, kept = World(root), root / "home/state/vespe/trust"
-        if any(kept.glob("content-*")):  # a copy is another place, so that what was approved is approved here
+        if any(
+            kept.glob("content-*")
+        ):  # a copy is another place, so that what was approved is approved here
             shutil.rmtree(kept)
             if code := world.run(TRUSTED):
                 raise SystemExit(f"vespe trust: exit {code}\n{world.said}")
@@ -120,8 +132,18 @@ class World:
     def entered(self) -> Iterator[None]:
         """Be this world's user in its project."""
         before, here = dict(os.environ), os.getcwd()
-        os.environ.update({f"XDG_{kind.upper()}_HOME": str(self.home / kind) for kind in ("config", "data", "state", "cache")})
-        os.environ.update(HOME=str(self.home), NO_COLOR="1", GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+        os.environ.update(
+            {
+                f"XDG_{kind.upper()}_HOME": str(self.home / kind)
+                for kind in ("config", "data", "state", "cache")
+            }
+        )
+        os.environ.update(
+            HOME=str(self.home),
+            NO_COLOR="1",
+            GIT_CONFIG_GLOBAL="/dev/null",
+            GIT_CONFIG_SYSTEM="/dev/null",
+        )
         os.chdir(self.project)
         try:
             yield
@@ -131,7 +153,9 @@ class World:
             os.environ.update(before)
 
     def run(self, command: tuple[str, ...]) -> int:
-        """Run one command in this process, so that whatever it imports is there for the runs that are forked off."""
+        """Run one command in this process, so that whatever it imports is there for the runs that
+        are forked off.
+        """
         out, err = os.dup(1), os.dup(2)
         with self.entered():
             self.redirect()
@@ -143,7 +167,9 @@ class World:
                 os.close(out)
                 os.close(err)
 
-    def traced(self, command: tuple[str, ...], *, fault: str | None = None, at: int = 0) -> tracer.Traced:
+    def traced(
+        self, command: tuple[str, ...], *, fault: str | None = None, at: int = 0
+    ) -> tracer.Traced:
         """Run one command in a forked process, with one fault at one call."""
 
         def action() -> int:
@@ -172,24 +198,43 @@ class World:
         with self.entered():
             root = str(self.project)
             lock = kit_lock.read_lock(kit_lock.project_lock(root))
-            tools = list(catalog.scan(project.tools_dir(root), scope="project_tools", kit_id=None).values())
+            tools = list(
+                catalog.scan(project.tools_dir(root), scope="project_tools", kit_id=None).values()
+            )
             return {
                 "active": list(project.read_config(root).active_kits),
-                "lock": {kit.kit_id: (kit.commit, kit.digest, self._installed(kit)) for kit in lock.values()},
-                "tools": sorted((tool.name, tool.problem, self._granted(tool.path)) for tool in tools),
-                "kits": sorted((kit.kit_id, kit.problem, kit.tools) for kit in roots.find_kits() if kit.root_kind in ("user", "link")),
+                "lock": {
+                    kit.kit_id: (kit.commit, kit.digest, self._installed(kit))
+                    for kit in lock.values()
+                },
+                "tools": sorted(
+                    (tool.name, tool.problem, self._granted(tool.path)) for tool in tools
+                ),
+                "kits": sorted(
+                    (kit.kit_id, kit.problem, kit.tools)
+                    for kit in roots.find_kits()
+                    if kit.root_kind in ("user", "link")
+                ),
                 "trusted": self._granted(None),
             }
 
     def left(self) -> list[str]:
         """What is half made or half taken away."""
-        found = [Path(place) / name for place, folders, files in os.walk(self.root) for name in (*folders, *files)]
+        found = [
+            Path(place) / name
+            for place, folders, files in os.walk(self.root)
+            for name in (*folders, *files)
+        ]
         here = [str(path.relative_to(self.root)) for path in found if _LEFT.fullmatch(path.name)]
         return [path for path in here if not path.startswith(("source/", "home/cache/"))]
 
     def _installed(self, kit: kit_lock.LockedKit) -> tuple[str, ...]:
         """Say why a locked kit's tools do not run here; () where they do."""
-        return ("not here or not approved",) if approvals.find_kit(kit.digest) is None else store.differences(kit.digest, kit.kit_id)
+        return (
+            ("not here or not approved",)
+            if approvals.find_kit(kit.digest) is None
+            else store.differences(kit.digest, kit.kit_id)
+        )
 
     def _granted(self, tool: str | None) -> str:
         try:
@@ -215,12 +260,29 @@ def _unnamed() -> int:
 
 
 def make_source(root: Path) -> None:
-    """Make a repository with one kit: the branch main, and the next version of it, with a changed, an added and a removed tool."""
+    """Make a repository with one kit: the branch main, and the next version of it, with a changed,
+    an added and a removed tool.
+    """
     kit = write_kit(root, "web", allow_types=["python_script"])
     python_tool(kit / "tool-one", "one", "return 1")
     python_tool(kit / "tool-two", "two", "return 2")
-    git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
-    for line in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "first"), ("switch", "-qc", "next")):
+    git = (
+        "git",
+        "-C",
+        str(root),
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.invalid",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    for line in (
+        ("init", "-q", "-b", "main"),
+        ("add", "."),
+        ("commit", "-qm", "first"),
+        ("switch", "-qc", "next"),
+    ):
         subprocess.run([*git, *line], check=True)
     (kit / "tool-one/main.py").write_text("def one():\n    return 11\n", encoding="utf-8")
     shutil.rmtree(kit / "tool-two")
@@ -235,7 +297,8 @@ class Harness:
     def __init__(self, root: Path, verb: Verb) -> None:
         self._root, self._verb = root, verb
         make_source(root / "source")
-        # Every world stands beside the source, which nothing writes to, and where it was built, so that all that knows paths holds.
+        # Every world stands beside the source, which nothing writes to, and where it was built, so
+        # that all that knows paths holds.
         World.built(self._place("tried"), verb).root.rename(root / "old")
         self._old = World(root / "old")
         self._before = self._copied().state()
@@ -278,11 +341,15 @@ class Harness:
         result.points += 1
         said = world.said
         for wrong in (*self._wrong(world, done, fault, result), *self._wrong_again(world)):
-            result.lost.append(f"{self._verb.name}, {fault} at call {at} ({done.failed}): {wrong}; it said {said[-300:]!r}")
+            result.lost.append(
+                f"{self._verb.name}, {fault} at call {at} ({done.failed}): {wrong}; it said {said[-300:]!r}"
+            )
         world.close()
         return True
 
-    def _wrong(self, world: World, done: tracer.Traced, fault: str, result: Result) -> Iterator[str]:
+    def _wrong(
+        self, world: World, done: tracer.Traced, fault: str, result: Result
+    ) -> Iterator[str]:
         try:
             state = world.state()
         except errors.VespeError as error:
@@ -318,8 +385,12 @@ class Harness:
             yield f"left behind: {left}"
 
 
-def figures(verbs: tuple[Verb, ...], *, every: int = 1, faults: tuple[str, ...] = tracer.FAULTS) -> list[Result]:
-    """Try the verbs; what is left out by `every` is never the same as nothing: each verb is tried with each fault."""
+def figures(
+    verbs: tuple[Verb, ...], *, every: int = 1, faults: tuple[str, ...] = tracer.FAULTS
+) -> list[Result]:
+    """Try the verbs; what is left out by `every` is never the same as nothing: each verb is tried
+    with each fault.
+    """
     results = []
     for verb in verbs:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
@@ -330,14 +401,21 @@ def figures(verbs: tuple[Verb, ...], *, every: int = 1, faults: tuple[str, ...] 
 
 
 def _main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--verb", action="append", choices=[verb.name for verb in VERBS])
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="try each N-th point only")
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="try each N-th point only"
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if not tracer.AVAILABLE:
         raise SystemExit("the tracer works on Linux on x86-64 alone")
-    results = figures(tuple(verb for verb in VERBS if not given.verb or verb.name in given.verb), every=given.every)
+    results = figures(
+        tuple(verb for verb in VERBS if not given.verb or verb.name in given.verb),
+        every=given.every,
+    )
     rows = [
         f"{result.verb:14} {result.fault:7} {result.points:5} points, {len(result.lost)} lost, {result.unconfirmed} not confirmed"
         for result in results
@@ -345,7 +423,11 @@ def _main() -> int:
     totals = Counter(points=sum(r.points for r in results), lost=sum(len(r.lost) for r in results))
     rows.append(f"{totals['points']} points, {totals['lost']} lost")
     sys.stderr.write("".join(f"{lost}\n" for result in results for lost in result.lost))
-    sys.stdout.write(f"{json.dumps([vars(result) for result in results])}\n" if given.json else "".join(f"{row}\n" for row in rows))
+    sys.stdout.write(
+        f"{json.dumps([vars(result) for result in results])}\n"
+        if given.json
+        else "".join(f"{row}\n" for row in rows)
+    )
     return 1 if totals["lost"] else 0
 
 

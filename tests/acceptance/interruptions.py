@@ -1,10 +1,13 @@
-"""Ctrl-C, TERM and HUP at random moments of each command: does it end as it should, and leave nothing?
+"""Ctrl-C, TERM and HUP at random moments of each command: does it end as it should, and leave
+nothing?
 
     python -m tests.acceptance.interruptions [--runs N] [--seed N] [--json] [VERB ...]
 
-Each run is a fresh copy of a project and its user's home, and a real process that gets one signal, or two, between its first step and
-its usual end. It must end with the signal's exit code or its own, say no traceback, and leave no process and no temporary file; listing,
-`vespe doctor` and the same command again must work afterwards. What comes while the interpreter itself starts is not tried. Linux.
+Each run is a fresh copy of a project and its user's home, and a real process that gets one signal,
+or two, between its first step and its usual end. It must end with the signal's exit code or its
+own, say no traceback, and leave no process and no temporary file; listing, `vespe doctor` and the
+same command again must work afterwards. What comes while the interpreter itself starts is not
+tried. Linux.
 """
 
 import argparse
@@ -50,14 +53,25 @@ main()
 """
 """What the `vespe` command does; it tells when Vespe has set its first handler, its first step."""
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-WRONG = ("Traceback", "this is a bug", "Exception ignored", "panicked", "Fatal Python", "never awaited")
+WRONG = (
+    "Traceback",
+    "this is a bug",
+    "Exception ignored",
+    "panicked",
+    "Fatal Python",
+    "never awaited",
+)
 _END_S = 10.0
-"""How long processes that Vespe started may live on after it: the supervisor's grace, on a busy machine."""
+"""How long processes that Vespe started may live on after it: the supervisor's grace, on a busy
+machine.
+"""
 
 
 @dataclass
 class Result:
-    """What was tried of one command, and what went wrong, in words; `ended` counts the exit codes."""
+    """What was tried of one command, and what went wrong, in words; `ended` counts the exit
+    codes.
+    """
 
     verb: str
     runs: int = 0
@@ -81,7 +95,10 @@ class Sweep:
         for _ in range(runs):
             world, run = self._copied(), self._moment()
             run.start(world)
-            result.wrong += [f"{self._verb.name}, {run}: {wrong}" for wrong in (*run.wrong(), *self._wrong_after(world))]
+            result.wrong += [
+                f"{self._verb.name}, {run}: {wrong}"
+                for wrong in (*run.wrong(), *self._wrong_after(world))
+            ]
             result.runs += 1
             result.ended[run.code] += 1
             world.close()
@@ -91,8 +108,13 @@ class Sweep:
         numbers = [self._random.choice(SIGNALS)]
         if numbers == [signal.SIGINT] and self._random.random() < 0.3:
             numbers.append(signal.SIGINT)
-        at = [self._random.uniform(0, self._usual_s * 1.05), *(self._random.uniform(0, 0.05) for _ in numbers[1:])]
-        return (_Chat if self._verb.talks else _Run)(self._verb, tuple(zip(numbers, at, strict=True)))
+        at = [
+            self._random.uniform(0, self._usual_s * 1.05),
+            *(self._random.uniform(0, 0.05) for _ in numbers[1:]),
+        ]
+        return (_Chat if self._verb.talks else _Run)(
+            self._verb, tuple(zip(numbers, at, strict=True))
+        )
 
     def _timed(self) -> float:
         world = self._copied()
@@ -117,14 +139,18 @@ class Sweep:
 
     def _wrong_after(self, world: World) -> Iterator[str]:
         yield from (f"a process is left: {line}" for line in _left_processes())
-        yield from (f"left in TMPDIR: {path.name}" for path in sorted((world.root / "tmp").iterdir()))
+        yield from (
+            f"left in TMPDIR: {path.name}" for path in sorted((world.root / "tmp").iterdir())
+        )
         for command in worlds.LOOKS:
             if (code := world.run(command)) or any(word in world.said for word in WRONG):
                 yield f"afterwards `vespe {' '.join(command)}` ends with {code}: {world.said[-300:]!r}"
         again = _Run(self._verb, ())
         if self._verb.again:
             again.start(world)
-            if again.code not in (*self._verb.codes, *self._verb.again) or any(word in again.said for word in WRONG):
+            if again.code not in (*self._verb.codes, *self._verb.again) or any(
+                word in again.said for word in WRONG
+            ):
                 yield f"again it ends with {again.code}: {again.said[-300:]!r}"
         for command in worlds.SWEEPERS:
             world.run(command)
@@ -132,14 +158,18 @@ class Sweep:
 
 
 class _Run:
-    """One process of a command, and the signals that it gets, each so many seconds after the one before."""
+    """One process of a command, and the signals that it gets, each so many seconds after the one
+    before.
+    """
 
     def __init__(self, verb: Interrupted, signals: tuple[tuple[int, float], ...]) -> None:
         self._verb, self._signals = verb, signals
         self.code, self.said, self.sent = 0, "", 0
 
     def __str__(self) -> str:
-        return ", ".join(f"{signal.Signals(number).name} after {after:.4f} s" for number, after in self._signals)
+        return ", ".join(
+            f"{signal.Signals(number).name} after {after:.4f} s" for number, after in self._signals
+        )
 
     def start(self, world: World) -> None:
         """Run it to its end."""
@@ -161,8 +191,15 @@ class _Run:
 
     def wrong(self) -> Iterator[str]:
         """Say what is wrong with how it ended."""
-        numbers = [signal.SIGINT if self._verb.talks else number for number, _ in self._signals[: self.sent]]
-        if self.code not in (*self._verb.codes, *(128 + number for number in numbers), *(-n for n in numbers if n != signal.SIGINT)):
+        numbers = [
+            signal.SIGINT if self._verb.talks else number
+            for number, _ in self._signals[: self.sent]
+        ]
+        if self.code not in (
+            *self._verb.codes,
+            *(128 + number for number in numbers),
+            *(-n for n in numbers if n != signal.SIGINT),
+        ):
             yield f"exit {self.code}: {self.said[-1500:]!r}"
         elif any(word in self.said for word in WRONG):
             yield f"exit {self.code}, and it says {self.said[-1500:]!r}"
@@ -170,11 +207,15 @@ class _Run:
     def _begun(self, world: World, said: IO[bytes], **streams: Any) -> "subprocess.Popen[bytes]":
         reader, writer = os.pipe()
         with world.entered():
-            environment = interruptible(TMPDIR=str(world.root / "tmp"), TERM="xterm", PYTHONPATH=str(ROOT))
+            environment = interruptible(
+                TMPDIR=str(world.root / "tmp"), TERM="xterm", PYTHONPATH=str(ROOT)
+            )
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         argv = [sys.executable, "-c", BOOT, str(writer), *self._verb.command]
         streams = {"stdin": subprocess.PIPE, "stdout": said, "stderr": said, **streams}
-        process = subprocess.Popen(argv, cwd=world.project, env=environment, pass_fds=[writer], **streams)
+        process = subprocess.Popen(
+            argv, cwd=world.project, env=environment, pass_fds=[writer], **streams
+        )
         os.close(writer)
         os.read(reader, 1)
         os.close(reader)
@@ -201,10 +242,23 @@ class _Chat(_Run):
         """Talk to the end."""
         master, slave = pty.openpty()
         with open(os.devnull, "w+b") as nowhere:
-            process = self._begun(world, nowhere, stdin=slave, stdout=slave, stderr=slave, start_new_session=False, preexec_fn=_terminal)
+            process = self._begun(
+                world,
+                nowhere,
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                start_new_session=False,
+                preexec_fn=_terminal,
+            )
         os.close(slave)
         heard = b""
-        typed = [(0.05, b"hello\r"), *((after / 4, b"\x03") for _, after in self._signals * 3), (0.05, b"hello\r"), (0.1, b"\x03\x03")]
+        typed = [
+            (0.05, b"hello\r"),
+            *((after / 4, b"\x03") for _, after in self._signals * 3),
+            (0.05, b"hello\r"),
+            (0.1, b"\x03\x03"),
+        ]
         deadline = time.monotonic() + PATIENCE_S
         due = time.monotonic()
         while process.poll() is None and time.monotonic() < deadline:
@@ -227,7 +281,9 @@ class _Chat(_Run):
 
 
 def _terminal() -> None:
-    """Make the terminal on stdin the controlling one of a new session: Ctrl-C that is typed is SIGINT."""
+    """Make the terminal on stdin the controlling one of a new session: Ctrl-C that is typed is
+    SIGINT.
+    """
     import fcntl
     import termios
 
@@ -239,7 +295,9 @@ def _children() -> list[tuple[int, str]]:
     found = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, ValueError):
-            status, said = (Path(f"/proc/{int(name)}/{file}").read_bytes() for file in ("stat", "cmdline"))
+            status, said = (
+                Path(f"/proc/{int(name)}/{file}").read_bytes() for file in ("stat", "cmdline")
+            )
             if int(status.rpartition(b")")[2].split()[1]) == os.getpid():
                 found.append((int(name), said.replace(b"\0", b" ").decode("utf-8", "replace")))
     return found
@@ -263,9 +321,13 @@ def _left_processes() -> list[str]:
 
 
 def _adopt() -> None:
-    """Become the parent of every process that loses its own, and start none with a signal ignored, as shells do in the background."""
+    """Become the parent of every process that loses its own, and start none with a signal ignored,
+    as shells do in the background.
+    """
     for number in SIGNALS:
-        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        signal.signal(
+            number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+        )
     ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
 
 
@@ -292,9 +354,15 @@ def figures(verbs: tuple[Interrupted, ...], runs: int, *, seed: int) -> Iterator
 
 
 def _main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verbs", nargs="*", metavar="VERB", help=", ".join(verb.name for verb in VERBS))
-    parser.add_argument("--runs", type=int, default=100, metavar="N", help="of each command; default: 100")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "verbs", nargs="*", metavar="VERB", help=", ".join(verb.name for verb in VERBS)
+    )
+    parser.add_argument(
+        "--runs", type=int, default=100, metavar="N", help="of each command; default: 100"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -303,12 +371,18 @@ def _main() -> int:
     if sys.platform != "linux":
         raise SystemExit("processes are looked for in Linux's /proc alone")
     results = []
-    for result in figures(tuple(v for v in VERBS if not given.verbs or v.name in given.verbs), given.runs, seed=given.seed):
+    for result in figures(
+        tuple(v for v in VERBS if not given.verbs or v.name in given.verbs),
+        given.runs,
+        seed=given.seed,
+    ):
         results.append(result)
         sys.stderr.write("".join(f"{wrong}\n" for wrong in result.wrong))
         if not given.json:
             codes = ", ".join(f"{code}: {times}" for code, times in sorted(result.ended.items()))
-            sys.stdout.write(f"{result.verb:22} {result.runs:5} runs, {len(result.wrong)} wrong ({codes})\n")
+            sys.stdout.write(
+                f"{result.verb:22} {result.runs:5} runs, {len(result.wrong)} wrong ({codes})\n"
+            )
             sys.stdout.flush()
     wrong = sum(len(result.wrong) for result in results)
     if given.json:

@@ -1,10 +1,12 @@
-"""Every way to change an installed kit that comes to mind, one at a time: is each one noticed, and does nothing changed run?
+"""Every way to change an installed kit that comes to mind, one at a time: is each one noticed, and
+does nothing changed run?
 
     python -m tests.acceptance.mutations [--json]
 
-For each file of an installed kit, and for its manifest: another byte at its beginning, in its midst and at its end, a byte more, a byte
-less, emptied, removed, renamed, its executable bit, and a link, a FIFO, a directory or other bytes in its place; files added
-in each directory. `vespe kit verify` must say it, with exit 4, and a tool whose own file was changed must not run.
+For each file of an installed kit, and for its manifest: another byte at its beginning, in its midst
+and at its end, a byte more, a byte less, emptied, removed, renamed, its executable bit, and a link,
+a FIFO, a directory or other bytes in its place; files added in each directory. `vespe kit verify`
+must say it, with exit 4, and a tool whose own file was changed must not run.
 """
 
 import argparse
@@ -79,8 +81,12 @@ CHANGES: dict[str, Change] = {
     "a directory": _instead(Path.mkdir),
 }  # fmt: skip
 ADDED: dict[str, Change] = {
-    "a file more": lambda directory: (directory / "more.py").write_text("x = 1\n", encoding="utf-8"),
-    "a hidden file more": lambda directory: (directory / ".more").write_text("x = 1\n", encoding="utf-8"),
+    "a file more": lambda directory: (directory / "more.py").write_text(
+        "x = 1\n", encoding="utf-8"
+    ),
+    "a hidden file more": lambda directory: (directory / ".more").write_text(
+        "x = 1\n", encoding="utf-8"
+    ),
     "byte code": _compiled,
     "a link more": lambda directory: (directory / "more").symlink_to("main.py"),
     "a tool more": lambda directory: python_tool(directory / "tool-more", "more", "return 1"),
@@ -98,7 +104,10 @@ def run() -> Figures:
         (kit / "tool-two/run.sh").write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
         (kit / "tool-two/run.sh").chmod(0o755)
         (root / "world").mkdir()
-        world = World.built(root / "world", Verb("", (), (("kit", "install", str(root / "source"), "--activate", "--yes"),)))
+        world = World.built(
+            root / "world",
+            Verb("", (), (("kit", "install", str(root / "source"), "--activate", "--yes"),)),
+        )
         installed = _writable(world)
         shutil.copytree(installed, root / "whole")
         for change, path, act in _changes(installed):
@@ -118,7 +127,11 @@ def _changes(installed: Path) -> Iterator[tuple[str, Path, Change]]:
     for path in every:
         if path.is_file():
             # The manifest is no part of the kit, and nothing runs it: of that file the bytes count.
-            said = [name for name in CHANGES if path.name != store.MANIFEST or name != "its executable bit"]
+            said = [
+                name
+                for name in CHANGES
+                if path.name != store.MANIFEST or name != "its executable bit"
+            ]
             yield from ((name, path, CHANGES[name]) for name in said)
     for directory in (installed, *(path for path in every if path.is_dir())):
         yield from ((name, directory, act) for name, act in ADDED.items())
@@ -134,7 +147,9 @@ def _ask(world: World, change: str, path: Path, figures: Figures) -> None:
 
 
 def _writable(world: World) -> Path:
-    """Give the kit's place in the store, with what its user would have to do before changing it: the directories are read-only."""
+    """Give the kit's place in the store, with what its user would have to do before changing it:
+    the directories are read-only.
+    """
     with world.entered():
         (kit,) = lock.read_lock(lock.project_lock(str(world.project))).values()
         place = Path(store.place_of(kit.digest))
@@ -144,12 +159,15 @@ def _writable(world: World) -> Path:
 
 
 def _main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json
     found = run()
     sys.stderr.write(
-        "".join(f"not noticed: {said}\n" for said in found.missed) + "".join(f"ran all the same: {said}\n" for said in found.ran)
+        "".join(f"not noticed: {said}\n" for said in found.missed)
+        + "".join(f"ran all the same: {said}\n" for said in found.ran)
     )
     said = f"{found.tried} changes, {found.tried - len(found.missed)} noticed, {len(found.ran)} ran all the same"
     sys.stdout.write(f"{json.dumps(vars(found)) if as_json else said}\n")

@@ -1,9 +1,11 @@
-"""Ctrl-C at every step of each command that changes something: is the state the old one or the new one, and is nothing left?
+"""Ctrl-C at every step of each command that changes something: is the state the old one or the new
+one, and is nothing left?
 
     python -m tests.acceptance.steps [--every N] [--json] [VERB ...]
 
-A step is a line of Vespe, or of what it uses to end what it began (contextlib, tempfile), that the main thread comes to. After
-each the command must have ended with 130, or be done; nothing of it is left, the same command again comes to the new state.
+A step is a line of Vespe, or of what it uses to end what it began (contextlib, tempfile), that the
+main thread comes to. After each the command must have ended with 130, or be done; nothing of it is
+left, the same command again comes to the new state.
 """
 
 import argparse
@@ -33,7 +35,9 @@ NAMES = (
     "kit remove", "kit create", "kit link", "kit pack", "kit activate", "cache clean", "trust", "untrust", "agent run", "agent calls",
     "config set",
 )  # fmt: skip
-"""Of the commands that are interrupted at random moments, those that are tried step by step here."""
+"""Of the commands that are interrupted at random moments, those that are tried step by step
+here.
+"""
 
 
 @dataclass
@@ -92,7 +96,10 @@ class Steps:
         code, place = self._run(world, at)
         if place:
             result.steps += 1
-            result.wrong += [f"{self._verb.name}, step {at} at {place}: {wrong}" for wrong in self._wrong(world, code)]
+            result.wrong += [
+                f"{self._verb.name}, step {at} at {place}: {wrong}"
+                for wrong in self._wrong(world, code)
+            ]
         world.close()
         return bool(place)
 
@@ -109,7 +116,9 @@ class Steps:
         wrong += [f"left behind: {path}" for path in world.left() if code == 130]
         if self._verb.again:
             code, _ = self._run(world, 0)
-            if code not in (*self._verb.codes, *self._verb.again) or any(word in world.said for word in WRONG):
+            if code not in (*self._verb.codes, *self._verb.again) or any(
+                word in world.said for word in WRONG
+            ):
                 wrong.append(f"again it ends with {code}: {world.said[-300:]!r}")
             elif world.state() != self._after:
                 wrong.append(f"again it does not come to the new state: {world.state()}")
@@ -122,7 +131,9 @@ class Steps:
         return self._old.copied(place)
 
     def _run(self, world: World, at: int) -> tuple[int, str]:
-        """Run the command in a forked process, interrupted at a step; gives its exit code, and the step where there was one."""
+        """Run the command in a forked process, interrupted at a step; gives its exit code, and the
+        step where there was one.
+        """
         reader, writer = os.pipe()
         with world.entered():
             os.environ["TMPDIR"] = str(world.root / "tmp")
@@ -160,7 +171,9 @@ def figures(names: tuple[str, ...], *, every: int) -> Iterator[Result]:
 
 
 def _main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("verbs", nargs="*", metavar="VERB", help=", ".join(NAMES))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="try each N-th step only")
     parser.add_argument("--json", action="store_true")
@@ -172,11 +185,15 @@ def _main() -> int:
         results.append(result)
         sys.stderr.write("".join(f"{said}\n" for said in result.wrong))
         if not given.json:
-            sys.stdout.write(f"{result.verb:20} {result.steps:6} steps, {len(result.wrong)} wrong\n")
+            sys.stdout.write(
+                f"{result.verb:20} {result.steps:6} steps, {len(result.wrong)} wrong\n"
+            )
             sys.stdout.flush()
     wrong = sum(len(result.wrong) for result in results)
     total = f"{sum(result.steps for result in results)} steps, {wrong} wrong"
-    sys.stdout.write(f"{json.dumps([vars(result) for result in results])}\n" if given.json else f"{total}\n")
+    sys.stdout.write(
+        f"{json.dumps([vars(result) for result in results])}\n" if given.json else f"{total}\n"
+    )
     return 1 if wrong else 0
 
 

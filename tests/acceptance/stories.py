@@ -1,7 +1,9 @@
-"""The stories of people with Vespe, played from a terminal with the installed command: `python -m tests.acceptance.stories [--only N]`.
+"""The stories of people with Vespe, played from a terminal with the installed command:
+`python -m tests.acceptance.stories [--only N]`.
 
-Each story begins in a fresh directory with a home of its own, and uses the Vespe that this Python has: that of a fresh clone, where its
-`./dev` made the environment. A model is simulated, or answers on this machine; nothing is fetched from elsewhere.
+Each story begins in a fresh directory with a home of its own, and uses the Vespe that this Python
+has: that of a fresh clone, where its `./dev` made the environment. A model is simulated, or answers
+on this machine; nothing is fetched from elsewhere.
 """
 
 import argparse
@@ -33,7 +35,9 @@ class Stage:
     environment: dict[str, str]
 
     def run(self, *arguments: str, code: int = 0, stdin: str = "", cwd: Path | None = None) -> str:
-        """Run vespe and return what it printed, stderr behind stdout; any other exit code than `code` is a failure."""
+        """Run vespe and return what it printed, stderr behind stdout; any other exit code than
+        `code` is a failure.
+        """
         done = subprocess.run(
             [sys.executable, "-m", "vespe", *arguments],
             cwd=cwd or self.here,
@@ -45,7 +49,9 @@ class Stage:
             timeout=120,
             check=False,
         )
-        assert done.returncode == code, f"vespe {' '.join(arguments)} ended with {done.returncode}, not {code}: {done.stderr}{done.stdout}"
+        assert done.returncode == code, (
+            f"vespe {' '.join(arguments)} ended with {done.returncode}, not {code}: {done.stderr}{done.stdout}"
+        )
         return done.stdout + done.stderr
 
     def document(self, *arguments: str, code: int = 0, cwd: Path | None = None) -> Any:
@@ -83,7 +89,11 @@ class Stage:
 
     def agent(self, *arguments: str, code: int = 0) -> Any:
         """Run an agent by `script.json` and return its document."""
-        simulated = () if "--replay" in arguments else ("--provider", "simulated", "--script", "script.json")
+        simulated = (
+            ()
+            if "--replay" in arguments
+            else ("--provider", "simulated", "--script", "script.json")
+        )
         return self.document("agent", "run", "Go", *simulated, *arguments, code=code)
 
     def published_kit(self, *kits: str) -> Path:
@@ -123,7 +133,17 @@ def git_log(stage: Stage) -> None:
     stage.git("init", "--quiet")
     stage.commit(stage.here)
     argv = json.dumps({"argv": ["log", "--oneline", "--", ["{path}"]]})
-    stage.run("tool", "create", "history", "--type", "shell_command", "--entrypoint", "git", "--args", argv)
+    stage.run(
+        "tool",
+        "create",
+        "history",
+        "--type",
+        "shell_command",
+        "--entrypoint",
+        "git",
+        "--args",
+        argv,
+    )
     assert "next" in json.dumps(stage.result("history"))
     assert "next" not in json.dumps(stage.result("history", "path=--all"))
 
@@ -133,7 +153,9 @@ def own_script(stage: Stage) -> None:
     stage.run("init")
     stage.write("echo.sh", '#!/bin/sh\nprintf %s "$1"\n').chmod(0o755)
     argv = json.dumps({"argv": ["{text}"]})
-    stage.run("tool", "create", "say", "--type", "shell_command", "--path", "echo.sh", "--args", argv)
+    stage.run(
+        "tool", "create", "say", "--type", "shell_command", "--path", "echo.sh", "--args", argv
+    )
     assert "; rm -rf /" in json.dumps(stage.result("say", "text=; rm -rf /"))
 
 
@@ -141,7 +163,9 @@ def http_key(stage: Stage) -> None:
     """5 Make an HTTP tool with a key in one command; the key is declared and never in the file."""
     stage.run("init")
     headers = json.dumps({"headers": {"Authorization": "Bearer ${env:SHOP_KEY}"}})
-    stage.run("tool", "create", "item", "--url", "https://shop.invalid/items/{id}", "--args", headers)
+    stage.run(
+        "tool", "create", "item", "--url", "https://shop.invalid/items/{id}", "--args", headers
+    )
     assert stage.document("tool", "show", "item")["secrets"] == ["SHOP_KEY"]
     assert "SHOP_KEY" in stage.run("tool", "run", "item", "id=1", code=6)
 
@@ -167,14 +191,21 @@ def two_kits(stage: Stage) -> None:
 
 
 def kit_by_tag(stage: Stage) -> None:
-    """9 Install a kit from git at a tag, see what an update changes, and refuse it without a yes."""
+    """9 Install a kit from git at a tag, see what an update changes, and refuse it without a
+    yes.
+    """
     source = stage.published_kit("weather")
     stage.run("init")
     origin = (f"{source}@v1.0.0", "--subdir", "kits")
     stage.run("kit", "install", *origin, code=6)
     stage.run("kit", "install", *origin, "--activate", "--yes")
     config = next((source / "kits/weather").glob("tool-*/config.json"))
-    config.write_text(config.read_text(encoding="utf-8").replace('"description": "', '"description": "Changed. ', 1), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace(
+            '"description": "', '"description": "Changed. ', 1
+        ),
+        encoding="utf-8",
+    )
     stage.commit(source, "v1.1.0")
     assert "v1.1.0" in stage.run("kit", "list", "--outdated")
     assert "Changed." in stage.run("kit", "update", "weather", "--to", "v1.1.0", code=6)
@@ -187,7 +218,9 @@ def colleague(stage: Stage) -> None:
     shop = stage.here / "shop"
     shop.mkdir()
     stage.run("init", cwd=shop)
-    stage.run("kit", "install", f"{source}@v1.0.0", "--subdir", "kits", "--activate", "--yes", cwd=shop)
+    stage.run(
+        "kit", "install", f"{source}@v1.0.0", "--subdir", "kits", "--activate", "--yes", cwd=shop
+    )
     clone = stage.here / "clone"
     shutil.copytree(shop, clone)
     stage.run("kit", "sync", "--locked", "--yes", cwd=clone)
@@ -201,7 +234,10 @@ def linting(stage: Stage) -> None:
     for shape in ("text", "json", "sarif", "github"):
         stage.run("lint", "--format", shape)
     config = next((stage.here / ".vespe/tools").glob("*/config.json"))
-    config.write_text(config.read_text(encoding="utf-8").replace('"type": "string"', '"type": "text"', 1), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('"type": "string"', '"type": "text"', 1),
+        encoding="utf-8",
+    )
     assert "schema-unknown-type" in stage.run("lint", code=1)
 
 
@@ -253,11 +289,26 @@ def resuming(stage: Stage) -> None:
     """17 A limit of calls ends a run; it is resumed, and the waiting call runs."""
     stage.run("init")
     stage.run("kit", "activate", "file_io_without_git")
-    stage.script(calls("write_file", path="a.txt", content="1"), calls("write_file", path="b.txt", content="2"), {"text": "Both."})
+    stage.script(
+        calls("write_file", path="a.txt", content="1"),
+        calls("write_file", path="b.txt", content="2"),
+        {"text": "Both."},
+    )
     stage.agent("--approve", "all", "--max-calls", "1", "--save", "talk.json", code=1)
     assert (stage.here / "a.txt").exists() and not (stage.here / "b.txt").exists()
     stage.script({"text": "Both."})
-    again = ("agent", "run", "--provider", "simulated", "--script", "script.json", "--resume", "talk.json", "--approve", "all")
+    again = (
+        "agent",
+        "run",
+        "--provider",
+        "simulated",
+        "--script",
+        "script.json",
+        "--resume",
+        "talk.json",
+        "--approve",
+        "all",
+    )
     assert stage.document(*again)["text"] == "Both." and (stage.here / "b.txt").exists()
 
 
@@ -266,15 +317,31 @@ def served(stage: Stage) -> None:
     stage.run("init")
     stage.run("kit", "activate", "file_io_without_git")
     stage.run("config", "set", "approvals.deny", '["write_file"]')
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
     requests: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": client},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list"},
-        {"id": 3, "method": "tools/call", "params": {"name": "list_directory", "arguments": {"path": "."}}},
+        {
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "list_directory", "arguments": {"path": "."}},
+        },
     ]
-    said = stage.run("mcp", "serve", stdin="".join(json.dumps({"jsonrpc": "2.0", **request}) + "\n" for request in requests))
-    answers = {line["id"]: line for line in map(json.loads, filter(lambda line: line.startswith("{"), said.splitlines())) if "id" in line}
+    said = stage.run(
+        "mcp",
+        "serve",
+        stdin="".join(json.dumps({"jsonrpc": "2.0", **request}) + "\n" for request in requests),
+    )
+    answers = {
+        line["id"]: line
+        for line in map(json.loads, filter(lambda line: line.startswith("{"), said.splitlines()))
+        if "id" in line
+    }
     names = [tool["name"] for tool in answers[2]["result"]["tools"]]
     assert "read_file" in names and "write_file" not in names
     assert not answers[3]["result"].get("isError")
@@ -303,14 +370,19 @@ def importing(stage: Stage) -> None:
     stage.run("init")
     schema = {"type": "object", "properties": {"city": {"type": "string"}}}
     shapes: dict[str, Any] = {
-        "openai": {"type": "function", "function": {"name": "a", "description": "A.", "parameters": schema}},
+        "openai": {
+            "type": "function",
+            "function": {"name": "a", "description": "A.", "parameters": schema},
+        },
         "anthropic": {"name": "b", "description": "B.", "input_schema": schema},
         "mcp": {"name": "c", "description": "C.", "inputSchema": schema},
     }
     for name, definition in shapes.items():
         stage.write(f"{name}.json", json.dumps([definition]))
         stage.run("tool", "import", f"{name}.json")
-    assert {"a", "b", "c"} <= {tool["name"] for tool in stage.document("tool", "list", "--all")["tools"]}
+    assert {"a", "b", "c"} <= {
+        tool["name"] for tool in stage.document("tool", "list", "--all")["tools"]
+    }
 
 
 def exporting(stage: Stage) -> None:
@@ -322,7 +394,9 @@ def exporting(stage: Stage) -> None:
 
 
 def cloned(stage: Stage) -> None:
-    """29 A clone runs nothing before a yes; a changed byte takes it back; the difference is shown; the old bytes are trusted still."""
+    """29 A clone runs nothing before a yes; a changed byte takes it back; the difference is shown;
+    the old bytes are trusted still.
+    """
     shop, clone = stage.here / "shop", stage.here / "clone"
     shop.mkdir()
     stage.run("init", cwd=shop)
@@ -353,19 +427,30 @@ def own_kit(stage: Stage) -> None:
 def hostile(stage: Stage) -> None:
     """33 A tool that exits, raises, prints, or sleeps is an answer, and the next call works."""
     stage.run("init")
-    for name, body in {"leaves": "raise SystemExit(3)", "raises": "1 / 0", "sleeps": "import time; time.sleep(60)"}.items():
+    for name, body in {
+        "leaves": "raise SystemExit(3)",
+        "raises": "1 / 0",
+        "sleeps": "import time; time.sleep(60)",
+    }.items():
         stage.write(f"{name}.py", f'def {name}() -> int:\n    """Misbehave."""\n    {body}\n')
         stage.run("tool", "create", name, "--from", f"{name}.py:{name}")
     for name, code in (("leaves", 1), ("raises", 1)):
         assert stage.document("tool", "run", name, code=code)["ok"] is False
-    assert stage.document("tool", "run", "sleeps", "--timeout", "1", code=124)["error"]["code"] == "timed_out"
+    assert (
+        stage.document("tool", "run", "sleeps", "--timeout", "1", code=124)["error"]["code"]
+        == "timed_out"
+    )
 
 
 def mistakes(stage: Stage) -> None:
     """34 Mistakes at the command line are sentences with the near word, and no traceback."""
     stage.run("tool", "list", code=3)
     stage.run("init")
-    for arguments, code in ((("tool", "lst"), 2), (("tool", "run", "nothing"), 3), (("kit", "activate", "file_io"), 3)):
+    for arguments, code in (
+        (("tool", "lst"), 2),
+        (("tool", "run", "nothing"), 3),
+        (("kit", "activate", "file_io"), 3),
+    ):
         said = stage.run(*arguments, code=code)
         assert "Traceback" not in said and "vespe: error:" in said
 
@@ -374,7 +459,9 @@ def monorepo(stage: Stage) -> None:
     """35 Install from a repository of kits: the refusal names them, and its hint works."""
     source = stage.published_kit("alpha", "beta")
     stage.run("init")
-    assert "--subdir kits (alpha, beta)" in stage.run("kit", "install", f"{source}@v1.0.0", "--yes", code=3)
+    assert "--subdir kits (alpha, beta)" in stage.run(
+        "kit", "install", f"{source}@v1.0.0", "--yes", code=3
+    )
     stage.run("kit", "install", f"{source}@v1.0.0", "--subdir", "kits", "--kit", "alpha", "--yes")
 
 
@@ -382,10 +469,17 @@ def ordered(stage: Stage) -> None:
     """36 A model writes twice and reads in one turn: it reads what it wrote last."""
     stage.run("init")
     stage.run("kit", "activate", "file_io_without_git")
-    wanted = [("write_file", {"path": "r.txt", "content": text}) for text in ("one", "two")] + [("read_file", {"path": "r.txt"})]
-    stage.script({"tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted]}, {"text": "Done."})
+    wanted = [("write_file", {"path": "r.txt", "content": text}) for text in ("one", "two")] + [
+        ("read_file", {"path": "r.txt"})
+    ]
+    stage.script(
+        {"tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted]},
+        {"text": "Done."},
+    )
     done = stage.agent("--approve", "all")
-    assert (stage.here / "r.txt").read_text(encoding="utf-8") == "two" and "two" in json.dumps(done["calls"][2])
+    assert (stage.here / "r.txt").read_text(encoding="utf-8") == "two" and "two" in json.dumps(
+        done["calls"][2]
+    )
 
 
 PLAYS: tuple[Play, ...] = (
@@ -397,13 +491,23 @@ STORIES: dict[int, Play] = {int((play.__doc__ or "").split()[0]): play for play 
 
 
 def play(number: int) -> None:
-    """Play one story in a directory of its own; raises AssertionError where it ends otherwise than it should."""
+    """Play one story in a directory of its own; raises AssertionError where it ends otherwise than
+    it should.
+    """
     with tempfile.TemporaryDirectory(prefix="vespe-story-") as place:
         home, here = Path(place, "home"), Path(place, "here")
         home.mkdir()
         here.mkdir()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("VESPE_", "XDG_", "GIT_"))}
-        who = {f"GIT_{role}_{key}": "story@localhost" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("VESPE_", "XDG_", "GIT_"))
+        }
+        who = {
+            f"GIT_{role}_{key}": "story@localhost"
+            for role in ("AUTHOR", "COMMITTER")
+            for key in ("NAME", "EMAIL")
+        }
         STORIES[number](Stage(here, {**kept, **who, "HOME": str(home), "NO_COLOR": "1"}))
 
 

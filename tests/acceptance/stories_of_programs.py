@@ -1,4 +1,6 @@
-"""The stories of programs beside the terminal's: Python that uses the library, servers on this machine, a person who chats."""
+"""The stories of programs beside the terminal's: Python that uses the library, servers on this
+machine, a person who chats.
+"""
 
 import contextlib
 import json
@@ -87,7 +89,17 @@ ARGUMENTS = {
     "many": {"items": [1, 2]},
     "place": {"where": {"city": "Rome"}}, "order": {"wanted": {"n": 3}}, "told": {"days": 2},
 }  # fmt: skip
-ANSWERS = {"plain": "hi", "later": "hi", "chosen": "f", "named": "hi", "maybe": 7, "many": 3, "place": "Rome", "order": 3, "told": 2}
+ANSWERS = {
+    "plain": "hi",
+    "later": "hi",
+    "chosen": "f",
+    "named": "hi",
+    "maybe": 7,
+    "many": 3,
+    "place": "Rome",
+    "order": 3,
+    "told": 2,
+}
 
 IN_A_PROGRAM = """
 from vespe import Project, VespeError
@@ -189,13 +201,29 @@ def posting(stage: "Stage") -> None:
     stage.run("init")
     with loopback.Loopback(loopback.echo) as server:
         url = f"http://127.0.0.1:{server.port}/items"
-        schema = {"type": "object", "properties": {"name": {"type": "string"}, "count": {"type": "integer"}}, "required": ["name"]}
+        schema = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "count": {"type": "integer"}},
+            "required": ["name"],
+        }
         args = {"body": {"json": {"name": "{name}", "count": "{count}"}}, "response": "/body"}
-        told = ("--url", url, "--method", "POST", "--schema", json.dumps(schema), "--args", json.dumps(args))
+        told = (
+            "--url",
+            url,
+            "--method",
+            "POST",
+            "--schema",
+            json.dumps(schema),
+            "--args",
+            json.dumps(args),
+        )
         stage.run("tool", "create", "item", *told)
         stage.run("tool", "run", "item", "name=pen", "count=2", code=6)
         stage.run("config", "set", "allow_hosts", json.dumps([f"127.0.0.1:{server.port}"]))
-        assert json.loads(stage.result("item", "name=pen", "count=2")) == {"name": "pen", "count": 2}
+        assert json.loads(stage.result("item", "name=pen", "count=2")) == {
+            "name": "pen",
+            "count": 2,
+        }
 
 
 def chatting(stage: "Stage") -> None:
@@ -204,7 +232,9 @@ def chatting(stage: "Stage") -> None:
     stage.run("kit", "activate", "file_io_without_git")
     stage.script({"text": "Good day."})
     options = ("agent", "chat", "--provider", "simulated", "--script", "script.json")
-    shown = vespe_on_a_terminal(*options, cwd=stage.here, typed="hello\n/tools\n/quit\n", **stage.environment)  # type: ignore[arg-type]  # all are variables
+    shown = vespe_on_a_terminal(
+        *options, cwd=stage.here, typed="hello\n/tools\n/quit\n", **stage.environment
+    )  # type: ignore[arg-type]  # all are variables
     assert "Good day." in shown and "read_file" in shown and "exit code" not in shown
 
 
@@ -212,10 +242,14 @@ def chatting(stage: "Stage") -> None:
 def over_http(stage: "Stage") -> Iterator[tuple[str, str]]:
     """Serve the project over HTTP; yield the address and the token."""
     argv = [sys.executable, "-I", "-m", "vespe", "mcp", "serve", "--http", "127.0.0.1:0"]
-    with subprocess.Popen(argv, cwd=stage.here, env=stage.environment, stderr=subprocess.PIPE, encoding="utf-8") as server:
+    with subprocess.Popen(
+        argv, cwd=stage.here, env=stage.environment, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as server:
         assert server.stderr
         said = ""
-        while not (found := re.search(r"(http://\S+/mcp)", said)) or not (token := re.search(r"Bearer (\S+)", said)):
+        while not (found := re.search(r"(http://\S+/mcp)", said)) or not (
+            token := re.search(r"Bearer (\S+)", said)
+        ):
             line = server.stderr.readline()
             assert line, said
             said += line
@@ -228,9 +262,15 @@ def over_http(stage: "Stage") -> Iterator[tuple[str, str]]:
 
 def posted(url: str, request: dict[str, object], **headers: str) -> tuple[int, str, bytes]:
     """Post a request as an MCP client does; return the status, the session and the answer."""
-    given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    given = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-11-25",
+    }
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    asked = urllib.request.Request(url, json.dumps({"jsonrpc": "2.0", **request}).encode(), given | named)
+    asked = urllib.request.Request(
+        url, json.dumps({"jsonrpc": "2.0", **request}).encode(), given | named
+    )
     try:
         with urllib.request.urlopen(asked, timeout=60) as answer:
             return answer.status, answer.headers.get("Mcp-Session-Id", ""), answer.read()
@@ -243,12 +283,22 @@ def http_serving(stage: "Stage") -> None:
     stage.run("init")
     stage.run("kit", "activate", "file_io_without_git")
     stage.write("notes.txt", "hi")
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    call = {"id": 2, "method": "tools/call", "params": {"name": "list_directory", "arguments": {"path": "."}}}
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    call = {
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "list_directory", "arguments": {"path": "."}},
+    }
     with over_http(stage) as (url, token):
         assert posted(url, call, Authorization="Bearer x")[0] == 401
         said = {"Authorization": f"Bearer {token}"}
-        status, session, answer = posted(url, {"id": 1, "method": "initialize", "params": client}, **said)
+        status, session, answer = posted(
+            url, {"id": 1, "method": "initialize", "params": client}, **said
+        )
         assert status == 200, answer
         posted(url, {"method": "notifications/initialized"}, Mcp_Session_Id=session, **said)
         status, _, answer = posted(url, call, Mcp_Session_Id=session, **said)
@@ -266,7 +316,9 @@ def in_asyncio(stage: "Stage") -> None:
 
 
 def in_a_window(stage: "Stage") -> None:
-    """26 Let a main loop run the calls: the agent in a thread asks, the loop answers, by events both ways."""
+    """26 Let a main loop run the calls: the agent in a thread asks, the loop answers, by events
+    both ways.
+    """
     python(stage, IN_A_WINDOW)
 
 
@@ -287,21 +339,42 @@ def endpoint(stage: "Stage") -> None:
     with chat_model.calling("count", {"text": "one two"}) as (url, seen):
         stage.run("config", "set", "providers.openai.base_url", url)
         stage.environment["OPENAI_API_KEY"] = "sk-story"
-        said = stage.document("agent", "run", "Go", "--provider", "openai", "--model", "m", "--approve", "all", "--no-stream")
+        said = stage.document(
+            "agent",
+            "run",
+            "Go",
+            "--provider",
+            "openai",
+            "--model",
+            "m",
+            "--approve",
+            "all",
+            "--no-stream",
+        )
     assert '"words"' in said["text"] and len(seen) == 2
 
 
 def with_dependencies(stage: "Stage") -> None:
-    """31 A script names a dependency: it is installed once, from a wheel on this machine, and imported."""
+    """31 A script names a dependency: it is installed once, from a wheel on this machine, and
+    imported.
+    """
     stage.run("init")
     wheel = stage.here / "tiny-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as made:
         made.writestr("tiny.py", "WORD = 'tiny'\n")
-        made.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
-        made.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: story\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        made.writestr(
+            "tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n"
+        )
+        made.writestr(
+            "tiny-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: story\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         made.writestr("tiny-1.0.dist-info/RECORD", "")
     block = f'# /// script\n# dependencies = ["tiny @ file://{wheel}"]\n# ///\n'
-    stage.write("word.py", f'{block}def word() -> str:\n    """Say a word."""\n    import tiny\n    return tiny.WORD\n')
+    stage.write(
+        "word.py",
+        f'{block}def word() -> str:\n    """Say a word."""\n    import tiny\n    return tiny.WORD\n',
+    )
     stage.run("tool", "create", "word", "--from", "word.py:word")
     stage.environment["PIP_NO_INDEX"] = "1"
     assert stage.result("word") == "tiny" == stage.result("word")

@@ -1,4 +1,6 @@
-"""A bounded part of the crash harness, on every push; the whole of it is `python -m tests.acceptance.crash`."""
+"""A bounded part of the crash harness, on every push; the whole of it is
+`python -m tests.acceptance.crash`.
+"""
 
 import json
 import os
@@ -15,7 +17,9 @@ GROUPS = {
     "writing": (7, ("kit remove", "kit create", "tool create")),
     "small": (3, ("kit activate", "kit link", "tool remove", "trust", "untrust")),
 }
-"""Of each verb and fault every so many-th point, so that this stays a matter of seconds; the script tries them all."""
+"""Of each verb and fault every so many-th point, so that this stays a matter of seconds; the script
+tries them all.
+"""
 
 
 def scripted(module: str, *arguments: str) -> Any:
@@ -29,17 +33,27 @@ def scripted(module: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.skipif(not tracer.AVAILABLE, reason="the tracer that injects the faults works on Linux on x86-64 alone")
+@pytest.mark.skipif(
+    not tracer.AVAILABLE, reason="the tracer that injects the faults works on Linux on x86-64 alone"
+)
 @pytest.mark.parametrize("group", GROUPS)
-def test_p45_a_kill_a_full_disk_or_a_broken_one_at_a_writing_call_leaves_the_old_state_or_the_new(group: str) -> None:
+def test_p45_a_kill_a_full_disk_or_a_broken_one_at_a_writing_call_leaves_the_old_state_or_the_new(
+    group: str,
+) -> None:
     every, verbs = GROUPS[group]
-    results = scripted("crash", *(word for verb in verbs for word in ("--verb", verb)), "--every", str(every))
-    assert {(result["verb"], result["fault"]) for result in results} == {(verb, fault) for verb in verbs for fault in tracer.FAULTS}
+    results = scripted(
+        "crash", *(word for verb in verbs for word in ("--verb", verb)), "--every", str(every)
+    )
+    assert {(result["verb"], result["fault"]) for result in results} == {
+        (verb, fault) for verb in verbs for fault in tracer.FAULTS
+    }
     assert all(result["points"] for result in results)
 
 
 def test_every_verb_of_the_crash_harness_is_tried_here() -> None:
-    assert sorted(verb for _, verbs in GROUPS.values() for verb in verbs) == sorted(verb.name for verb in crash.VERBS)
+    assert sorted(verb for _, verbs in GROUPS.values() for verb in verbs) == sorted(
+        verb.name for verb in crash.VERBS
+    )
 
 
 def test_p46_what_processes_do_at_once_is_all_there(home: Any) -> None:

@@ -1,4 +1,6 @@
-"""What every released version wrote is still read: projects, locks, kits, users' configurations, conversations, recordings."""
+"""What every released version wrote is still read: projects, locks, kits, users' configurations,
+conversations, recordings.
+"""
 
 import json
 import shutil
@@ -13,7 +15,9 @@ RELEASES = sorted((Path(__file__).parents[1] / "cases/formats").iterdir())
 
 @pytest.fixture(params=RELEASES, ids=lambda path: path.name)
 def shop(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Path:
-    """A project as that version left it, in the home of a user who had that version, with its kit installed."""
+    """A project as that version left it, in the home of a user who had that version, with its kit
+    installed.
+    """
     shutil.copytree(request.param / "user", home / "config/vespe")
     shutil.copytree(request.param / "shop", tmp_path / "shop")
     shutil.copy(request.param / "text_tools.kit", tmp_path)
@@ -33,16 +37,32 @@ def test_its_tools_are_listed_run_and_linted(shop: Path) -> None:
 
 
 def test_the_same_kit_has_the_digest_that_its_lock_names(shop: Path) -> None:
-    before = json.loads((shop.parent / "lock.json").read_text(encoding="utf-8"))["kits"]["text_tools"]
-    after = json.loads((shop / ".vespe/kits.lock.json").read_text(encoding="utf-8"))["kits"]["text_tools"]
+    before = json.loads((shop.parent / "lock.json").read_text(encoding="utf-8"))["kits"][
+        "text_tools"
+    ]
+    after = json.loads((shop / ".vespe/kits.lock.json").read_text(encoding="utf-8"))["kits"][
+        "text_tools"
+    ]
     assert (after["digest"], after["files"]) == (before["digest"], before["files"])
 
 
 def test_its_conversation_goes_on_and_its_recording_replays(shop: Path) -> None:
     (shop / "more.json").write_text('{"turns": [{"text": "As I said, 42."}]}', encoding="utf-8")
-    words = ("agent", "run", "Once more?", "--provider", "simulated", "--script", "more.json", "--resume", "talk.json")
+    words = (
+        "agent",
+        "run",
+        "Once more?",
+        "--provider",
+        "simulated",
+        "--script",
+        "more.json",
+        "--resume",
+        "talk.json",
+    )
     assert vespe(*words, cwd=shop).stdout == "As I said, 42.\n"
-    replayed = vespe("agent", "run", "How many?", "--replay", "record.json", "--approve", "all", cwd=shop)
+    replayed = vespe(
+        "agent", "run", "How many?", "--replay", "record.json", "--approve", "all", cwd=shop
+    )
     assert (replayed.returncode, replayed.stdout) == (0, "42\n"), replayed.stderr
 
 

@@ -1,4 +1,6 @@
-"""P47: a full disk and a read-only one give one clear line, a failing exit code, and change nothing; reading goes on."""
+"""P47: a full disk and a read-only one give one clear line, a failing exit code, and change
+nothing; reading goes on.
+"""
 
 import json
 import os
@@ -28,12 +30,16 @@ def mounted(at: Path, options: str) -> bool:
     at.mkdir()
     if os.geteuid() or sys.platform != "linux":
         return False
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(at)], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "none", str(at)], capture_output=True, check=False
+    )
     return done.returncode == 0
 
 
 @pytest.fixture(params=["size=256k", "size=4m,nr_inodes=70"], ids=["no room", "no inodes"])
-def small(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def small(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """A project and a home on a file system of a few pages, or of a few files."""
     disk = tmp_path / "disk"
     if not mounted(disk, request.param):
@@ -73,8 +79,14 @@ def fill(disk: Path) -> None:
 
 def state(disk: Path) -> dict[str, bytes]:
     """Everything that is there but what only costs time to lose."""
-    found = (path for path in sorted(disk.rglob("*")) if not path.name.startswith("filler") and "cache" not in path.relative_to(disk).parts)
-    return {str(path.relative_to(disk)): path.read_bytes() if path.is_file() else b"" for path in found}
+    found = (
+        path
+        for path in sorted(disk.rglob("*"))
+        if not path.name.startswith("filler") and "cache" not in path.relative_to(disk).parts
+    )
+    return {
+        str(path.relative_to(disk)): path.read_bytes() if path.is_file() else b"" for path in found
+    }
 
 
 def files(disk: Path) -> dict[str, bytes]:
@@ -83,18 +95,28 @@ def files(disk: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", MUTATIONS, ids=" ".join)
-def test_p47_where_there_is_no_room_there_is_one_line_and_nothing_changed(small: Path, command: tuple[str, ...]) -> None:
+def test_p47_where_there_is_no_room_there_is_one_line_and_nothing_changed(
+    small: Path, command: tuple[str, ...]
+) -> None:
     fill(small)
     before = files(small)
     done = vespe(*command, cwd=small / "project")
     said = [line for line in done.stderr.splitlines() if line.startswith("vespe: error:")]
-    assert done.returncode == 1 and len(said) == 1 and "No space left on device" in said[0], done.stderr
+    assert done.returncode == 1 and len(said) == 1 and "No space left on device" in said[0], (
+        done.stderr
+    )
     assert files(small) == before
 
 
 def test_p47_where_there_is_no_room_what_only_reads_goes_on(small: Path) -> None:
     fill(small)
-    for command in (("tool", "list", "--json"), ("kit", "list", "--json"), ("tool", "show", "given"), ("kit", "verify"), ("lint",)):
+    for command in (
+        ("tool", "list", "--json"),
+        ("kit", "list", "--json"),
+        ("tool", "show", "given"),
+        ("kit", "verify"),
+        ("lint",),
+    ):
         assert vespe(*command, cwd=small / "project").returncode == 0, command
 
 
@@ -113,10 +135,16 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 @pytest.mark.parametrize("command", MUTATIONS, ids=" ".join)
-def test_p47_a_read_only_disk_gives_one_line_and_nothing_changed(read_only: Path, command: tuple[str, ...]) -> None:
+def test_p47_a_read_only_disk_gives_one_line_and_nothing_changed(
+    read_only: Path, command: tuple[str, ...]
+) -> None:
     before = state(read_only)
     done = vespe(*command, cwd=read_only / "project")
-    assert done.returncode == 1 and "Read-only file system" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert (
+        done.returncode == 1
+        and "Read-only file system" in done.stderr
+        and "Traceback" not in done.stderr
+    ), done.stderr
     assert state(read_only) == before
 
 
@@ -126,9 +154,16 @@ def test_p47_on_a_read_only_disk_what_only_reads_goes_on(read_only: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", [("tool", "create", "made", "--type", "python_script"), ("kit", "activate", "file_io_with_git")], ids=" ".join
+    "command",
+    [
+        ("tool", "create", "made", "--type", "python_script"),
+        ("kit", "activate", "file_io_with_git"),
+    ],
+    ids=" ".join,
 )
-def test_p47_a_limit_on_file_sizes_is_met_without_a_half_written_file(project: Path, command: tuple[str, ...]) -> None:
+def test_p47_a_limit_on_file_sizes_is_met_without_a_half_written_file(
+    project: Path, command: tuple[str, ...]
+) -> None:
     config = project / ".vespe/config.json"
     config.write_text(json.dumps({"active_kits": [], "note": "x" * 5000}), encoding="utf-8")
     before = files(project)
@@ -136,7 +171,9 @@ def test_p47_a_limit_on_file_sizes_is_met_without_a_half_written_file(project: P
         [sys.executable, "-m", "vespe", *command], cwd=project, capture_output=True, text=True, encoding="utf-8", check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)),
     )  # fmt: skip
-    assert done.returncode == 1 and "File too large" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert (
+        done.returncode == 1 and "File too large" in done.stderr and "Traceback" not in done.stderr
+    ), done.stderr
     assert files(project) == before
 
 
@@ -150,4 +187,6 @@ def test_p47_an_output_that_is_full_is_a_failure_and_no_traceback(project: Path)
             stderr=subprocess.PIPE,
             check=False,
         )
-    assert done.returncode == 1 and b"Traceback" not in done.stderr and b"No space left" in done.stderr
+    assert (
+        done.returncode == 1 and b"Traceback" not in done.stderr and b"No space left" in done.stderr
+    )

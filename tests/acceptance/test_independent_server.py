@@ -1,4 +1,6 @@
-"""Whole loops against a server that others wrote: aimock from npm, which speaks OpenAI's, Anthropic's and Ollama's API."""
+"""Whole loops against a server that others wrote: aimock from npm, which speaks OpenAI's,
+Anthropic's and Ollama's API.
+"""
 
 import json
 import os
@@ -19,7 +21,9 @@ from vespe.agents.providers.base import LLMProvider
 from vespe.errors import ProviderError
 
 CASES = Path(__file__).parents[1] / "cases" / "independent"
-SERVER = Path(sys.prefix) / "servers" / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
+SERVER = (
+    Path(sys.prefix) / "servers" / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
+)
 
 
 def node() -> str | None:
@@ -33,19 +37,45 @@ def server() -> Iterator[str]:
     """Start the server in a process of its own, and give its address."""
     program = node()
     if program is None or not SERVER.is_file():
-        pytest.skip(f"no independent server at {SERVER}: `./dev servers` brings it, where npm's registry can be reached")
-    arguments = [program, str(SERVER), "-p", "0", "-f", str(CASES / "conversations.json"), "--strict"]
+        pytest.skip(
+            f"no independent server at {SERVER}: `./dev servers` brings it, where npm's registry can be reached"
+        )
+    arguments = [
+        program,
+        str(SERVER),
+        "-p",
+        "0",
+        "-f",
+        str(CASES / "conversations.json"),
+        "--strict",
+    ]
     environment = {"PATH": os.environ["PATH"], "AIMOCK_API_KEYS": KEY}
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, encoding="utf-8") as process:
+    with subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        encoding="utf-8",
+    ) as process:
         try:
             assert process.stdout is not None
-            yield next(found[0] for line in process.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+            yield next(
+                found[0]
+                for line in process.stdout
+                if (found := re.search(r"http://127\.0\.0\.1:\d+", line))
+            )
         finally:
             process.kill()
 
 
 def asking(api: str, server: str, *, key: str = KEY) -> LLMProvider:
-    made: LLMProvider = CLASSES[api]("m", base_url=server, api_key=key, headers={"X-Test-Id": os.urandom(8).hex()}, patience=QUICK)
+    made: LLMProvider = CLASSES[api](
+        "m",
+        base_url=server,
+        api_key=key,
+        headers={"X-Test-Id": os.urandom(8).hex()},
+        patience=QUICK,
+    )
     return made
 
 
@@ -54,29 +84,48 @@ def measuring(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a tool that is safe to run."""
     schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     hints = {"readOnlyHint": True}
-    python_tool(project / ".vespe/tools/tool-m", "measure", "return len(text)", params="text", schema=schema, annotations=hints)
+    python_tool(
+        project / ".vespe/tools/tool-m",
+        "measure",
+        "return len(text)",
+        params="text",
+        schema=schema,
+        annotations=hints,
+    )
     monkeypatch.chdir(project)
     return project
 
 
 @pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("api", CLASSES)
-def test_a_loop_runs_its_tools_and_ends_with_the_models_answer(api: str, streamed: bool, server: str, measuring: Path) -> None:
+def test_a_loop_runs_its_tools_and_ends_with_the_models_answer(
+    api: str, streamed: bool, server: str, measuring: Path
+) -> None:
     provider = asking(api, server)
     agent = Agent(provider, str(measuring), options=AgentOptions(stream=streamed))
     agent.run("How long are these?")
     provider.close()
     messages = agent.transcript.messages
-    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert [message["role"] for message in messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
     assert [message["content"] for message in messages[2:]] == ["5", "0", "Five and none."]
-    assert [message["tool_call_id"] for message in messages[2:4]] == [call["id"] for call in messages[1]["tool_calls"]]
+    assert [message["tool_call_id"] for message in messages[2:4]] == [
+        call["id"] for call in messages[1]["tool_calls"]
+    ]
 
 
 def test_streamed_and_whole_answers_give_the_same_transcript(server: str, measuring: Path) -> None:
     made: list[Any] = []
     for api in ("openai", "anthropic"):
         for streamed in (True, False):
-            agent = Agent(asking(api, server), str(measuring), options=AgentOptions(stream=streamed))
+            agent = Agent(
+                asking(api, server), str(measuring), options=AgentOptions(stream=streamed)
+            )
             agent.run("How long are these?")
             made.append(agent.transcript.messages)
     assert made[0] == made[1] and made[2] == made[3]
@@ -85,7 +134,9 @@ def test_streamed_and_whole_answers_give_the_same_transcript(server: str, measur
 @pytest.mark.parametrize("api", CLASSES)
 def test_a_busy_server_is_asked_again(api: str, server: str) -> None:
     provider = asking(api, server)
-    assert provider.create_message([{"role": "user", "content": "Be busy"}])["content"] == "Here I am."
+    assert (
+        provider.create_message([{"role": "user", "content": "Be busy"}])["content"] == "Here I am."
+    )
     provider.close()
 
 
@@ -101,6 +152,16 @@ def test_p40b_a_wrong_key_is_refused_and_not_told(api: str, server: str) -> None
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
 def test_the_command_runs_the_same_loop(api: str, server: str, measuring: Path) -> None:
     vespe("config", "set", f"providers.{api}.base_url", server)
-    done = vespe("agent", "run", "How long are these?", "--provider", api, "--model", "m", "--json", env={f"{api.upper()}_API_KEY": KEY})
+    done = vespe(
+        "agent",
+        "run",
+        "How long are these?",
+        "--provider",
+        api,
+        "--model",
+        "m",
+        "--json",
+        env={f"{api.upper()}_API_KEY": KEY},
+    )
     assert done.returncode == 0, done.stderr
     assert "Five and none." in json.dumps(json.loads(done.stdout))

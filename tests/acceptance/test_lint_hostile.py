@@ -25,8 +25,14 @@ WORDS = (
     "\ud800", "https://example.com/{a}", "schema-open", "\x00", "\u202e",
 )  # fmt: skip
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(WORDS),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6),
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(WORDS),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)
+    ),
     max_leaves=25,
 )
 
@@ -39,9 +45,14 @@ def lint(path: Path) -> list[Finding]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), VALUES, st.booleans())
-def test_any_json_in_a_projects_files_is_judged(tool: dict[str, Any], config: Any, whole: bool) -> None:
+def test_any_json_in_a_projects_files_is_judged(
+    tool: dict[str, Any], config: Any, whole: bool
+) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        directory = write_tool(Path(scratch) / ".vespe" / "tools" / "tool-a", files={"main.py": "def run(a: int = 1):\n    pass\n"})
+        directory = write_tool(
+            Path(scratch) / ".vespe" / "tools" / "tool-a",
+            files={"main.py": "def run(a: int = 1):\n    pass\n"},
+        )
         base = {} if whole else json.loads((directory / "config.json").read_text(encoding="utf-8"))
         (directory / "config.json").write_text(json.dumps(base | tool), encoding="utf-8")
         (Path(scratch) / ".vespe" / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -51,7 +62,9 @@ def test_any_json_in_a_projects_files_is_judged(tool: dict[str, Any], config: An
 @settings(max_examples=150, deadline=None)
 @given(
     st.binary(max_size=60)
-    | st.text(alphabet='[]{}",:\\nutf0123e-. \n\ud800\ufeff', max_size=60).map(lambda t: t.encode("utf-8", "surrogatepass"))
+    | st.text(alphabet='[]{}",:\\nutf0123e-. \n\ud800\ufeff', max_size=60).map(
+        lambda t: t.encode("utf-8", "surrogatepass")
+    )
 )
 def test_any_bytes_in_a_file_are_a_finding_or_definitions(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as scratch:
@@ -63,7 +76,10 @@ def test_any_bytes_in_a_file_are_a_finding_or_definitions(data: bytes) -> None:
 @pytest.mark.parametrize("kind", ["fifo", "link", "directory", "unreadable", "gone"])
 def test_an_odd_thing_in_the_place_of_a_file_hides_no_other_tool(tmp_path: Path, kind: str) -> None:
     tools = tmp_path / ".vespe" / "tools"
-    write_tool(tools / "tool-good", implementation={"type": "shell_command", "entrypoint": "no-such-program"})
+    write_tool(
+        tools / "tool-good",
+        implementation={"type": "shell_command", "entrypoint": "no-such-program"},
+    )
     odd = tools / "tool-odd"
     odd.mkdir()
     file = odd / "config.json"

@@ -1,4 +1,6 @@
-"""Lint where CI runs it: the pre-commit hooks on a real repository, the composite action's own script, a git history."""
+"""Lint where CI runs it: the pre-commit hooks on a real repository, the composite action's own
+script, a git history.
+"""
 
 import json
 import os
@@ -15,12 +17,28 @@ from tests.support.ondisk import write_tool
 ROOT = Path(__file__).resolve().parent.parent.parent
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 ACTION = ROOT / ".github" / "actions" / "lint" / "action.yml"
-IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false")
+IDENTITY = (
+    "-c",
+    "user.name=Test",
+    "-c",
+    "user.email=test@example.com",
+    "-c",
+    "commit.gpgsign=false",
+)
 
 
 def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     kept = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **env}
-    return subprocess.run(argv, cwd=cwd, env=kept, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+    return subprocess.run(
+        argv,
+        cwd=cwd,
+        env=kept,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
 
 
 def git(cwd: Path, *arguments: str) -> str:
@@ -30,7 +48,11 @@ def git(cwd: Path, *arguments: str) -> str:
 
 
 def good_tool(directory: Path, name: str) -> Path:
-    schema = {"type": "object", "properties": {"text": {"type": "string", "description": "The text to print again."}}, "required": ["text"]}
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string", "description": "The text to print again."}},
+        "required": ["text"],
+    }
     details = {"type": "shell_command", "entrypoint": "cat", "args": {"stdin": "{text}"}}
     return write_tool(
         directory, name, implementation=details, schema=schema, description=f"Print a text again, as {name} does it.",
@@ -51,7 +73,10 @@ def repository(project: Path) -> Path:
         good_tool(project / ".vespe" / "tools" / f"tool-{number}", name)
     git(project, "init", "-q", "-b", "main")
     hooks = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
-    local = [{**hook, "language": "system", "entry": f"{sys.executable} -m {hook['entry']}"} for hook in hooks]
+    local = [
+        {**hook, "language": "system", "entry": f"{sys.executable} -m {hook['entry']}"}
+        for hook in hooks
+    ]
     config = {"repos": [{"repo": "local", "hooks": local}]}
     (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     git(project, "add", "-A")
@@ -60,7 +85,14 @@ def repository(project: Path) -> Path:
 
 
 def pre_commit(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run(sys.executable, "-m", "pre_commit", *arguments, cwd=cwd, PRE_COMMIT_HOME=str(cwd.parent / "pre-commit"))
+    return run(
+        sys.executable,
+        "-m",
+        "pre_commit",
+        *arguments,
+        cwd=cwd,
+        PRE_COMMIT_HOME=str(cwd.parent / "pre-commit"),
+    )
 
 
 def test_the_manifest_of_hooks_is_one_that_pre_commit_takes(tmp_path: Path) -> None:
@@ -76,7 +108,10 @@ def test_pre_commit_lints_what_is_staged_and_runs_the_examples(repository: Path)
     git(repository, "add", "-A")
     done = pre_commit(repository, "run", "vespe-lint")
     assert done.returncode == 1
-    assert ".vespe/tools/tool-1/config.json:10:" in done.stdout and "schema-unknown-type" in done.stdout
+    assert (
+        ".vespe/tools/tool-1/config.json:10:" in done.stdout
+        and "schema-unknown-type" in done.stdout
+    )
     assert "tool-0" not in done.stdout
 
 
@@ -103,7 +138,9 @@ def step(name: str) -> dict[str, Any]:
     ({"CHANGED": "HEAD"}, 1, "::error file=.vespe/tools/tool-1/config.json"),
     ({"PATHS": "$(touch proof)"}, 3, ""),
 ])  # fmt: skip
-def test_the_action_annotates_the_lines(repository: Path, inputs: dict[str, str], code: int, said: str) -> None:
+def test_the_action_annotates_the_lines(
+    repository: Path, inputs: dict[str, str], code: int, said: str
+) -> None:
     break_type(repository / ".vespe" / "tools" / "tool-1")
     given = dict.fromkeys(step("Lint")["env"], "") | inputs
     done = run("bash", "-eo", "pipefail", "-c", step("Lint")["run"], cwd=repository, **given)
@@ -112,13 +149,26 @@ def test_the_action_annotates_the_lines(repository: Path, inputs: dict[str, str]
     assert not (repository / "proof").exists()
 
 
-@pytest.mark.parametrize(("version", "installed"), [("of-this-action", str(ROOT)), ("vespe==9.9.9", "vespe==9.9.9")])
-def test_d24_the_action_installs_its_own_commit_and_no_package_that_anybody_could_own(version: str, installed: str, tmp_path: Path) -> None:
-    assert yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]["version"]["default"] == "of-this-action"
+@pytest.mark.parametrize(
+    ("version", "installed"), [("of-this-action", str(ROOT)), ("vespe==9.9.9", "vespe==9.9.9")]
+)
+def test_d24_the_action_installs_its_own_commit_and_no_package_that_anybody_could_own(
+    version: str, installed: str, tmp_path: Path
+) -> None:
+    assert (
+        yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]["version"]["default"]
+        == "of-this-action"
+    )
     pip = tmp_path / "python3"
-    pip.write_text('#!/bin/sh\nrealpath -m "$(for last; do :; done; echo "$last")"\n', encoding="utf-8")
+    pip.write_text(
+        '#!/bin/sh\nrealpath -m "$(for last; do :; done; echo "$last")"\n', encoding="utf-8"
+    )
     pip.chmod(0o755)
-    given = {"VERSION": version, "GITHUB_ACTION_PATH": str(ACTION.parent), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    given = {
+        "VERSION": version,
+        "GITHUB_ACTION_PATH": str(ACTION.parent),
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
     done = run("bash", "-eo", "pipefail", "-c", step("Install")["run"], cwd=tmp_path, **given)
     assert done.stdout.strip() == str((tmp_path / installed).resolve())
 
@@ -134,7 +184,9 @@ def test_only_the_tools_that_changed_since_a_revision_are_judged(repository: Pat
     break_type(repository / ".vespe" / "tools" / "tool-1")
     found = lint(repository, "--changed", "HEAD")
     assert found["summary"] == {"errors": 1, "warnings": found["summary"]["warnings"], "tools": 2}
-    assert {finding["path"] for finding in found["findings"] if finding["severity"] == "error"} == {".vespe/tools/tool-1/config.json"}
+    assert {finding["path"] for finding in found["findings"] if finding["severity"] == "error"} == {
+        ".vespe/tools/tool-1/config.json"
+    }
     git(repository, "add", "-A")
     git(repository, "commit", "-qm", "second")
     assert lint(repository, "--changed", "HEAD~1")["summary"]["tools"] == 2

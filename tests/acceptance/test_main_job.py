@@ -1,4 +1,6 @@
-"""The main job as a user does it: real processes, from an empty directory; runs against the wheel too."""
+"""The main job as a user does it: real processes, from an empty directory; runs against the wheel
+too.
+"""
 
 import json
 from importlib.util import find_spec
@@ -27,7 +29,9 @@ def run(cwd: Path, *arguments: str, code: int = 0) -> Any:
 def test_from_an_empty_directory_to_a_tool_run(empty: Path) -> None:
     assert run(empty, "init")["made"] is True
     assert run(empty, "tool", "list") == {"tools": []}
-    assert run(empty, "kit", "activate", "file_io_without_git") == {"active_kits": ["file_io_without_git"]}
+    assert run(empty, "kit", "activate", "file_io_without_git") == {
+        "active_kits": ["file_io_without_git"]
+    }
     written = run(empty, "tool", "run", "write_file", "path=hello.txt", "content=hi")
     assert (written["ok"], written["result"]["bytes"]) == (True, 2)
     assert (empty / "hello.txt").read_text(encoding="utf-8") == "hi"
@@ -46,14 +50,20 @@ def test_three_types_of_tools_are_made_and_two_run_at_once(empty: Path) -> None:
         assert run(empty, "tool", "create", kind, "--type", kind)["uid"].startswith("tool-")
     assert run(empty, "tool", "run", "python_script")["ok"]
     assert run(empty, "tool", "run", "shell_command")["ok"]
-    assert run(empty, "tool", "run", "python_script", code=0)["uid"] == run(empty, "tool", "resolve", "python_script")["uid"]
+    assert (
+        run(empty, "tool", "run", "python_script", code=0)["uid"]
+        == run(empty, "tool", "resolve", "python_script")["uid"]
+    )
 
 
 def test_exit_codes_are_those_of_the_contract(empty: Path) -> None:
     assert run(empty, "tool", "list", code=3)["error"]["code"] == "project_not_found"
     run(empty, "init")
     run(empty, "kit", "activate", "file_io_without_git")
-    assert run(empty, "tool", "run", "read_file", "path=missing", code=1)["error"]["code"] == "tool_error"
+    assert (
+        run(empty, "tool", "run", "read_file", "path=missing", code=1)["error"]["code"]
+        == "tool_error"
+    )
     assert run(empty, "tool", "lst", code=2)["error"]["code"] == "usage"
     assert run(empty, "tool", "run", "nothing", code=3)["error"]["code"] == "tool_not_found"
     assert run(empty, "tool", "run", "read_file", code=5)["error"]["code"] == "invalid_arguments"
@@ -72,7 +82,9 @@ def test_every_tool_that_ships_passes_its_examples(empty: Path) -> None:
             run(empty, "kit", "deactivate", kit_id)
             continue
         summary = run(empty, "tool", "test")["summary"]
-        assert summary["failed"] == 0 and summary["tools"] >= 2 and summary["without_examples"] == []
+        assert (
+            summary["failed"] == 0 and summary["tools"] >= 2 and summary["without_examples"] == []
+        )
         run(empty, "kit", "deactivate", kit_id)
 
 

@@ -1,4 +1,6 @@
-"""Clients and judges that others wrote: the official conformance suite, the TypeScript SDK's clients, and the inspector."""
+"""Clients and judges that others wrote: the official conformance suite, the TypeScript SDK's
+clients, and the inspector.
+"""
 
 import contextlib
 import functools
@@ -21,7 +23,9 @@ from tests.support.ondisk import PATIENCE_S
 
 MODULES = Path(sys.prefix) / "node" / "node_modules"
 BASELINE: dict[str, dict[str, str]] = json.loads(
-    (Path(__file__).parents[1] / "cases/mcp/conformance_not_applicable.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "cases/mcp/conformance_not_applicable.json").read_text(
+        encoding="utf-8"
+    )
 )
 WITHOUT = "VESPE_TEST_WITHOUT_NPM"
 """The environment variable that allows CI to go without the foreign clients."""
@@ -34,7 +38,9 @@ class Node:
 
     program: Path
 
-    def run(self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         home = pwd.getpwuid(os.getuid()).pw_dir
         return subprocess.run(
             [str(self.program), *arguments],
@@ -52,9 +58,7 @@ class Node:
 def node() -> Node:
     program = MODULES / ".bin/node"
     if not program.exists():
-        said = (
-            "no Node with the foreign clients (`./dev servers` brings them, where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
-        )
+        said = "no Node with the foreign clients (`./dev servers` brings them, where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
         if os.environ.get("CI", "").lower() in ("1", "true") and not os.environ.get(WITHOUT):
             pytest.fail(f"{said}; {WITHOUT}=1 allows it")
         pytest.skip(said)  # npm's registry is out of reach
@@ -63,14 +67,24 @@ def node() -> Node:
 
 @pytest.fixture(scope="module")
 def endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge: one server for every revision."""
+    """The project of the suite's fixture tools over HTTP, or over stdio behind the bridge: one
+    server for every revision.
+    """
     root = tmp_path_factory.mktemp("suite")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        for name in (
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+        ):
             patch.setenv(name, str(root / name))
         project, environment = conformance_project.make(root / "conformance"), dict(os.environ)
     with contextlib.ExitStack() as stack:
-        yield functools.cache(lambda transport: stack.enter_context(_endpoint(transport, project, environment)))
+        yield functools.cache(
+            lambda transport: stack.enter_context(_endpoint(transport, project, environment))
+        )
 
 
 @contextlib.contextmanager
@@ -79,7 +93,9 @@ def _endpoint(transport: str, project: Path, environment: dict[str, str]) -> Ite
     bridged = [sys.executable, "-m", "tests.support.stdio_bridge", *server, "stdio"]
     command = [*server, "0"] if transport == "http" else bridged
     root = Path(__file__).parents[2]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=root, env=environment)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=root, env=environment
+    )
     assert process.stdout is not None
     try:
         yield f"http://localhost:{process.stdout.readline().strip()}/mcp"
@@ -90,13 +106,32 @@ def _endpoint(transport: str, project: Path, environment: dict[str, str]) -> Ite
 
 
 def judged(node: Node, url: str, version: str, results: Path) -> dict[str, list[dict[str, Any]]]:
-    """Run the whole suite, and give the checks that failed by scenario, of every scenario that ran."""
+    """Run the whole suite, and give the checks that failed by scenario, of every scenario that
+    ran.
+    """
     suite = str(MODULES / "@modelcontextprotocol/conformance/dist/index.js")
-    node.run(suite, "server", "--url", url, "--suite", "all", "--spec-version", version, "-o", str(results))
+    node.run(
+        suite,
+        "server",
+        "--url",
+        url,
+        "--suite",
+        "all",
+        "--spec-version",
+        version,
+        "-o",
+        str(results),
+    )
     found: dict[str, list[dict[str, Any]]] = {}
     for file in results.glob("server-*/checks.json"):
-        scenario = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", file.parent.name.removeprefix("server-"))
-        found[scenario] = [check for check in json.loads(file.read_text(encoding="utf-8")) if check["status"] == "FAILURE"]
+        scenario = re.sub(
+            r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", file.parent.name.removeprefix("server-")
+        )
+        found[scenario] = [
+            check
+            for check in json.loads(file.read_text(encoding="utf-8"))
+            if check["status"] == "FAILURE"
+        ]
     return found
 
 
@@ -111,22 +146,35 @@ def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_pa
     found = judged(node, endpoints(transport), version, tmp_path / "results")
     assert len(found) > 20, "the suite did not run"
     wrong = {
-        scenario: [check.get("errorMessage") or check["id"] for check in checks if not check.get("details", {}).get("untestable")]
+        scenario: [
+            check.get("errorMessage") or check["id"]
+            for check in checks
+            if not check.get("details", {}).get("untestable")
+        ]
         for scenario, checks in found.items()
         if checks and scenario not in excused
     }
     assert {scenario: told for scenario, told in wrong.items() if told} == {}
-    assert [scenario for scenario in excused if found.get(scenario) == []] == [], "excused, and passes: the excuse is stale"
+    assert [scenario for scenario in excused if found.get(scenario) == []] == [], (
+        "excused, and passes: the excuse is stale"
+    )
 
 
 def test_every_excuse_is_for_a_scenario_that_the_suite_has(node: Node) -> None:
-    suite = (MODULES / "@modelcontextprotocol/conformance/dist/index.js").read_text(encoding="utf-8")
+    suite = (MODULES / "@modelcontextprotocol/conformance/dist/index.js").read_text(
+        encoding="utf-8"
+    )
     assert [name for part in BASELINE.values() for name in part if name not in suite] == []
 
 
 def test_the_page_names_every_scenario_that_is_left_out_with_its_reason() -> None:
     page = (Path(__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
-    missing = [name for part in BASELINE.values() for name, reason in part.items() if f"`{name}`" not in page or reason not in page]
+    missing = [
+        name
+        for part in BASELINE.values()
+        for name, reason in part.items()
+        if f"`{name}`" not in page or reason not in page
+    ]
     assert missing == []
 
 
@@ -136,10 +184,16 @@ def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
     package: str, transport: str, node: Node, project: Path
 ) -> None:
     script = str(Path(__file__).parents[1] / "cases/mcp/node/client.mjs")
-    env = {**os.environ, "MARK": str(project / "mark"), "TOOLS": str(stocked(project) / ".vespe/tools")}
+    env = {
+        **os.environ,
+        "MARK": str(project / "mark"),
+        "TOOLS": str(stocked(project) / ".vespe/tools"),
+    }
     if transport == "http":
         with serving(project) as served:
-            done = node.run(script, str(MODULES), package, "http", served.url, str(served.token), env=env)
+            done = node.run(
+                script, str(MODULES), package, "http", served.url, str(served.token), env=env
+            )
             over = gone(noted(project / "mark"))
     else:
         command = (sys.executable, "-m", "vespe", "mcp", "serve", "--project", str(project))
@@ -162,20 +216,39 @@ def test_the_inspector_lists_calls_reads_and_tells_a_tools_error_by_its_exit_cod
     def asked(*target: str) -> None:
         def ask(*method: str) -> subprocess.CompletedProcess[str]:
             catalog = str(tmp_path / "catalog.json")
-            return node.run(*inspector, *target, "--method", *method, env={"MCP_CATALOG_PATH": catalog}, cwd=project)
+            return node.run(
+                *inspector,
+                *target,
+                "--method",
+                *method,
+                env={"MCP_CATALOG_PATH": catalog},
+                cwd=project,
+            )
 
         listed = ask("tools/list")
-        assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == ["add", "nap"], listed.stderr
+        assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == ["add", "nap"], (
+            listed.stderr
+        )
         called = ask("tools/call", "--tool-name", "add", "--tool-arg", "a=1", "b=2")
-        assert called.returncode == 0 and json.loads(called.stdout)["content"][0]["text"] == "3", called.stderr
+        assert called.returncode == 0 and json.loads(called.stdout)["content"][0]["text"] == "3", (
+            called.stderr
+        )
         assert ask("tools/call", "--tool-name", "add", "--tool-arg", "c=1").returncode == 5
         read = ask("resources/read", "--uri", "vespe://tools/add/description.md")
         assert json.loads(read.stdout)["contents"][0]["text"].startswith("# add"), read.stderr
 
     stocked(project)
     if transport == "stdio":
-        # It gives a server little of its own environment, and the trust of this test's project is kept where XDG says.
-        given = [word for name, value in os.environ.items() if name.startswith("XDG_") for word in ("-e", f"{name}={value}")]
+        # It gives a server little of its own environment, and the trust of this test's project is
+        # kept where XDG says.
+        given = [
+            word
+            for name, value in os.environ.items()
+            if name.startswith("XDG_")
+            for word in ("-e", f"{name}={value}")
+        ]
         return asked(str(Path(sys.executable).parent / "vespe"), "mcp", "serve", *given)
     with serving(project) as served:
-        return asked(served.url, "--transport", "http", "--header", f"Authorization: Bearer {served.token}")
+        return asked(
+            served.url, "--transport", "http", "--header", f"Authorization: Bearer {served.token}"
+        )

@@ -31,12 +31,16 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def served(project: Path) -> Path:
-    add = python_tool(project / ".vespe/tools/tool-add", "add", "return {'sum': inputs['a'] + inputs['b']}")
+    add = python_tool(
+        project / ".vespe/tools/tool-add", "add", "return {'sum': inputs['a'] + inputs['b']}"
+    )
     document = json.loads((add / "config.json").read_text(encoding="utf-8"))
     document["schema"] = {"input": ADD, "output": SUM}
     (add / "config.json").write_text(json.dumps(document), encoding="utf-8")
     python_tool(project / ".vespe/tools/tool-fail", "fail", "raise RuntimeError('it broke')")
-    python_tool(project / ".vespe/tools/tool-slow", "slow", "import time\ntime.sleep(2.5)\nreturn 'done'")
+    python_tool(
+        project / ".vespe/tools/tool-slow", "slow", "import time\ntime.sleep(2.5)\nreturn 'done'"
+    )
     return project
 
 
@@ -45,7 +49,9 @@ async def connected(project: Path, mode: str, **options: Any) -> AsyncIterator[A
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     argv = ["-m", "vespe", "mcp", "serve"]
-    parameters = StdioServerParameters(command=sys.executable, args=argv, cwd=project, env=dict(os.environ))
+    parameters = StdioServerParameters(
+        command=sys.executable, args=argv, cwd=project, env=dict(os.environ)
+    )
     with anyio.fail_after(40):
         async with mcp.Client(stdio_client(parameters), mode=mode, **options) as client:
             yield client

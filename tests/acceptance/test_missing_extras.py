@@ -1,4 +1,6 @@
-"""What needs an extra of Vespe's, in an environment without it: one exit code and a sentence that names the extra."""
+"""What needs an extra of Vespe's, in an environment without it: one exit code and a sentence that
+names the extra.
+"""
 
 import json
 import os
@@ -50,9 +52,13 @@ def vespe(interpreter: Path, project: Path) -> Run:
     return run
 
 
-def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(vespe: Run, project: Path, tmp_path: Path) -> None:
+def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(
+    vespe: Run, project: Path, tmp_path: Path
+) -> None:
     server = ByHand(tmp_path / "server")
-    made = vespe_here("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command, cwd=project)
+    made = vespe_here(
+        "kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command, cwd=project
+    )
     assert made.returncode == 0, made.stderr
     for verb in (
         ("mcp", "serve", "--http", "127.0.0.1:0"),
@@ -65,14 +71,20 @@ def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(vespe: Run, project: Pa
         assert "needs the extra vespe[mcp]: the module mcp is missing, or too old" in said.stderr
         assert 'pip install ".[mcp]"' in said.stderr and "Traceback" not in said.stderr
     outcome = json.loads(vespe("tool", "run", "echo", "text=hi", "--json").stdout)
-    assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {"extra": "mcp", "module": "mcp"}
+    assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {
+        "extra": "mcp",
+        "module": "mcp",
+    }
 
 
 def test_fuzzing_says_what_it_needs_in_the_same_way(vespe: Run, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-mine", "mine", "return 'mine'")
     said = vespe("tool", "fuzz", "mine", "--seconds", "1")
     assert said.returncode == 2
-    assert "needs the extra vespe[fuzz]: the module hypothesis_jsonschema is missing, or too old" in said.stderr
+    assert (
+        "needs the extra vespe[fuzz]: the module hypothesis_jsonschema is missing, or too old"
+        in said.stderr
+    )
     assert 'pip install ".[fuzz]"' in said.stderr
 
 

@@ -1,4 +1,6 @@
-"""Some stories of `stories.py`, played on every run of the tests; all of them: `python -m tests.acceptance.stories`."""
+"""Some stories of `stories.py`, played on every run of the tests; all of them:
+`python -m tests.acceptance.stories`.
+"""
 
 import pytest
 
@@ -14,7 +16,9 @@ def test_every_story_is_played() -> None:
     assert sorted(stories.STORIES) == [*range(1, 37)] and len(stories.PLAYS) == 36
 
 
-def test_a_story_that_ends_otherwise_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_story_that_ends_otherwise_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def without_a_project(stage: stories.Stage) -> None:
         """5 List what is not there."""
         stage.run("tool", "list")

@@ -1,4 +1,6 @@
-"""P1 at every verb: in a project that nobody approved no byte of it runs, whatever its files, its git and its configuration name."""
+"""P1 at every verb: in a project that nobody approved no byte of it runs, whatever its files, its
+git and its configuration name.
+"""
 
 import json
 import subprocess
@@ -18,14 +20,25 @@ TALK = {"turns": [{"tool_calls": [{"name": "t", "arguments": {}}]}, {"text": "ok
 MODEL = ("--provider", "simulated", "--script", "talk.json", "--approve", "all")
 VERBS: dict[str, list[tuple[str, ...]]] = {
     "init": [()],
-    "tool create": [("mine", "--type", "python_script"), ("f", "--from", "json.py:f"), ("g", "--from", "json:f", "--in-place")],
+    "tool create": [
+        ("mine", "--type", "python_script"),
+        ("f", "--from", "json.py:f"),
+        ("g", "--from", "json:f", "--in-place"),
+    ],
     "tool import": [("defs.json",)],
     "tool list": [(), ("--all",), ("--size",)],
     "tool search": [("anything",)],
     "tool show": [("t",), ("t", "--as", "openai")],
     "tool resolve": [("t",)],
     "tool expose": [("t", "--never")],
-    "tool run": [("t",), ("dep",), ("t", "--dry-run"), ("shell",), ("read_file", "path=defs.json"), ("git_log",)],
+    "tool run": [
+        ("t",),
+        ("dep",),
+        ("t", "--dry-run"),
+        ("shell",),
+        ("read_file", "path=defs.json"),
+        ("git_log",),
+    ],
     "tool test": [(), ("t",), ("repo",), ("--update",)],
     "tool fuzz": [("t", "--seconds", "0.1", "--yes"), ("repo", "--seconds", "0.1", "--yes")],
     "tool diff": [("HEAD:.vespe/tools/tool-t", ".vespe/tools/tool-t"), ("t", "shell")],
@@ -94,25 +107,63 @@ def leaves(at: click.Group, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 @pytest.fixture
 def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stranger's project, in which whatever anybody could start leaves a mark, and begin there; no sandbox keeps it from that."""
+    """A stranger's project, in which whatever anybody could start leaves a mark, and begin there;
+    no sandbox keeps it from that.
+    """
     user_config.set_value("sandbox", "off")
     here, evil = tmp_path / "hostile", f"touch {tmp_path}/ran"
     tools = here / ".vespe/tools"
     mark, shell = f"open('{tmp_path}/ran', 'w').close()", f"#!/bin/sh\n{evil}\ncat\n"
-    python_tool(tools / "tool-t", "t", mark, examples=[{"input": {}}], annotations={"readOnlyHint": True})
-    write_tool(tools / "tool-shell", "shell", implementation={"type": "shell_command", "entrypoint": "sh", "args": {"argv": ["-c", evil]}})
+    python_tool(
+        tools / "tool-t", "t", mark, examples=[{"input": {}}], annotations={"readOnlyHint": True}
+    )
+    write_tool(
+        tools / "tool-shell",
+        "shell",
+        implementation={
+            "type": "shell_command",
+            "entrypoint": "sh",
+            "args": {"argv": ["-c", evil]},
+        },
+    )
     ours = {".git/config": f'[core]\n\tfsmonitor = "{evil}"\n', "a": "b"}
-    python_tool(tools / "tool-repo", "repo", mark, examples=[{"input": {}}], example_files=ours, example_git=True)
+    python_tool(
+        tools / "tool-repo",
+        "repo",
+        mark,
+        examples=[{"input": {}}],
+        example_files=ours,
+        example_git=True,
+    )
     rust = {"type": "rust_function", "path": "compiled.wasm", "entrypoint": "compiled", "args": {}}
-    write_tool(tools / "tool-compiled", "compiled", implementation=rust, files={"build.rs": "fn main() {}", "Cargo.toml": "[package]\n"})
+    write_tool(
+        tools / "tool-compiled",
+        "compiled",
+        implementation=rust,
+        files={"build.rs": "fn main() {}", "Cargo.toml": "[package]\n"},
+    )
     needs = f'# /// script\n# dependencies = ["evil @ file://{here}/evil"]\n# ///\ndef dep():\n    return 1\n'
     runs = {"type": "python_script", "path": "dep.py", "entrypoint": "dep", "args": {}}
     write_tool(tools / "tool-dep", "dep", implementation=runs, files={"dep.py": needs})
     (here / "evil").mkdir()
-    (here / "evil/setup.py").write_text(f"{mark}\nfrom setuptools import setup\nsetup(name='evil')\n", encoding="utf-8")
+    (here / "evil/setup.py").write_text(
+        f"{mark}\nfrom setuptools import setup\nsetup(name='evil')\n", encoding="utf-8"
+    )
     for name in ("json.py", "click.py", "vespe.py", "conftest.py", "sitecustomize.py"):
-        (here / name).write_text(f"{mark}\ndef f(a: int) -> int:\n    'F.'\n    return a\n", encoding="utf-8")
-    for name in ("git", "sh", "vespe", "python3", "cargo", "rustc", ".venv/bin/python", ".venv/bin/vespe", "hooks/post-index-change"):
+        (here / name).write_text(
+            f"{mark}\ndef f(a: int) -> int:\n    'F.'\n    return a\n", encoding="utf-8"
+        )
+    for name in (
+        "git",
+        "sh",
+        "vespe",
+        "python3",
+        "cargo",
+        "rustc",
+        ".venv/bin/python",
+        ".venv/bin/vespe",
+        "hooks/post-index-change",
+    ):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(shell, encoding="utf-8")
         (here / name).chmod(0o755)
@@ -129,8 +180,25 @@ def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "-f", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *words], cwd=here, check=True)
-    for key in ("core.fsmonitor", "core.pager", "core.sshCommand", "filter.x.clean", "diff.external", "core.editor", "alias.log"):
-        subprocess.run(["git", "config", key, ("!" if key.startswith("alias") else "") + f"sh -c '{evil}; cat'"], cwd=here, check=True)
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "filter.x.clean",
+        "diff.external",
+        "core.editor",
+        "alias.log",
+    ):
+        subprocess.run(
+            [
+                "git",
+                "config",
+                key,
+                ("!" if key.startswith("alias") else "") + f"sh -c '{evil}; cat'",
+            ],
+            cwd=here,
+            check=True,
+        )
     subprocess.run(["git", "config", "core.hooksPath", "hooks"], cwd=here, check=True)
     (here / ".gitattributes").write_text("* filter=x\n", encoding="utf-8")
     monkeypatch.setenv("EDITOR", "true")
@@ -139,10 +207,14 @@ def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def test_every_verb_is_asked() -> None:
-    assert {*VERBS, *ELSEWHERE} == {*leaves(group)}, "a new verb has a row here: what it does in a project that nobody approved"
+    assert {*VERBS, *ELSEWHERE} == {*leaves(group)}, (
+        "a new verb has a row here: what it does in a project that nobody approved"
+    )
 
 
-def test_p1_no_verb_runs_anything_of_a_project_that_nobody_approved(command: Command, hostile: Path) -> None:
+def test_p1_no_verb_runs_anything_of_a_project_that_nobody_approved(
+    command: Command, hostile: Path
+) -> None:
     for verb, many in VERBS.items():
         for arguments in many:
             said = command(*verb.split(), *arguments)

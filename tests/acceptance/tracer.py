@@ -1,7 +1,8 @@
-"""Makes one system call that writes fail, or be the last: a tracer of processes for Linux on x86-64, with nothing but Python.
+"""Makes one system call that writes fail, or be the last: a tracer of processes for Linux on
+x86-64, with nothing but Python.
 
-A seccomp filter stops the traced processes, git's too, at the calls that change a file system and at no other, so that a run
-under the tracer takes hardly longer than one without it.
+A seccomp filter stops the traced processes, git's too, at the calls that change a file system and
+at no other, so that a run under the tracer takes hardly longer than one without it.
 """
 
 import ctypes
@@ -24,7 +25,11 @@ _CALLS = {
     "syncfs": 306, "renameat2": 316, "copy_file_range": 326, "fchmodat2": 452,
 }  # fmt: skip
 _GETDENTS, _OPEN, _OPENAT = 217, 2, 257
-_NAMES = {number: name for name, number in _CALLS.items()} | {_OPEN: "open", _OPENAT: "openat", _GETDENTS: "getdents64"}
+_NAMES = {number: name for name, number in _CALLS.items()} | {
+    _OPEN: "open",
+    _OPENAT: "openat",
+    _GETDENTS: "getdents64",
+}
 _ON_DESCRIPTOR = ("write", "pwrite64", "writev", "fsync", "fdatasync")
 _FOR_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -40,7 +45,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Traced:
-    """What became of a traced run: its exit code (negative: the signal), how many calls there were to fail, and which one did."""
+    """What became of a traced run: its exit code (negative: the signal), how many calls there were
+    to fail, and which one did.
+    """
 
     code: int
     calls: int
@@ -48,10 +55,11 @@ class Traced:
 
 
 def run(action: Callable[[], int], *, fault: str | None = None, at: int = 0) -> Traced:
-    """Run `action` in a forked process, whose result is its exit code; its `at`-th writing call (from 1) meets the fault.
+    """Run `action` in a forked process, whose result is its exit code; its `at`-th writing call
+    (from 1) meets the fault.
 
-    `KILL` ends all its processes there, before the call; `ENOSPC` and `EIO` are what the call gives instead of being made. `EIO`
-    counts the reading of directories too.
+    `KILL` ends all its processes there, before the call; `ENOSPC` and `EIO` are what the call gives
+    instead of being made. `EIO` counts the reading of directories too.
     """
     child = os.fork()
     if child == 0:
@@ -116,7 +124,9 @@ class _Tracing:
         _ptrace(_SETREGS, pid, ctypes.addressof(registers))
 
     def _counts(self, pid: int, name: str, registers: "ctypes.Array[ctypes.c_uint64]") -> bool:
-        """Pipes, terminals and /dev are no state; a directory is only read, and so can only fail."""
+        """Pipes, terminals and /dev are no state; a directory is only read, and so can only
+        fail.
+        """
         if name == "getdents64":
             return self._fault == "EIO"
         if name not in _ON_DESCRIPTOR:
@@ -159,4 +169,8 @@ def _filter() -> bytes:
 
 
 def _ptrace(request: int, pid: int, data: int) -> int:
-    return int(_libc.ptrace(ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(0), ctypes.c_void_p(data)))
+    return int(
+        _libc.ptrace(
+            ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(0), ctypes.c_void_p(data)
+        )
+    )

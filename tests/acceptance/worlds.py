@@ -1,4 +1,6 @@
-"""The project, the home and the sources that the interrupted commands work on, and these commands."""
+"""The project, the home and the sources that the interrupted commands work on, and these
+commands.
+"""
 
 import json
 import subprocess
@@ -11,17 +13,31 @@ from tests.acceptance.crash import FORGET, MOVE, World, make_source
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.files import staging
 
-SWEEPERS: tuple[tuple[str, ...], ...] = (("tool", "create", "swept", "--type", "shell_command"), ("kit", "activate", "file_io_with_git"))
+SWEEPERS: tuple[tuple[str, ...], ...] = (
+    ("tool", "create", "swept", "--type", "shell_command"),
+    ("kit", "activate", "file_io_with_git"),
+)
 """Commands that write where others left something: they clear it away."""
-LOOKS: tuple[tuple[str, ...], ...] = (("tool", "list", "--json"), ("kit", "list", "--json"), ("doctor",))
+LOOKS: tuple[tuple[str, ...], ...] = (
+    ("tool", "list", "--json"),
+    ("kit", "list", "--json"),
+    ("doctor",),
+)
 INSTALLED = ("kit", "install", "../source@main", "--activate", "--yes")
 TRUSTED = ("trust", "--yes")
 MCP = "import sys; sys.argv = ['vespe', 'mcp', 'serve', '--project', '../served', '--trust']; from vespe.__main__ import main; main()"
-_CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+_CLIENT = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "t", "version": "1"},
+}
 _LINES: tuple[dict[str, Any], ...] = (
     {"id": 1, "method": "initialize", "params": _CLIENT},
     {"method": "notifications/initialized"},
-    *({"id": n, "method": "tools/call", "params": {"name": name, "arguments": {}}} for n, name in enumerate(("given", "nap", "shell"), 2)),
+    *(
+        {"id": n, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+        for n, name in enumerate(("given", "nap", "shell"), 2)
+    ),
 )
 ASKED = b"".join(json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n" for line in _LINES)
 SERVED = ("kit", "add-mcp", "servers", "--activate", "--yes", "--", sys.executable, "-c", MCP)
@@ -33,8 +49,8 @@ AGENT = ("--provider", "simulated", "--script", "script.json", "--approve", "all
 class Interrupted:
     """One command that is interrupted, what is done before it, and the exit codes of its own.
 
-    `again` are exit codes that it may have when it is said again, () for one that is not; `within_s` is for one that does not end by
-    itself. `talks` is for one on a terminal.
+    `again` are exit codes that it may have when it is said again, () for one that is not;
+    `within_s` is for one that does not end by itself. `talks` is for one on a terminal.
     """
 
     name: str
@@ -97,16 +113,28 @@ VERBS = (
 def build(root: Path, verb: Interrupted, *, port: int) -> World:
     """Make the world in which a command is tried."""
     world = World(root)
-    for directory in (world.project / ".vespe/tools", world.home / "config/vespe", root / "tmp", root / "served/.vespe/tools"):
+    for directory in (
+        world.project / ".vespe/tools",
+        world.home / "config/vespe",
+        root / "tmp",
+        root / "served/.vespe/tools",
+    ):
         directory.mkdir(parents=True)
     (world.project / ".vespe/config.json").write_text('{"active_kits": []}\n', encoding="utf-8")
     (root / "served/.vespe/config.json").write_text('{"active_kits": []}\n', encoding="utf-8")
-    (world.home / "config/vespe/config.json").write_text(json.dumps({"allow_hosts": [f"127.0.0.1:{port}"]}), encoding="utf-8")
+    (world.home / "config/vespe/config.json").write_text(
+        json.dumps({"allow_hosts": [f"127.0.0.1:{port}"]}), encoding="utf-8"
+    )
     _make_tools(world.project / ".vespe/tools", port)
     python_tool(root / "served/.vespe/tools/tool-given", "given", "return 1")
     _make_files(world.project)
     make_source(root / "source")
-    python_tool(write_kit(root / "folder", "folded", allow_types=["python_script"]).parent / "folded/tool-folded", "folded", "return 1")
+    python_tool(
+        write_kit(root / "folder", "folded", allow_types=["python_script"]).parent
+        / "folded/tool-folded",
+        "folded",
+        "return 1",
+    )
     if verb.name == "lint many":
         for number in range(500):
             python_tool(root / f"many/.vespe/tools/tool-n{number}", f"n{number}", "return 1")
@@ -126,7 +154,9 @@ def _step(world: World, step: tuple[str, ...]) -> None:
         for kind in ("data", "state"):
             staging.delete(str(world.home / kind / "vespe"))
     elif step == MOVE:
-        subprocess.run(["git", "-C", str(world.root / "source"), "branch", "-qf", "main", "next"], check=True)
+        subprocess.run(
+            ["git", "-C", str(world.root / "source"), "branch", "-qf", "main", "next"], check=True
+        )
     elif code := world.run(step):
         raise SystemExit(f"vespe {' '.join(step)}: exit {code}\n{world.said}")
 
@@ -134,24 +164,69 @@ def _step(world: World, step: tuple[str, ...]) -> None:
 def _make_tools(tools: Path, port: int) -> None:
     harmless = {"readOnlyHint": True}
     examples = [{"input": {}, "output": 1}, {"input": {}, "output": 1}]
-    python_tool(tools / "tool-given", "given", "import time\ntime.sleep(0.1)\nreturn 1", annotations=harmless, examples=examples)
+    python_tool(
+        tools / "tool-given",
+        "given",
+        "import time\ntime.sleep(0.1)\nreturn 1",
+        annotations=harmless,
+        examples=examples,
+    )
     number = {"type": "object", "properties": {"n": {"type": "integer"}}}
     python_tool(tools / "tool-quick", "quick", "return n", params="n: int = 1", schema=number)
     nap = "import subprocess\nsubprocess.run(['sleep', '600'], start_new_session=True)"
     python_tool(tools / "tool-nap", "nap", nap, annotations=harmless)
-    shell = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": ["-c", "sleep 0.2 & wait; echo done"]}}
-    write_tool(tools / "tool-shell", "shell", implementation=shell, annotations=harmless, examples=[{"input": {}, "output": "done\n"}])
-    http = {"type": "http_request", "path": f"http://127.0.0.1:{port}/slow", "entrypoint": "GET", "args": {}}
+    shell = {
+        "type": "shell_command",
+        "entrypoint": "sh",
+        "args": {"argv": ["-c", "sleep 0.2 & wait; echo done"]},
+    }
+    write_tool(
+        tools / "tool-shell",
+        "shell",
+        implementation=shell,
+        annotations=harmless,
+        examples=[{"input": {}, "output": "done\n"}],
+    )
+    http = {
+        "type": "http_request",
+        "path": f"http://127.0.0.1:{port}/slow",
+        "entrypoint": "GET",
+        "args": {},
+    }
     write_tool(tools / "tool-slow", "slow", implementation=http, annotations=harmless)
 
 
 def _make_files(project: Path) -> None:
-    calls = [{"name": "given", "arguments": {}}, {"name": "shell", "arguments": {}}, {"name": "slow", "arguments": {}}]
-    turns = [{"tool_calls": calls}, {"tool_calls": [{"name": "quick", "arguments": {}}]}, {"text": "It is done. " * 50}]
-    asked = [{"id": f"call_{n}", "type": "function", "function": {"name": call["name"], "arguments": "{}"}} for n, call in enumerate(calls)]
-    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": None, "tool_calls": asked}]
+    calls = [
+        {"name": "given", "arguments": {}},
+        {"name": "shell", "arguments": {}},
+        {"name": "slow", "arguments": {}},
+    ]
+    turns = [
+        {"tool_calls": calls},
+        {"tool_calls": [{"name": "quick", "arguments": {}}]},
+        {"text": "It is done. " * 50},
+    ]
+    asked = [
+        {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": call["name"], "arguments": "{}"},
+        }
+        for n, call in enumerate(calls)
+    ]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": asked},
+    ]
     empty = {"type": "object", "properties": {}}
-    definitions = [{"name": f"foreign_{n}", "description": "A tool.", "input_schema": empty} for n in range(3)]
-    for name, value in (("script.json", {"turns": turns}), ("waiting.json", {"messages": messages}), ("foreign.json", definitions)):
+    definitions = [
+        {"name": f"foreign_{n}", "description": "A tool.", "input_schema": empty} for n in range(3)
+    ]
+    for name, value in (
+        ("script.json", {"turns": turns}),
+        ("waiting.json", {"messages": messages}),
+        ("foreign.json", definitions),
+    ):
         (project / name).write_text(json.dumps(value), encoding="utf-8")
     (project / "inputs.jsonl").write_text("{}\n" * 8, encoding="utf-8")

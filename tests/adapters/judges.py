@@ -1,4 +1,6 @@
-"""The vendors' own types as judges: their JSON Schemas, closed, so that a field that a vendor does not know is refused."""
+"""The vendors' own types as judges: their JSON Schemas, closed, so that a field that a vendor does
+not know is refused.
+"""
 
 import functools
 from typing import Any
@@ -30,7 +32,9 @@ TYPES: dict[str, Any] = {
     "mcp result": mcp_types.CallToolResult,
 }
 OPEN = {"ollama message", "ollama tool", "ollama request"}
-"""The SDK of Ollama lags behind its server: `id` and `tool_call_id`, which recorded servers send, are not in its types."""
+"""The SDK of Ollama lags behind its server: `id` and `tool_call_id`, which recorded servers send,
+are not in its types.
+"""
 
 
 @functools.cache
@@ -47,7 +51,10 @@ def accepts(kind: str, value: Any) -> bool:
 
 def complaint(kind: str, value: Any) -> str:
     """The first thing that the vendor's type has against a value, for a failing test's message."""
-    return next((f"{error.message} at {error.instance_path}" for error in judge(kind).iter_errors(value)), "")
+    return next(
+        (f"{error.message} at {error.instance_path}" for error in judge(kind).iter_errors(value)),
+        "",
+    )
 
 
 def _closed(schema: Any) -> Any:
@@ -64,29 +71,51 @@ def _closed(schema: Any) -> Any:
 def assert_anthropic_request(system: Any, messages: list[dict[str, Any]]) -> None:
     """Check a request as Anthropic's types and its documented rules on a conversation do."""
     for index, message in enumerate(messages):
-        assert accepts("anthropic message", message), (index, complaint("anthropic message", message), message)
-    assert isinstance(system, str) or all(block["type"] == "text" and block["text"] for block in system)
+        assert accepts("anthropic message", message), (
+            index,
+            complaint("anthropic message", message),
+            message,
+        )
+    assert isinstance(system, str) or all(
+        block["type"] == "text" and block["text"] for block in system
+    )
     assert_rules(messages)
 
 
 def assert_rules(messages: list[dict[str, Any]]) -> None:
-    """Anthropic's rules that no type knows: alternation, unique ids in their alphabet, results right behind their calls and first."""
+    """Anthropic's rules that no type knows: alternation, unique ids in their alphabet, results
+    right behind their calls and first.
+    """
     spoken = [message for message in messages if message["role"] != "system"]
     seen: set[str] = set()
     for index, message in enumerate(messages):
-        blocks = message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
+        blocks = (
+            message["content"]
+            if isinstance(message["content"], list)
+            else [{"type": "text", "text": message["content"]}]
+        )
         assert blocks and all(block["text"] for block in blocks if block["type"] == "text"), message
         if index and messages[index - 1]["role"] == message["role"]:
             assert message["role"] == "system", (index, "two turns of one side")
         ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
         assert not seen & set(ids) and len(set(ids)) == len(ids), (index, "ids repeat")
         seen |= set(ids)
-        assert all(identifier and all(c.isascii() and (c.isalnum() or c in "_-") for c in identifier) for identifier in ids)
+        assert all(
+            identifier and all(c.isascii() and (c.isalnum() or c in "_-") for c in identifier)
+            for identifier in ids
+        )
         kinds = [block["type"] == "tool_result" for block in blocks]
         assert kinds == sorted(kinds, reverse=True), (index, "a result behind other content")
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
         before = messages[index - 1]["content"] if index else []
-        calls = [block["id"] for block in before if isinstance(block, dict) and block["type"] == "tool_use"]
-        assert set(results) <= set(calls) and len(set(results)) == len(results), (index, "a result without its call")
+        calls = [
+            block["id"]
+            for block in before
+            if isinstance(block, dict) and block["type"] == "tool_use"
+        ]
+        assert set(results) <= set(calls) and len(set(results)) == len(results), (
+            index,
+            "a result without its call",
+        )
         if calls and message is not spoken[-1] and message["role"] != "system":
             assert set(results) == set(calls), (index, "a call without its result")

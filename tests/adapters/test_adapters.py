@@ -12,7 +12,9 @@ from vespe.adapters import ADAPTERS, SHAPES
 from vespe.models import Tool
 
 JUDGED = [name for name in SHAPES if name != "gemini"]
-"""Gemini's SDK is no judge here: its types are held against the documented fields in test_gemini.py."""
+"""Gemini's SDK is no judge here: its types are held against the documented fields in
+test_gemini.py.
+"""
 OPTIONS = {
     "openai": ("strict",),
     "anthropic": ("strict",),
@@ -53,7 +55,14 @@ def test_a_tool_survives_every_pair_of_shapes(first: Any, second: Any) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_definition_is_read_and_written_without_being_changed(name: str) -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
-    tool = Tool(uid="tool-t", name="t", description="T.", input_schema=schema, output_schema=schema, annotations={"title": "T"})
+    tool = Tool(
+        uid="tool-t",
+        name="t",
+        description="T.",
+        input_schema=schema,
+        output_schema=schema,
+        annotations={"title": "T"},
+    )
     kept = copy.deepcopy(schema)
     definition = SHAPES[name].definition(tool)
     again = copy.deepcopy(definition)
@@ -76,10 +85,20 @@ def wreck(value: Any) -> None:
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_whoever_changes_what_is_given_back_changes_nothing_that_was_given(name: str) -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"enum": ["x"]}}}
-    tool = Tool(uid="tool-t", name="t", description="T.", input_schema=schema, output_schema=copy.deepcopy(schema), annotations={"x": [1]})
+    tool = Tool(
+        uid="tool-t",
+        name="t",
+        description="T.",
+        input_schema=schema,
+        output_schema=copy.deepcopy(schema),
+        annotations={"x": [1]},
+    )
     output: dict[str, Any] = {"a": [{"b": 1}]}
     adapter = ADAPTERS[name](tool)
-    for made, given_ in ((adapter.generate_tool_description(), tool), (adapter.format_tool_output(output, call_id="c"), output)):
+    for made, given_ in (
+        (adapter.generate_tool_description(), tool),
+        (adapter.format_tool_output(output, call_id="c"), output),
+    ):
         kept = repr(given_)
         wreck(made)
         assert repr(given_) == kept
@@ -93,19 +112,46 @@ def test_whoever_changes_what_is_given_back_changes_nothing_that_was_given(name:
 
 @pytest.mark.parametrize("first", SHAPES)
 @pytest.mark.parametrize("second", SHAPES)
-def test_a_definition_there_and_back_is_the_same_on_what_both_can_express_and_settled_after_one_pass(first: str, second: str) -> None:
+def test_a_definition_there_and_back_is_the_same_on_what_both_can_express_and_settled_after_one_pass(
+    first: str, second: str
+) -> None:
     for tool in conversations.tools(60):
         definition = SHAPES[first].definition(tool)
         there = SHAPES[second].definition(SHAPES[first].read(definition))
         back = SHAPES[first].definition(SHAPES[second].read(there))
-        lost = {"outputSchema", "output_schema", "responseJsonSchema", "title", "annotations", "strict", "function", "parameters"}
-        assert {k: v for k, v in back.items() if k not in lost} == {k: v for k, v in definition.items() if k not in lost}
-        if "strict" in OPTIONS.get(first, ()) and "strict" in OPTIONS.get(second, ()) and strict(tool) is not False:
-            assert back.get("function", back).get("strict") == definition.get("function", definition).get("strict")
+        lost = {
+            "outputSchema",
+            "output_schema",
+            "responseJsonSchema",
+            "title",
+            "annotations",
+            "strict",
+            "function",
+            "parameters",
+        }
+        assert {k: v for k, v in back.items() if k not in lost} == {
+            k: v for k, v in definition.items() if k not in lost
+        }
+        if (
+            "strict" in OPTIONS.get(first, ())
+            and "strict" in OPTIONS.get(second, ())
+            and strict(tool) is not False
+        ):
+            assert back.get("function", back).get("strict") == definition.get(
+                "function", definition
+            ).get("strict")
         if "output" in OPTIONS.get(first, ()) and "output" in OPTIONS.get(second, ()):
             assert SHAPES[first].read(back).output_schema == tool.output_schema
-        assert SHAPES[second].definition(SHAPES[first].read(back)) == there or second == "openai-responses"
-        assert SHAPES[first].definition(SHAPES[second].read(SHAPES[second].definition(SHAPES[first].read(back)))) == back
+        assert (
+            SHAPES[second].definition(SHAPES[first].read(back)) == there
+            or second == "openai-responses"
+        )
+        assert (
+            SHAPES[first].definition(
+                SHAPES[second].read(SHAPES[second].definition(SHAPES[first].read(back)))
+            )
+            == back
+        )
 
 
 def test_a_broken_definition_is_one_that_the_judges_refuse() -> None:

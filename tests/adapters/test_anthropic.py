@@ -14,13 +14,22 @@ import pytest
 from tests.adapters import conversations, corpus
 from tests.adapters.judges import accepts, assert_anthropic_request, complaint
 from vespe.adapters import openai
-from vespe.adapters.anthropic import AnthropicAdapter, AnthropicShape, from_openai_messages, to_openai_messages
+from vespe.adapters.anthropic import (
+    AnthropicAdapter,
+    AnthropicShape,
+    from_openai_messages,
+    to_openai_messages,
+)
 from vespe.adapters.ollama import messages as ollama_messages
 from vespe.errors import InvalidDocument, InvalidToolCall, ToolExecutionError
 from vespe.models import Tool
 
-RECORDED = sorted((Path(__file__).parent.parent / "cases" / "adapters" / "recorded").glob("*/*.json"))
-TOOL = Tool(uid="tool-t", name="today", description="Tell the date.", input_schema={"type": "object"})
+RECORDED = sorted(
+    (Path(__file__).parent.parent / "cases" / "adapters" / "recorded").glob("*/*.json")
+)
+TOOL = Tool(
+    uid="tool-t", name="today", description="Tell the date.", input_schema={"type": "object"}
+)
 
 
 def test_a_tool_is_a_name_a_description_and_an_input_schema() -> None:
@@ -32,7 +41,12 @@ def test_a_tool_is_a_name_a_description_and_an_input_schema() -> None:
 
 
 def test_fields_that_only_anthropic_knows_are_kept_and_come_back() -> None:
-    definition = {"name": "t", "input_schema": {"type": "object", "additionalProperties": False}, "strict": True, "defer_loading": True}
+    definition = {
+        "name": "t",
+        "input_schema": {"type": "object", "additionalProperties": False},
+        "strict": True,
+        "defer_loading": True,
+    }
     assert AnthropicShape().definition(AnthropicShape().read(definition)) == definition
     assert accepts("anthropic tool", definition)
 
@@ -56,14 +70,25 @@ def test_calls_are_read_from_a_message_and_those_of_server_tools_are_not() -> No
 
 def test_a_call_of_another_tool_alone_is_no_call_of_this_one() -> None:
     with pytest.raises(InvalidToolCall, match="'other'"):
-        AnthropicAdapter(TOOL).parse_llm_response({"content": [{"type": "tool_use", "id": "c", "name": "other", "input": {}}]})
+        AnthropicAdapter(TOOL).parse_llm_response(
+            {"content": [{"type": "tool_use", "id": "c", "name": "other", "input": {}}]}
+        )
 
 
 def test_results_and_errors_are_blocks() -> None:
     adapter = AnthropicAdapter(TOOL)
-    assert adapter.format_tool_output({"a": 1}, call_id="c") == {"type": "tool_result", "tool_use_id": "c", "content": '{"a":1}'}
+    assert adapter.format_tool_output({"a": 1}, call_id="c") == {
+        "type": "tool_result",
+        "tool_use_id": "c",
+        "content": '{"a":1}',
+    }
     failed = adapter.format_tool_output(ToolExecutionError("it failed"), call_id="c")
-    assert failed == {"type": "tool_result", "tool_use_id": "c", "content": "it failed", "is_error": True}
+    assert failed == {
+        "type": "tool_result",
+        "tool_use_id": "c",
+        "content": "it failed",
+        "is_error": True,
+    }
     assert accepts("anthropic message", {"role": "user", "content": [failed]})
 
 
@@ -84,7 +109,9 @@ def test_anthropics_own_conversations_come_back_block_by_block() -> None:
         inner = to_openai_messages(messages, system)
         for message in openai.to_wire(inner):
             assert accepts("openai message", message), complaint("openai message", message)
-            assert message["content"] or message["role"] == "tool" or message.get("tool_calls"), message
+            assert message["content"] or message["role"] == "tool" or message.get("tool_calls"), (
+                message
+            )
         assert from_openai_messages(inner) == {"system": system, "messages": messages}
         assert (system, messages) == kept
 
@@ -95,7 +122,9 @@ def test_nonsense_ends_in_a_translation_or_in_a_sentence() -> None:
         kept = copy.deepcopy(messages)
         for translate in (*TRANSLATIONS.values(), openai.to_wire):
             with contextlib.suppress(InvalidDocument):
-                translated += bool(json.dumps(translate(messages), ensure_ascii=False).encode("utf-8")) and bool(messages)
+                translated += bool(
+                    json.dumps(translate(messages), ensure_ascii=False).encode("utf-8")
+                ) and bool(messages)
         assert messages == kept
     assert translated > 100
 
@@ -103,7 +132,13 @@ def test_nonsense_ends_in_a_translation_or_in_a_sentence() -> None:
 BROKEN = "a\ud800"
 SURROGATES: list[dict[str, Any]] = [
     {"role": "system", "content": BROKEN},
-    {"role": "user", "name": "b", "content": [{"type": "text", "text": BROKEN, "anthropic": {"citations": [{BROKEN: BROKEN}]}}]},
+    {
+        "role": "user",
+        "name": "b",
+        "content": [
+            {"type": "text", "text": BROKEN, "anthropic": {"citations": [{BROKEN: BROKEN}]}}
+        ],
+    },
     {
         "role": "assistant",
         "content": BROKEN,
@@ -129,9 +164,15 @@ FILES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("messages", [SURROGATES, FILES])
-def test_whatever_leaves_can_be_said_in_utf_8_and_ids_stay_two(messages: list[dict[str, Any]]) -> None:
+def test_whatever_leaves_can_be_said_in_utf_8_and_ids_stay_two(
+    messages: list[dict[str, Any]],
+) -> None:
     made = from_openai_messages(messages)
-    outputs: list[Any] = [made, to_openai_messages(made["messages"], made["system"]), openai.to_wire(messages)]
+    outputs: list[Any] = [
+        made,
+        to_openai_messages(made["messages"], made["system"]),
+        openai.to_wire(messages),
+    ]
     if messages is SURROGATES:
         outputs.append(ollama_messages.from_openai_messages(messages))
         outputs.append(ollama_messages.to_openai_messages(outputs[-1]["messages"]))
@@ -144,8 +185,14 @@ def test_whatever_leaves_can_be_said_in_utf_8_and_ids_stay_two(messages: list[di
 def test_a_cache_mark_on_an_assistants_message_reaches_its_last_block_as_a_copy() -> None:
     mark: dict[str, Any] = {"type": "ephemeral", "more": {"a": [1]}}
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    for message, kind in (({"content": "a"}, "text"), ({"content": "a", "tool_calls": [call]}, "tool_use")):
-        talk: list[dict[str, Any]] = [{"role": "user", "content": "q"}, {"role": "assistant", **message, "cache_control": mark}]
+    for message, kind in (
+        ({"content": "a"}, "text"),
+        ({"content": "a", "tool_calls": [call]}, "tool_use"),
+    ):
+        talk: list[dict[str, Any]] = [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", **message, "cache_control": mark},
+        ]
         last = from_openai_messages(talk)["messages"][1]["content"][-1]
         assert (last["type"], last["cache_control"]) == (kind, mark)
         assert last["cache_control"]["more"]["a"] is not mark["more"]["a"]
@@ -154,29 +201,47 @@ def test_a_cache_mark_on_an_assistants_message_reaches_its_last_block_as_a_copy(
 def test_a_custom_call_whose_input_is_no_text_is_refused() -> None:
     call = {"id": "c", "type": "custom", "custom": {"name": "sh", "input": {"a": 1}}}
     for translate in (from_openai_messages, ollama_messages.from_openai_messages):
-        with pytest.raises(InvalidDocument, match=r"messages\[0\]: a custom call's `input` must be a text, not dict"):
+        with pytest.raises(
+            InvalidDocument,
+            match=r"messages\[0\]: a custom call's `input` must be a text, not dict",
+        ):
             translate([{"role": "assistant", "tool_calls": [call]}])
 
 
 def case_of(path: Path) -> list[dict[str, Any]]:
     request = json.loads(path.read_text(encoding="utf-8"))["request"]
-    return to_openai_messages(request["messages"], request.get("system")) if path.parent.name == "anthropic" else request["messages"]
+    return (
+        to_openai_messages(request["messages"], request.get("system"))
+        if path.parent.name == "anthropic"
+        else request["messages"]
+    )
 
 
-@pytest.mark.parametrize("path", [p for p in RECORDED if p.parent.name != "ollama"], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in RECORDED if p.parent.name != "ollama"], ids=lambda p: p.stem
+)
 def test_recorded_conversations_become_requests_that_anthropic_takes(path: Path) -> None:
     made = from_openai_messages(case_of(path))
     assert_anthropic_request(made["system"], made["messages"])
     assert from_openai_messages(to_openai_messages(made["messages"], made["system"])) == made
 
 
-@pytest.mark.parametrize("path", [p for p in RECORDED if p.parent.name == "anthropic"], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in RECORDED if p.parent.name == "anthropic"], ids=lambda p: p.stem
+)
 def test_recorded_requests_of_anthropic_come_back_as_they_were(path: Path) -> None:
     request = json.loads(path.read_text(encoding="utf-8"))["request"]
-    assert from_openai_messages(case_of(path)) == {"system": request.get("system", []), "messages": request["messages"]}
+    assert from_openai_messages(case_of(path)) == {
+        "system": request.get("system", []),
+        "messages": request["messages"],
+    }
 
 
-BAD = json.loads((Path(__file__).parent.parent / "cases" / "adapters" / "bad_conversations.json").read_text(encoding="utf-8"))
+BAD = json.loads(
+    (Path(__file__).parent.parent / "cases" / "adapters" / "bad_conversations.json").read_text(
+        encoding="utf-8"
+    )
+)
 TRANSLATIONS: dict[str, Callable[[list[Any]], Any]] = {
     "anthropic": lambda messages: from_openai_messages(messages)["messages"],
     "openai": to_openai_messages,
@@ -186,7 +251,9 @@ TRANSLATIONS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def grown(value: Any) -> Any:
-    """Put what no file could hold in the place of its sign: `$long` text, `$deep` lists, `$nested` JSON text."""
+    """Put what no file could hold in the place of its sign: `$long` text, `$deep` lists, `$nested`
+    JSON text.
+    """
     if isinstance(value, list):
         return [grown(item) for item in value]
     if not isinstance(value, dict):
@@ -201,7 +268,9 @@ def grown(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("row", BAD, ids=lambda row: row["case"])
-def test_every_bad_conversation_ends_in_a_sentence_or_in_its_documented_repair(row: dict[str, Any]) -> None:
+def test_every_bad_conversation_ends_in_a_sentence_or_in_its_documented_repair(
+    row: dict[str, Any],
+) -> None:
     messages, translate = grown(row["messages"]), TRANSLATIONS[row["to"]]
     if "gives" in row:
         assert translate(messages) == grown(row["gives"])
@@ -221,7 +290,9 @@ def test_what_is_repaired_for_anthropic_is_what_its_types_and_rules_take() -> No
             assert_anthropic_request([], grown(row["gives"]))
 
 
-def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts_and_every_loss(shared: Path) -> None:
+def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts_and_every_loss(
+    shared: Path,
+) -> None:
     passages = list(corpus.survey(shared / "corpus" / "conversations"))
     assert [(p.name, p.refused) for p in passages if p.target == "anthropic" and p.refused] == []
     assert all(p.refused.startswith("messages[") for p in passages if p.refused)

@@ -11,7 +11,19 @@ from tests.adapters import conversations
 from vespe.adapters import arguments
 from vespe.errors import InvalidDocument
 
-KEPT = ['{"a": ', "[1]", '"x"', "3", "null", "not json", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": 1e999}', '{"vespe_arguments": "x"}', " "]
+KEPT = [
+    '{"a": ',
+    "[1]",
+    '"x"',
+    "3",
+    "null",
+    "not json",
+    '{"a": 1, "a": 2}',
+    '{"a": NaN}',
+    '{"a": 1e999}',
+    '{"vespe_arguments": "x"}',
+    " ",
+]
 
 
 @pytest.mark.parametrize("text", [*KEPT, "[" * 5000, '{"a":' * 100 + "1" + "}" * 100])
@@ -40,7 +52,10 @@ def test_every_text_is_idempotent_after_one_pass(text: str) -> None:
     assert arguments.to_arguments(arguments.to_input(once)) == once
 
 
-@pytest.mark.parametrize(("given_", "made"), [({"a": 1}, {"a": 1}), ([1], {"vespe_arguments": "[1]"}), (3, {"vespe_arguments": "3"})])
+@pytest.mark.parametrize(
+    ("given_", "made"),
+    [({"a": 1}, {"a": 1}), ([1], {"vespe_arguments": "[1]"}), (3, {"vespe_arguments": "3"})],
+)
 def test_arguments_that_are_no_text_are_taken_as_their_json(given_: object, made: object) -> None:
     assert arguments.to_input(given_) == made
 
@@ -51,11 +66,15 @@ def test_an_object_whose_one_key_is_ours_is_kept_as_text() -> None:
     assert json.loads(arguments.to_arguments(made)) == {"vespe_arguments": "x"}
 
 
-@pytest.mark.parametrize("held", ["{}", "", ' {"a": 1}', {"custom": 1}, {"custom": "a", "b": 1}, {}, 3, None])
+@pytest.mark.parametrize(
+    "held", ["{}", "", ' {"a": 1}', {"custom": 1}, {"custom": "a", "b": 1}, {}, 3, None]
+)
 def test_an_input_of_anothers_under_our_key_is_an_input_like_any_other(held: object) -> None:
     value: dict[str, Any] = {"vespe_arguments": held}
     assert arguments.kept_text(value) is None is arguments.custom_text(value)
-    assert json.loads(arguments.to_arguments(value)) == value == arguments.to_input(json.dumps(value))
+    assert (
+        json.loads(arguments.to_arguments(value)) == value == arguments.to_input(json.dumps(value))
+    )
 
 
 def test_only_a_custom_calls_input_is_one() -> None:

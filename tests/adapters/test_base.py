@@ -9,7 +9,14 @@ import pytest
 from vespe.adapters import ADAPTERS, SHAPES, model_calls
 from vespe.adapters.base import ToolAdapter, ToolShape
 from vespe.calls.registry import ToolRegistry
-from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound, VespeError
+from vespe.errors import (
+    InvalidArguments,
+    InvalidToolCall,
+    ParsingError,
+    ToolExecutionError,
+    ToolImplementationNotFound,
+    VespeError,
+)
 from vespe.models import Call, Tool
 
 TOOL = Tool(
@@ -39,7 +46,9 @@ def test_every_adapter_describes_runs_and_tells(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implements(name: str) -> None:
+def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implements(
+    name: str,
+) -> None:
     adapter = ADAPTERS[name](TOOL)
     for call, error in (
         (Call(tool="other"), InvalidToolCall),

@@ -21,7 +21,9 @@ def test_an_id_in_the_alphabet_stays(usual: str) -> None:
     assert encode_id(usual) == usual == decode_id(usual)
 
 
-@pytest.mark.parametrize("foreign", ["vespe_id_6162", "vespe_id_746f6f6c75", "vespe_id_76657370655f69645f6162"])
+@pytest.mark.parametrize(
+    "foreign", ["vespe_id_6162", "vespe_id_746f6f6c75", "vespe_id_76657370655f69645f6162"]
+)
 def test_an_id_that_only_looks_encoded_is_anothers_and_stays(foreign: str) -> None:
     assert decode_id(foreign) == foreign == encode_id(foreign)
 
@@ -33,7 +35,9 @@ def test_an_id_that_looks_encoded_is_encoded_again() -> None:
 def test_ids_that_utf_8_cannot_say_stay_unique_and_can_be_said() -> None:
     calls: Calls[None] = Calls()
     made = [calls.add(i, "a", None).id for i in ("\ud800", "\ud801", "?", "vespe_id_eda080")]
-    assert len(set(made)) == 4 and all(encode_id(i).encode() and decode_id(i).encode() for i in made)
+    assert len(set(made)) == 4 and all(
+        encode_id(i).encode() and decode_id(i).encode() for i in made
+    )
     assert getattr(calls.answer("\ud801"), "id", None) == made[1]
 
 

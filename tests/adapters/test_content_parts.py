@@ -14,26 +14,52 @@ PAIRS = [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}},
     ),
     (
-        {"type": "image_url", "image_url": {"url": "https://e.com/a.png"}, "cache_control": {"type": "ephemeral"}},
-        {"type": "image", "source": {"type": "url", "url": "https://e.com/a.png"}, "cache_control": {"type": "ephemeral"}},
+        {
+            "type": "image_url",
+            "image_url": {"url": "https://e.com/a.png"},
+            "cache_control": {"type": "ephemeral"},
+        },
+        {
+            "type": "image",
+            "source": {"type": "url", "url": "https://e.com/a.png"},
+            "cache_control": {"type": "ephemeral"},
+        },
     ),
     (
-        {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBE", "filename": "a.pdf"}},
-        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"}, "title": "a.pdf"},
+        {
+            "type": "file",
+            "file": {"file_data": "data:application/pdf;base64,JVBE", "filename": "a.pdf"},
+        },
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"},
+            "title": "a.pdf",
+        },
     ),
     (
         {"type": "file", "file": {"file_data": "data:text/plain;base64,aMOk"}},
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hä"}},
     ),
     (
-        {"type": "file", "file": {"file_id": "f1"}, "anthropic": {"context": "c", "citations": {"enabled": True}}},
-        {"type": "document", "source": {"type": "file", "file_id": "f1"}, "context": "c", "citations": {"enabled": True}},
+        {
+            "type": "file",
+            "file": {"file_id": "f1"},
+            "anthropic": {"context": "c", "citations": {"enabled": True}},
+        },
+        {
+            "type": "document",
+            "source": {"type": "file", "file_id": "f1"},
+            "context": "c",
+            "citations": {"enabled": True},
+        },
     ),
 ]
 
 
 @pytest.mark.parametrize(("part", "block"), PAIRS)
-def test_a_part_and_its_block_are_each_others(part: dict[str, object], block: dict[str, object]) -> None:
+def test_a_part_and_its_block_are_each_others(
+    part: dict[str, object], block: dict[str, object]
+) -> None:
     assert to_block(part, 0) == block
     assert to_part(block, 0) == part
     assert accepts("anthropic message", {"role": "user", "content": [block]})
@@ -60,15 +86,27 @@ def test_a_block_that_openai_cannot_say_has_no_part(block: dict[str, object]) ->
 @pytest.mark.parametrize(
     ("part", "block"),
     [
-        ({"type": "image_url", "image_url": "https://e.com/a"}, {"type": "image", "source": {"type": "url", "url": "https://e.com/a"}}),
         (
-            {"type": "image_url", "image_url": {"url": "data:image/jpg;base64,AA", "detail": "low"}},
-            {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "AA"}},
+            {"type": "image_url", "image_url": "https://e.com/a"},
+            {"type": "image", "source": {"type": "url", "url": "https://e.com/a"}},
+        ),
+        (
+            {
+                "type": "image_url",
+                "image_url": {"url": "data:image/jpg;base64,AA", "detail": "low"},
+            },
+            {
+                "type": "image",
+                "source": {"type": "base64", "media_type": "image/jpeg", "data": "AA"},
+            },
         ),
         ({"type": "refusal", "refusal": "no"}, {"type": "text", "text": "no"}),
         (
             {"type": "file", "file": {"file_data": "JVBE"}},
-            {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"}},
+            {
+                "type": "document",
+                "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"},
+            },
         ),
         (
             {"type": "document_url", "document_url": "https://e.com/a"},
@@ -76,7 +114,9 @@ def test_a_block_that_openai_cannot_say_has_no_part(block: dict[str, object]) ->
         ),
     ],
 )
-def test_other_ways_to_say_a_part_are_understood(part: dict[str, object], block: dict[str, object]) -> None:
+def test_other_ways_to_say_a_part_are_understood(
+    part: dict[str, object], block: dict[str, object]
+) -> None:
     assert to_block(part, 0) == block
 
 
@@ -97,7 +137,9 @@ def test_other_ways_to_say_a_part_are_understood(part: dict[str, object], block:
         {},
     ],
 )
-def test_what_anthropic_cannot_take_is_refused_by_the_messages_index(part: dict[str, object]) -> None:
+def test_what_anthropic_cannot_take_is_refused_by_the_messages_index(
+    part: dict[str, object],
+) -> None:
     with pytest.raises(InvalidDocument, match=r"messages\[4\]: "):
         to_block(part, 4)
 

@@ -16,7 +16,13 @@ STRICT: dict[str, dict[str, Any]] = {
 
 
 def tool_of(fields: Any) -> Tool:
-    return Tool(uid="tool-t", name="t", description="", input_schema={"type": "object"}, document={"api_fields": fields})
+    return Tool(
+        uid="tool-t",
+        name="t",
+        description="",
+        input_schema={"type": "object"},
+        document={"api_fields": fields},
+    )
 
 
 @pytest.mark.parametrize("kept", [None, 3, {"mcp": 3}, {"openai": {}}])
@@ -34,20 +40,37 @@ def test_what_one_api_was_told_of_strict_the_others_are_told_too(first: str, sec
     assert SHAPES[first].definition(SHAPES[second].read(told)) == definition
 
 
-def test_an_apis_own_word_comes_first_and_what_responses_must_be_told_anyway_tells_the_others_nothing() -> None:
+def test_an_apis_own_word_comes_first_and_what_responses_must_be_told_anyway_tells_the_others_nothing() -> (
+    None
+):
     both = tool_of({"openai": {"function": {"strict": False}}, "anthropic": {"strict": True}})
     assert definition_parts.own_fields(both, "openai") == {"function": {"strict": False}}
-    assert definition_parts.own_fields(tool_of({"openai-responses": {"strict": False}}), "anthropic") == {}
-    assert definition_parts.own_fields(tool_of({"openai": {"function": {"strict": False}}}), "anthropic") == {"strict": False}
-    assert definition_parts.own_fields(tool_of({"anthropic": {"strict": "yes", "defer_loading": True}}), "openai-responses") == {
-        "defer_loading": True
-    }
+    assert (
+        definition_parts.own_fields(tool_of({"openai-responses": {"strict": False}}), "anthropic")
+        == {}
+    )
+    assert definition_parts.own_fields(
+        tool_of({"openai": {"function": {"strict": False}}}), "anthropic"
+    ) == {"strict": False}
+    assert definition_parts.own_fields(
+        tool_of({"anthropic": {"strict": "yes", "defer_loading": True}}), "openai-responses"
+    ) == {"defer_loading": True}
     assert definition_parts.own_fields(tool_of({"anthropic": {"strict": True}}), "ollama") == {}
 
 
 def test_everything_shown_is_a_copy() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"a": {"enum": [1]}}}
-    tool = Tool(uid="", name="t", description="", input_schema=schema, output_schema=schema, annotations={"x": [1]})
-    assert definition_parts.shown_schema(tool)["properties"]["a"]["enum"] is not schema["properties"]["a"]["enum"]
+    tool = Tool(
+        uid="",
+        name="t",
+        description="",
+        input_schema=schema,
+        output_schema=schema,
+        annotations={"x": [1]},
+    )
+    assert (
+        definition_parts.shown_schema(tool)["properties"]["a"]["enum"]
+        is not schema["properties"]["a"]["enum"]
+    )
     assert definition_parts.shown_output(tool, "o")["o"]["properties"] is not schema["properties"]
     assert definition_parts.own_annotations(tool)["x"] is not tool.annotations["x"]

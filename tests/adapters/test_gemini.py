@@ -6,13 +6,25 @@ from vespe.adapters.gemini import GeminiAdapter, GeminiShape, json_schema
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.models import Tool
 
-SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "string"}}, "additionalProperties": False}
-TOOL = Tool(uid="tool-t", name="t", description="T.", input_schema=SCHEMA, output_schema={"type": "object"})
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#/$defs/a"}},
+    "$defs": {"a": {"type": "string"}},
+    "additionalProperties": False,
+}
+TOOL = Tool(
+    uid="tool-t", name="t", description="T.", input_schema=SCHEMA, output_schema={"type": "object"}
+)
 
 
 def test_a_declaration_carries_json_schema_whole() -> None:
     definition = GeminiShape().definition(TOOL)
-    assert definition == {"name": "t", "description": "T.", "parametersJsonSchema": SCHEMA, "responseJsonSchema": {"type": "object"}}
+    assert definition == {
+        "name": "t",
+        "description": "T.",
+        "parametersJsonSchema": SCHEMA,
+        "responseJsonSchema": {"type": "object"},
+    }
     assert GeminiShape().definition(GeminiShape().read(definition)) == definition
 
 
@@ -20,7 +32,11 @@ def test_older_schemas_and_snake_case_are_read() -> None:
     older = {
         "type": "OBJECT",
         "properties": {
-            "tags": {"type": "ARRAY", "minItems": "1", "items": {"type": "STRING", "nullable": True, "enum": ["a"]}},
+            "tags": {
+                "type": "ARRAY",
+                "minItems": "1",
+                "items": {"type": "STRING", "nullable": True, "enum": ["a"]},
+            },
             "type": {"anyOf": [{"type": "INTEGER"}, {"type": "NULL"}]},
         },
         "propertyOrdering": ["tags"],
@@ -30,25 +46,41 @@ def test_older_schemas_and_snake_case_are_read() -> None:
     assert tool.input_schema == {
         "type": "object",
         "properties": {
-            "tags": {"type": "array", "minItems": 1, "items": {"type": ["string", "null"], "enum": ["a", None]}},
+            "tags": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": ["string", "null"], "enum": ["a", None]},
+            },
             "type": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
         },
         "required": ["tags"],
     }
     assert GeminiShape().definition(tool)["behavior"] == "BLOCKING"
-    assert GeminiShape().read({"name": "t", "parameters_json_schema": SCHEMA}).input_schema == SCHEMA
+    assert (
+        GeminiShape().read({"name": "t", "parameters_json_schema": SCHEMA}).input_schema == SCHEMA
+    )
 
 
-@pytest.mark.parametrize("schema", [None, "x", {"nullable": False, "type": "string"}, {"nullable": True}])
+@pytest.mark.parametrize(
+    "schema", [None, "x", {"nullable": False, "type": "string"}, {"nullable": True}]
+)
 def test_other_schemas_are_let_be(schema: object) -> None:
-    expected = {key: value for key, value in schema.items() if key != "nullable"} if isinstance(schema, dict) else schema
+    expected = (
+        {key: value for key, value in schema.items() if key != "nullable"}
+        if isinstance(schema, dict)
+        else schema
+    )
     assert json_schema(schema) == expected
 
 
 def test_calls_are_read_from_a_content_and_from_candidates() -> None:
     content = {
         "role": "model",
-        "parts": [{"text": "a"}, {"functionCall": {"id": "c", "name": "t", "args": {"a": "x"}}}, {"function_call": {"name": "t"}}],
+        "parts": [
+            {"text": "a"},
+            {"functionCall": {"id": "c", "name": "t", "args": {"a": "x"}}},
+            {"function_call": {"name": "t"}},
+        ],
     }
     for given in (content, {"candidates": [{"content": content}, {}]}):
         calls = GeminiAdapter(TOOL).parse_llm_response(given)

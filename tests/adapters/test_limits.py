@@ -22,7 +22,12 @@ def test_every_limit_names_its_source_and_its_date(limit: Limit) -> None:
 
 @pytest.mark.parametrize(
     ("standing", "severity"),
-    [("documented", "error"), ("observed", "error"), ("advised", "warning"), ("unverified", "warning")],
+    [
+        ("documented", "error"),
+        ("observed", "error"),
+        ("advised", "warning"),
+        ("unverified", "warning"),
+    ],
 )
 def test_only_what_an_api_is_known_to_refuse_is_an_error(standing: str, severity: str) -> None:
     source = Source("https://example.org/x", "2026-01-01", standing)  # type: ignore[arg-type]  # each of the literals in turn
@@ -31,9 +36,17 @@ def test_only_what_an_api_is_known_to_refuse_is_an_error(standing: str, severity
 
 def test_every_limit_is_read_by_a_rule() -> None:
     package = Path(vespe.lint.__file__).parent
-    text = "".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.name != "limits.py")
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for path in package.rglob("*.py")
+        if path.name != "limits.py"
+    )
     judged_as_schemas = {"schema-present", "output-root"}
-    unread = {limit.about for limit in LIMITS if f'"{limit.about}"' not in text and not limit.about.startswith("strict-")}
+    unread = {
+        limit.about
+        for limit in LIMITS
+        if f'"{limit.about}"' not in text and not limit.about.startswith("strict-")
+    }
     assert unread == judged_as_schemas
 
 

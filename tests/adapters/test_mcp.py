@@ -19,19 +19,48 @@ TOOL = Tool(uid="tool-t", name="today", description="D.", input_schema={"type": 
 def test_annotations_title_and_an_object_output_are_listed() -> None:
     annotations = {"readOnlyHint": True, "title": "Today"}
     tool = Tool(
-        uid="tool-t", name="today", description="D.", input_schema={"type": "object"}, output_schema=OBJECT, annotations=annotations
+        uid="tool-t",
+        name="today",
+        description="D.",
+        input_schema={"type": "object"},
+        output_schema=OBJECT,
+        annotations=annotations,
     )
     shown = McpShape().definition(tool)
-    assert (shown["title"], shown["outputSchema"], shown["annotations"]) == ("Today", OBJECT, annotations)
+    assert (shown["title"], shown["outputSchema"], shown["annotations"]) == (
+        "Today",
+        OBJECT,
+        annotations,
+    )
     assert shown["inputSchema"] == {"type": "object", "additionalProperties": False}
 
 
-@pytest.mark.parametrize("schema", [{"type": "string"}, {"type": ["object", "null"]}, {"$ref": "#/$defs/a", "$defs": {"a": OBJECT}}, {}])
-def test_an_output_of_any_kind_is_listed_and_its_results_are_structured(shared: Path, schema: dict[str, Any]) -> None:
-    tool = Tool(uid="tool-t", name="today", description="D.", input_schema={"type": "object"}, output_schema=schema)
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string"},
+        {"type": ["object", "null"]},
+        {"$ref": "#/$defs/a", "$defs": {"a": OBJECT}},
+        {},
+    ],
+)
+def test_an_output_of_any_kind_is_listed_and_its_results_are_structured(
+    shared: Path, schema: dict[str, Any]
+) -> None:
+    tool = Tool(
+        uid="tool-t",
+        name="today",
+        description="D.",
+        input_schema={"type": "object"},
+        output_schema=schema,
+    )
     listed = McpShape().definition(tool)
     assert listed["outputSchema"] == schema
-    newest = json.loads((shared / "corpus" / "mcp-messages" / "schema" / "2026-07-28" / "schema.json").read_text(encoding="utf-8"))
+    newest = json.loads(
+        (shared / "corpus" / "mcp-messages" / "schema" / "2026-07-28" / "schema.json").read_text(
+            encoding="utf-8"
+        )
+    )
     judge = jsonschema_rs.validator_for({**newest, "$ref": "#/$defs/Tool"})
     assert judge.is_valid(listed) and not judge.is_valid({**listed, "outputSchema": "x"})
     assert McpAdapter(tool).format_tool_output("r")["structuredContent"] == "r"
@@ -39,7 +68,14 @@ def test_an_output_of_any_kind_is_listed_and_its_results_are_structured(shared: 
 
 def test_an_entry_is_read_with_its_title_annotations_and_what_only_mcp_knows() -> None:
     annotations = {"readOnlyHint": True}
-    entry = {"name": "t", "title": "T", "inputSchema": OBJECT, "outputSchema": OBJECT, "annotations": annotations, "icons": []}
+    entry = {
+        "name": "t",
+        "title": "T",
+        "inputSchema": OBJECT,
+        "outputSchema": OBJECT,
+        "annotations": annotations,
+        "icons": [],
+    }
     tool = McpShape().read({**entry, "annotations": {**annotations, "destructiveHint": None}})
     assert (tool.output_schema, tool.annotations) == (OBJECT, {"readOnlyHint": True, "title": "T"})
     assert McpShape().definition(tool)["icons"] == []
@@ -47,7 +83,10 @@ def test_an_entry_is_read_with_its_title_annotations_and_what_only_mcp_knows() -
 
 def test_a_call_is_read_from_a_request_or_its_params() -> None:
     params = {"name": "today", "arguments": {"a": 1}}
-    for given, identifier in (({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}, "7"), (params, None)):
+    for given, identifier in (
+        ({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}, "7"),
+        (params, None),
+    ):
         (call,) = McpAdapter(TOOL).parse_llm_response(given)
         assert (call.call_id, call.arguments) == (identifier, {"a": 1})
     with pytest.raises(InvalidToolCall):
@@ -57,7 +96,14 @@ def test_a_call_is_read_from_a_request_or_its_params() -> None:
 @pytest.mark.parametrize(
     ("output", "result"),
     [
-        ({"a": 1}, {"content": [{"type": "text", "text": '{"a":1}'}], "structuredContent": {"a": 1}, "isError": False}),
+        (
+            {"a": 1},
+            {
+                "content": [{"type": "text", "text": '{"a":1}'}],
+                "structuredContent": {"a": 1},
+                "isError": False,
+            },
+        ),
         ("r", {"content": [{"type": "text", "text": "r"}], "isError": False}),
         (ToolExecutionError("no"), {"content": [{"type": "text", "text": "no"}], "isError": True}),
     ],
@@ -70,9 +116,23 @@ def test_results_and_errors(output: object, result: dict[str, Any]) -> None:
 RESULTS: list[dict[str, Any]] = [
     {"content": []},
     {"content": [{"type": "text", "text": "a"}], "isError": True},
-    {"content": [{"type": "text", "text": "a", "annotations": {"priority": 1}}], "structuredContent": {"a": 1}, "isError": False},
-    {"content": [{"type": "image", "data": "AA", "mimeType": "image/png"}, {"type": "audio", "data": "AA", "mimeType": "audio/wav"}]},
-    {"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "a"}}, {"type": "text", "text": "b"}]},
+    {
+        "content": [{"type": "text", "text": "a", "annotations": {"priority": 1}}],
+        "structuredContent": {"a": 1},
+        "isError": False,
+    },
+    {
+        "content": [
+            {"type": "image", "data": "AA", "mimeType": "image/png"},
+            {"type": "audio", "data": "AA", "mimeType": "audio/wav"},
+        ]
+    },
+    {
+        "content": [
+            {"type": "resource", "resource": {"uri": "file:///a", "text": "a"}},
+            {"type": "text", "text": "b"},
+        ]
+    },
     {"content": [{"type": "resource_link", "uri": "file:///a", "name": "a"}]},
 ]
 
@@ -97,7 +157,9 @@ def test_the_protocols_own_example_results_come_back(shared: Path) -> None:
 
 
 def test_a_result_that_is_json_is_its_text() -> None:
-    assert from_tool_message({"role": "tool", "content": {"n": 1}}) == {"content": [{"type": "text", "text": '{"n":1}'}]}
+    assert from_tool_message({"role": "tool", "content": {"n": 1}}) == {
+        "content": [{"type": "text", "text": '{"n":1}'}]
+    }
 
 
 def test_an_image_by_url_is_a_link_and_audio_is_refused() -> None:
@@ -108,7 +170,9 @@ def test_an_image_by_url_is_a_link_and_audio_is_refused() -> None:
     for wrong in ({"type": "input_audio"}, {"type": "text", "text": 3}):
         with pytest.raises(InvalidDocument, match="takes no content of type"):
             from_tool_message({"content": [wrong]})
-    assert to_tool_message({"content": [{"type": "image", "data": 3}, {"type": "text"}]}, "c")["mcp_blocks"] == [
+    assert to_tool_message({"content": [{"type": "image", "data": 3}, {"type": "text"}]}, "c")[
+        "mcp_blocks"
+    ] == [
         {"type": "image", "data": 3},
         {"type": "text"},
     ]
@@ -140,13 +204,20 @@ def test_what_is_no_result_and_no_message_is_said() -> None:
     ],
 )
 def test_a_title_comes_back_where_it_stood(titles: dict[str, Any]) -> None:
-    entry: dict[str, Any] = {"name": "t", "inputSchema": OBJECT | {"additionalProperties": False}, **titles}
+    entry: dict[str, Any] = {
+        "name": "t",
+        "inputSchema": OBJECT | {"additionalProperties": False},
+        **titles,
+    }
     tool = McpShape().read(entry)
     assert tool.annotations["title"] in ("A", "B")
     assert McpShape().definition(tool) == entry
 
 
-@pytest.mark.parametrize(("key", "value"), [("outputSchema", "x"), ("outputSchema", True), ("annotations", "x"), ("title", 5)])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("outputSchema", "x"), ("outputSchema", True), ("annotations", "x"), ("title", 5)],
+)
 def test_a_field_of_another_kind_is_refused_and_not_dropped(key: str, value: object) -> None:
     with pytest.raises(InvalidDocument, match=f"the tool 't': `{key}` must be a"):
         McpShape().read({"name": "t", "inputSchema": OBJECT, key: value})

@@ -21,7 +21,11 @@ def test_calls_of_another_kind_are_refused(calls: object) -> None:
 def test_a_deprecated_function_call_is_a_call() -> None:
     old = {"name": "f", "arguments": "{}"}
     assert calls_of({"function_call": old}, 0) == [{"type": "function", "function": old}]
-    assert calls_of({"function_call": None}, 0) == calls_of({"function_call": {"name": "", "arguments": ""}}, 0) == []
+    assert (
+        calls_of({"function_call": None}, 0)
+        == calls_of({"function_call": {"name": "", "arguments": ""}}, 0)
+        == []
+    )
     with pytest.raises(InvalidDocument, match="`function_call` must be an object"):
         calls_of({"function_call": "f"}, 0)
 
@@ -31,7 +35,14 @@ def test_a_tuple_is_as_good_as_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [{}, {"function": {}}, {"function": None}, {"function": {"name": 3}}, {"type": "custom", "function": {"name": "f"}}]
+    "call",
+    [
+        {},
+        {"function": {}},
+        {"function": None},
+        {"function": {"name": 3}},
+        {"type": "custom", "function": {"name": "f"}},
+    ],
 )
 def test_a_call_without_a_name_is_refused(call: dict[str, object]) -> None:
     with pytest.raises(InvalidDocument, match="no function's name"):
@@ -39,9 +50,13 @@ def test_a_call_without_a_name_is_refused(call: dict[str, object]) -> None:
 
 
 def test_an_sdks_objects_are_refused_with_what_to_give_instead() -> None:
-    (call,) = ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [CALL]}).tool_calls or []
+    (call,) = (
+        ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [CALL]}).tool_calls
+        or []
+    )
     with pytest.raises(
-        InvalidDocument, match=r"must be an object, not ChatCompletionMessageFunctionToolCall \(give its `model_dump\(\)`\)"
+        InvalidDocument,
+        match=r"must be an object, not ChatCompletionMessageFunctionToolCall \(give its `model_dump\(\)`\)",
     ):
         calls_of({"tool_calls": [call]}, 0)
     with pytest.raises(InvalidDocument, match=r"`function` must be an object, not Function \(give"):

@@ -1,4 +1,6 @@
-"""What every translation needs of a message: its parts, copies of what it carries, and sentences with its index."""
+"""What every translation needs of a message: its parts, copies of what it carries, and sentences
+with its index.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +53,10 @@ def test_other_keys_ride_under_their_own_name_or_the_rests() -> None:
     carried = messages.rest_of(block, ("type", "text"), 0)
     assert carried == {"cache_control": {"type": "ephemeral"}, "anthropic": {"citations": None}}
     assert messages.completed({"type": "text", "text": "a"}, carried, 0) == block
-    assert messages.completed({"type": "text"}, {"anthropic": {"type": "image", "b": 1}}, 0) == {"type": "text", "b": 1}
+    assert messages.completed({"type": "text"}, {"anthropic": {"type": "image", "b": 1}}, 0) == {
+        "type": "text",
+        "b": 1,
+    }
     assert messages.rest_of({"type": "text"}, ("type", "text"), 0) == {}
 
 
@@ -84,7 +89,10 @@ def test_names_in_a_sentence_are_each_said_once_and_bounded() -> None:
 
 def test_what_is_detached_is_a_copy_and_bounded_in_depth() -> None:
     given: dict[str, Any] = {"a": [{"b": 1}]}
-    assert messages.detached(given, "it") == given and messages.detached(given, "it")["a"] is not given["a"]
+    assert (
+        messages.detached(given, "it") == given
+        and messages.detached(given, "it")["a"] is not given["a"]
+    )
     for _ in range(201):
         given = {"a": given}
     with pytest.raises(InvalidDocument, match="it: is nested deeper than 200 levels"):
@@ -99,7 +107,9 @@ class Dumped(list[object]):
 
 
 def test_an_sdks_object_is_told_with_what_to_give_instead() -> None:
-    assert messages.kind(Dumped()) == "Dumped (give its `model_dump()`)" and messages.kind(3) == "int"
+    assert (
+        messages.kind(Dumped()) == "Dumped (give its `model_dump()`)" and messages.kind(3) == "int"
+    )
     wrong: Any = Dumped()
     refusals: list[Callable[[], object]] = [
         lambda: messages.checked(wrong),
@@ -114,7 +124,9 @@ def test_an_sdks_object_is_told_with_what_to_give_instead() -> None:
 @pytest.mark.parametrize("value", [{1}, b"a", float("nan"), float("inf"), object()])
 def test_what_json_cannot_say_is_never_copied(value: Any) -> None:
     for held in (value, {"a": [value]}):
-        with pytest.raises(InvalidDocument, match=r"messages\[4\]: holds .*, which JSON cannot say"):
+        with pytest.raises(
+            InvalidDocument, match=r"messages\[4\]: holds .*, which JSON cannot say"
+        ):
             messages.copied(held, 4)
 
 

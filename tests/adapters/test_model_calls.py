@@ -5,7 +5,13 @@ import pytest
 from vespe.adapters import model_calls
 from vespe.adapters.openai import OpenAIAdapter
 from vespe.calls.registry import ToolRegistry
-from vespe.errors import InvalidArguments, InvalidToolCall, ParsingError, ToolExecutionError, ToolImplementationNotFound
+from vespe.errors import (
+    InvalidArguments,
+    InvalidToolCall,
+    ParsingError,
+    ToolExecutionError,
+    ToolImplementationNotFound,
+)
 from vespe.models import Call, Implementation, Tool
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "default": 3}}}
@@ -19,9 +25,18 @@ def registry() -> ToolRegistry:
     return made
 
 
-@pytest.mark.parametrize(("arguments", "result"), [({"n": 4}, 8), ('{"n": 5}', 10), ("", 6), ({}, 6), (b'{"n": 1}', 2)])
-def test_arguments_are_read_checked_and_filled_in(registry: ToolRegistry, arguments: str, result: int) -> None:
-    assert model_calls.execute_tool(OpenAIAdapter(TOOL), Call(tool="double", arguments=arguments), registry) == result
+@pytest.mark.parametrize(
+    ("arguments", "result"), [({"n": 4}, 8), ('{"n": 5}', 10), ("", 6), ({}, 6), (b'{"n": 1}', 2)]
+)
+def test_arguments_are_read_checked_and_filled_in(
+    registry: ToolRegistry, arguments: str, result: int
+) -> None:
+    assert (
+        model_calls.execute_tool(
+            OpenAIAdapter(TOOL), Call(tool="double", arguments=arguments), registry
+        )
+        == result
+    )
 
 
 def test_async_code_is_awaited_and_its_failure_is_the_tools() -> None:
@@ -42,7 +57,11 @@ def test_async_code_is_awaited_and_its_failure_is_the_tools() -> None:
 
 def test_what_a_directory_says_never_runs_here() -> None:
     on_disk = Tool(
-        uid="tool-d", name="double", description="D.", input_schema=SCHEMA, implementation=Implementation(type="python_script", path="x.py")
+        uid="tool-d",
+        name="double",
+        description="D.",
+        input_schema=SCHEMA,
+        implementation=Implementation(type="python_script", path="x.py"),
     )
     with pytest.raises(ToolImplementationNotFound):
         model_calls.execute_tool(OpenAIAdapter(on_disk), Call(tool="double"), ToolRegistry())
@@ -50,7 +69,9 @@ def test_what_a_directory_says_never_runs_here() -> None:
 
 def test_unknown_arguments_are_refused_with_every_violation(registry: ToolRegistry) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        model_calls.execute_tool(OpenAIAdapter(TOOL), Call(tool="double", arguments={"n": "x", "m": 1}), registry)
+        model_calls.execute_tool(
+            OpenAIAdapter(TOOL), Call(tool="double", arguments={"n": "x", "m": 1}), registry
+        )
     assert len(caught.value.violations) == 2
 
 

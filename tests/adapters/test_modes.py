@@ -22,15 +22,28 @@ from vespe.projects.init import found_project
 from vespe.projects.workspace import open_workspace
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
-RECORDED = "adapters/recorded/anthropic/anthropic-test-anthropic-native-tool-search-streaming-1.json"
-TOOLS = [Tool(uid="", name=f"t{n}", description="x" * 40, input_schema={"type": "object"}) for n in range(10)]
+RECORDED = (
+    "adapters/recorded/anthropic/anthropic-test-anthropic-native-tool-search-streaming-1.json"
+)
+TOOLS = [
+    Tool(uid="", name=f"t{n}", description="x" * 40, input_schema={"type": "object"})
+    for n in range(10)
+]
 
 
 @pytest.mark.parametrize(
     ("mode", "budget", "chosen"),
-    [("all", 1, "all"), ("bridge", None, "bridge"), ("auto", None, "all"), ("auto", 100_000, "all"), ("auto", 50, "bridge")],
+    [
+        ("all", 1, "all"),
+        ("bridge", None, "bridge"),
+        ("auto", None, "all"),
+        ("auto", 100_000, "all"),
+        ("auto", 50, "bridge"),
+    ],
 )
-def test_auto_is_all_until_the_definitions_cost_more_than_the_budget(mode: str, budget: int | None, chosen: str) -> None:
+def test_auto_is_all_until_the_definitions_cost_more_than_the_budget(
+    mode: str, budget: int | None, chosen: str
+) -> None:
     assert mode_of(mode, TOOLS, api="openai", budget=budget) == chosen
 
 
@@ -47,7 +60,9 @@ def recorded() -> Any:
 
 
 def plain(definition: Any) -> Tool:
-    return AnthropicShape().read({key: value for key, value in definition.items() if key != "defer_loading"})
+    return AnthropicShape().read(
+        {key: value for key, value in definition.items() if key != "defer_loading"}
+    )
 
 
 def test_definitions_are_those_of_a_recorded_request() -> None:
@@ -65,13 +80,18 @@ def test_definitions_are_what_the_vendors_types_take(api: str) -> None:
 
 
 def test_where_every_tool_is_exposed_always_there_is_nothing_to_search() -> None:
-    assert deferred(TOOLS[:1], always=("t0",), api="anthropic") == [AnthropicShape().definition(TOOLS[0])]
+    assert deferred(TOOLS[:1], always=("t0",), api="anthropic") == [
+        AnthropicShape().definition(TOOLS[0])
+    ]
 
 
 def test_clients_of_mcp_search_themselves_and_are_told_what_not_to_put_off() -> None:
     first, second = deferred(TOOLS[:2], always=("t0",), api="mcp")
     assert first["_meta"] == {"anthropic/alwaysLoad": True} and "_meta" not in second
-    assert marked({"_meta": {"a": 1}}, always=True)["_meta"] == {"a": 1, "anthropic/alwaysLoad": True}
+    assert marked({"_meta": {"a": 1}}, always=True)["_meta"] == {
+        "a": 1,
+        "anthropic/alwaysLoad": True,
+    }
 
 
 @pytest.fixture
@@ -80,18 +100,30 @@ def bench(home: Path, tmp_path: Path) -> Bench:
     found_project(tmp_path)
     made = Bench(tmp_path)
     for one in recorded()["tools"][:-1]:
-        made.tool(one["name"], lambda **_: "0.92", schema=one["input_schema"], description=one["description"])
+        made.tool(
+            one["name"],
+            lambda **_: "0.92",
+            schema=one["input_schema"],
+            description=one["description"],
+        )
     return made
 
 
-def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_did(bench: Bench) -> None:
+def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_did(
+    bench: Bench,
+) -> None:
     done = b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","role":"assistant","content":[],"usage":{}}}\n\n'
     done += b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}\n\n'
     done += b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
     bodies = [(CASES / "tool_search/anthropic.sse").read_bytes(), done]
-    with asking(lambda exchange: stream(bodies.pop(0))(exchange), "anthropic") as (provider, server):
+    with asking(lambda exchange: stream(bodies.pop(0))(exchange), "anthropic") as (
+        provider,
+        server,
+    ):
         options = AgentOptions(approve="all", tools_mode="native")
-        result = Agent(provider, bench.project(), options=options).run("What is the current USD to EUR exchange rate?")
+        result = Agent(provider, bench.project(), options=options).run(
+            "What is the current USD to EUR exchange rate?"
+        )
         body = sent(server)[2]
     assert bench.ran == ["get_exchange_rate"] and [one.outcome.ok for one in result.calls] == [True]
     assert body["tools"] == recorded()["tools"]
@@ -104,22 +136,41 @@ def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_di
         assert accepts("anthropic message", message), complaint("anthropic message", message)
 
 
-def test_a_program_with_a_client_of_its_own_and_an_export_have_the_same(bench: Bench, command: Callable[..., Any]) -> None:
-    projects.update_config(bench.root, lambda document: document.update({"tools": {"stock_lookup": {"expose": "always"}}}))
+def test_a_program_with_a_client_of_its_own_and_an_export_have_the_same(
+    bench: Bench, command: Callable[..., Any]
+) -> None:
+    projects.update_config(
+        bench.root,
+        lambda document: document.update({"tools": {"stock_lookup": {"expose": "always"}}}),
+    )
     tools = Toolset(bench.project())
-    for made in (tools.anthropic(native=True), command("export", "--as", "anthropic", "--native", "--project", str(bench.root)).document):
-        assert [one["name"] for one in made if one.get("defer_loading")] == ["get_exchange_rate"] and len(made) == 3
+    for made in (
+        tools.anthropic(native=True),
+        command("export", "--as", "anthropic", "--native", "--project", str(bench.root)).document,
+    ):
+        assert [one["name"] for one in made if one.get("defer_loading")] == [
+            "get_exchange_rate"
+        ] and len(made) == 3
     assert tools.responses(native=True)[-1] == {"type": "tool_search"}
     assert command("export", "--as", "ollama", "--native", "--project", str(bench.root)).code == 2
 
 
 def test_a_server_marks_what_is_exposed_always_and_says_when_that_changes(bench: Bench) -> None:
     def say(expose: str) -> None:
-        projects.update_config(bench.root, lambda document: document.update({"tools": {"stock_lookup": {"expose": expose}}}))
+        projects.update_config(
+            bench.root,
+            lambda document: document.update({"tools": {"stock_lookup": {"expose": expose}}}),
+        )
 
     say("always")
-    with ServedTools(open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="native")) as served:
+    with ServedTools(
+        open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="native")
+    ) as served:
         told = served.page("2025-11-25", None)["tools"]
-        assert len(told) == 2 and [one["name"] for one in told if "_meta" in one] == ["stock_lookup"]
+        assert len(told) == 2 and [one["name"] for one in told if "_meta" in one] == [
+            "stock_lookup"
+        ]
         say("search")
-        assert served.refresh() and not any("_meta" in one for one in served.page("2025-11-25", None)["tools"])
+        assert served.refresh() and not any(
+            "_meta" in one for one in served.page("2025-11-25", None)["tools"]
+        )

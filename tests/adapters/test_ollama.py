@@ -6,7 +6,9 @@ from vespe.adapters.ollama import OllamaAdapter, OllamaShape
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.models import Tool
 
-TOOL = Tool(uid="tool-t", name="today", description="Tell the date.", input_schema={"type": "object"})
+TOOL = Tool(
+    uid="tool-t", name="today", description="Tell the date.", input_schema={"type": "object"}
+)
 
 
 def test_properties_are_there_even_where_the_schema_has_none() -> None:
@@ -16,7 +18,11 @@ def test_properties_are_there_even_where_the_schema_has_none() -> None:
 
 def test_fields_that_only_ollama_knows_are_kept() -> None:
     parameters = {"type": "object", "properties": {}, "additionalProperties": False}
-    definition = {"type": "function", "function": {"name": "t", "parameters": parameters, "x": 1}, "y": 2}
+    definition = {
+        "type": "function",
+        "function": {"name": "t", "parameters": parameters, "x": 1},
+        "y": 2,
+    }
     assert OllamaShape().definition(OllamaShape().read(definition)) == definition
 
 
@@ -42,4 +48,9 @@ def test_results_bear_the_tools_name_and_errors_a_mark() -> None:
     adapter = OllamaAdapter(TOOL)
     assert adapter.format_tool_output("r") == {"role": "tool", "content": "r", "tool_name": "today"}
     failed = adapter.format_tool_output(ToolExecutionError("no"), call_id="c")
-    assert failed == {"role": "tool", "content": "[tool error]\nno", "tool_name": "today", "tool_call_id": "c"}
+    assert failed == {
+        "role": "tool",
+        "content": "[tool error]\nno",
+        "tool_name": "today",
+        "tool_call_id": "c",
+    }

@@ -15,7 +15,11 @@ TOOL = Tool(uid="tool-w", name="weather", description="Tell the weather.", input
 def test_a_tool_is_a_function_whose_closed_schema_says_so() -> None:
     assert OpenAIShape().definition(TOOL) == {
         "type": "function",
-        "function": {"name": "weather", "description": "Tell the weather.", "parameters": SCHEMA | {"additionalProperties": False}},
+        "function": {
+            "name": "weather",
+            "description": "Tell the weather.",
+            "parameters": SCHEMA | {"additionalProperties": False},
+        },
     }
 
 
@@ -35,7 +39,14 @@ def test_fields_that_only_openai_knows_are_kept_on_both_levels() -> None:
     assert OpenAIShape().definition(OpenAIShape().read(definition)) == definition
 
 
-@pytest.mark.parametrize("definition", [{"type": "custom", "custom": {"name": "sh"}}, {"type": "openrouter:web_search"}, {"function": 3}])
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"type": "custom", "custom": {"name": "sh"}},
+        {"type": "openrouter:web_search"},
+        {"function": 3},
+    ],
+)
 def test_what_is_no_function_is_refused(definition: dict[str, Any]) -> None:
     with pytest.raises(InvalidDocument, match="is not a function"):
         OpenAIShape().read(definition)
@@ -46,12 +57,27 @@ def test_calls_are_read_from_a_message_and_from_every_choice() -> None:
     adapter = OpenAIAdapter(TOOL)
     (read,) = adapter.parse_llm_response({"role": "assistant", "tool_calls": [call]})
     assert (read.tool, read.arguments, read.call_id) == ("weather", "{", "c")
-    assert len(adapter.parse_llm_response({"choices": [{"message": {"tool_calls": [call]}}, {"message": {"tool_calls": [call]}}, {}]})) == 2
+    assert (
+        len(
+            adapter.parse_llm_response(
+                {
+                    "choices": [
+                        {"message": {"tool_calls": [call]}},
+                        {"message": {"tool_calls": [call]}},
+                        {},
+                    ]
+                }
+            )
+        )
+        == 2
+    )
     assert adapter.parse_llm_response('{"role": "assistant", "content": "hello"}') == ()
 
 
 def test_a_custom_call_gives_its_text() -> None:
-    (read,) = OpenAIAdapter(TOOL).parse_llm_response({"tool_calls": [{"type": "custom", "custom": {"name": "weather", "input": "Paris"}}]})
+    (read,) = OpenAIAdapter(TOOL).parse_llm_response(
+        {"tool_calls": [{"type": "custom", "custom": {"name": "weather", "input": "Paris"}}]}
+    )
     assert read.arguments == "Paris"
 
 
@@ -63,10 +89,16 @@ def test_a_call_that_is_none_is_refused(calls: object) -> None:
 
 def test_a_result_is_a_tool_message_whose_text_says_that_it_is_an_error() -> None:
     made = OpenAIAdapter(TOOL).format_tool_output(ToolExecutionError("it failed"), call_id="c")
-    assert made == {"role": "tool", "tool_call_id": "c", "content": "[tool error]\nit failed"} and to_wire([made]) == [made]
+    assert made == {
+        "role": "tool",
+        "tool_call_id": "c",
+        "content": "[tool error]\nit failed",
+    } and to_wire([made]) == [made]
     assert OpenAIAdapter(TOOL).format_tool_output("fine", call_id="c")["content"] == "fine"
 
 
 def test_a_deprecated_function_call_is_read() -> None:
-    (read,) = OpenAIAdapter(TOOL).parse_llm_response({"function_call": {"name": "weather", "arguments": "{}"}})
+    (read,) = OpenAIAdapter(TOOL).parse_llm_response(
+        {"function_call": {"name": "weather", "arguments": "{}"}}
+    )
     assert (read.tool, read.arguments) == ("weather", "{}")

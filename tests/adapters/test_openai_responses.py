@@ -7,7 +7,13 @@ from vespe.adapters.openai_responses import OpenAIResponsesAdapter, OpenAIRespon
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.models import Tool
 
-TOOL = Tool(uid="tool-t", name="t", description="T.", input_schema={"type": "object"}, output_schema={"type": "array"})
+TOOL = Tool(
+    uid="tool-t",
+    name="t",
+    description="T.",
+    input_schema={"type": "object"},
+    output_schema={"type": "array"},
+)
 
 
 def test_a_tool_is_flat_not_strict_and_says_its_output() -> None:
@@ -25,12 +31,21 @@ def test_a_tool_is_flat_not_strict_and_says_its_output() -> None:
 
 
 def test_strict_comes_back_where_it_was_said() -> None:
-    definition = {"type": "function", "name": "t", "parameters": {"type": "object", "additionalProperties": False}, "strict": True}
+    definition = {
+        "type": "function",
+        "name": "t",
+        "parameters": {"type": "object", "additionalProperties": False},
+        "strict": True,
+    }
     assert OpenAIResponsesShape().definition(OpenAIResponsesShape().read(definition)) == definition
 
 
 def test_a_definition_without_strict_is_one_with_null_which_means_the_same() -> None:
-    definition = {"type": "function", "name": "t", "parameters": {"type": "object", "additionalProperties": False}}
+    definition = {
+        "type": "function",
+        "name": "t",
+        "parameters": {"type": "object", "additionalProperties": False},
+    }
     made = OpenAIResponsesShape().definition(OpenAIResponsesShape().read(definition))
     assert made == {**definition, "strict": None} and accepts("openai-responses tool", made)
 
@@ -55,4 +70,6 @@ def test_a_result_is_an_output_item() -> None:
 
 def test_an_output_schema_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidDocument, match="`output_schema` must be an object, not str"):
-        OpenAIResponsesShape().read({"type": "function", "name": "t", "parameters": {}, "output_schema": "x"})
+        OpenAIResponsesShape().read(
+            {"type": "function", "name": "t", "parameters": {}, "output_schema": "x"}
+        )

@@ -1,4 +1,6 @@
-"""The strict text form: a prompt, and a reader that is strict about JSON and says what to write instead."""
+"""The strict text form: a prompt, and a reader that is strict about JSON and says what to write
+instead.
+"""
 
 import json
 
@@ -39,7 +41,9 @@ def test_one_object_is_a_call_with_or_without_a_fence(text: str) -> None:
     assert (call.tool, call.arguments) == ("weather", {"city": "Paris"})
 
 
-@pytest.mark.parametrize("text", ["It is sunny.", "", '{"answer": 3}', "{not json}", "Use tools/call for that."])
+@pytest.mark.parametrize(
+    "text", ["It is sunny.", "", '{"answer": 3}', "{not json}", "Use tools/call for that."]
+)
 def test_plain_text_is_no_call(text: str) -> None:
     assert parse_call(text) is None
 
@@ -56,7 +60,9 @@ def test_plain_text_is_no_call(text: str) -> None:
         ('{"method": "tools/call", "params": {"name": "w", "name": "v"}}', "twice"),
     ],
 )
-def test_a_call_that_is_not_exactly_one_json_object_gets_a_sentence_and_the_form(text: str, said: str) -> None:
+def test_a_call_that_is_not_exactly_one_json_object_gets_a_sentence_and_the_form(
+    text: str, said: str
+) -> None:
     with pytest.raises(ParsingError, match=said) as caught:
         parse_call(text)
     assert caught.value.retryable and "one JSON object and nothing else" in caught.value.hint
@@ -80,8 +86,14 @@ def test_an_object_that_is_no_call_gets_a_sentence(text: str) -> None:
 
 def test_the_adapter_reads_texts_and_messages_and_knows_its_tool() -> None:
     adapter = PlainTextAdapter(TOOL)
-    assert len(adapter.parse_llm_response(CALL)) == len(adapter.parse_llm_response({"role": "assistant", "content": CALL})) == 1
-    assert adapter.parse_llm_response({"content": None}) == () == adapter.parse_llm_response("hello")
+    assert (
+        len(adapter.parse_llm_response(CALL))
+        == len(adapter.parse_llm_response({"role": "assistant", "content": CALL}))
+        == 1
+    )
+    assert (
+        adapter.parse_llm_response({"content": None}) == () == adapter.parse_llm_response("hello")
+    )
     with pytest.raises(InvalidToolCall, match="'rain'"):
         adapter.parse_llm_response(CALL.replace("weather", "rain"))
     with pytest.raises(ParsingError):
@@ -97,8 +109,12 @@ def test_results_and_errors_are_told_behind_the_tools_name() -> None:
 CALL_TEXT = '{"method": "tools/call", "params": {"name": "f", "arguments": {}}}'
 
 
-@pytest.mark.parametrize("text", ["```JSON\n" + CALL_TEXT + "\n```", "[" + CALL_TEXT + "]", "\ufeff" + CALL_TEXT])
-def test_a_fence_in_capitals_a_list_of_one_call_and_a_mark_of_byte_order_are_taken_off(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["```JSON\n" + CALL_TEXT + "\n```", "[" + CALL_TEXT + "]", "\ufeff" + CALL_TEXT]
+)
+def test_a_fence_in_capitals_a_list_of_one_call_and_a_mark_of_byte_order_are_taken_off(
+    text: str,
+) -> None:
     call = parse_call(text)
     assert call is not None and call.tool == "f"
 
@@ -116,8 +132,13 @@ def test_several_calls_and_a_call_without_its_form_are_told_what_to_write() -> N
     assert parse_call("[1, 2]") is None
 
 
-@pytest.mark.parametrize(("arguments", "said"), [("null", "not null"), ('"{}"', 'not the string "{}"'), ("[1]", "not an array of 1 item")])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [("null", "not null"), ('"{}"', 'not the string "{}"'), ("[1]", "not an array of 1 item")],
+)
 def test_wrong_arguments_are_told_in_jsons_words(arguments: str, said: str) -> None:
     with pytest.raises(InvalidToolCall) as caught:
-        parse_call(f'{{"method": "tools/call", "params": {{"name": "weather", "arguments": {arguments}}}}}')
+        parse_call(
+            f'{{"method": "tools/call", "params": {{"name": "weather", "arguments": {arguments}}}}}'
+        )
     assert said in str(caught.value)

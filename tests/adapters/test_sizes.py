@@ -8,7 +8,9 @@ def test_a_definition_is_measured_as_compact_json() -> None:
 
 
 def test_a_count_that_is_given_makes_it_exact() -> None:
-    assert size_of({"a": [1, 2]}, count=lambda text: text.count(",") + 1) == Size(characters=11, tokens=2, exact=True)
+    assert size_of({"a": [1, 2]}, count=lambda text: text.count(",") + 1) == Size(
+        characters=11, tokens=2, exact=True
+    )
 
 
 def test_a_total_is_exact_only_where_all_of_it_is() -> None:

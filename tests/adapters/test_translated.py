@@ -48,9 +48,17 @@ def test_only_what_was_added_is_translated() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [lambda m: m.pop(), lambda m: m.__setitem__(0, said("x")[0]), lambda m: m.reverse(), lambda m: m.clear()]
+    "change",
+    [
+        lambda m: m.pop(),
+        lambda m: m.__setitem__(0, said("x")[0]),
+        lambda m: m.reverse(),
+        lambda m: m.clear(),
+    ],
 )
-def test_a_message_that_was_replaced_or_taken_out_begins_the_translation_anew(change: Callable[[Any], object]) -> None:
+def test_a_message_that_was_replaced_or_taken_out_begins_the_translation_anew(
+    change: Callable[[Any], object],
+) -> None:
     messages = Conversation(said("a", "b"))
     first = translated(messages, "k", Counting)
     change(messages)
@@ -70,7 +78,9 @@ def test_a_message_that_is_refused_is_refused_again_and_what_was_mended_goes() -
 
 
 def grown(messages: list[Any], road: Callable[[Any], Any]) -> None:
-    """Check that a conversation that grows message by message goes out as each of its beginnings does, and shares nothing."""
+    """Check that a conversation that grows message by message goes out as each of its beginnings
+    does, and shares nothing.
+    """
     kept, earlier = Conversation(), list[tuple[Any, Any]]()
     for end, message in enumerate(messages, start=1):
         kept.append(message)
@@ -95,8 +105,13 @@ def test_a_conversation_goes_out_as_it_grows_as_it_does_whole(road: str) -> None
 
 
 @pytest.mark.parametrize("road", ROADS)
-def test_every_recorded_conversation_goes_out_as_it_grows_as_it_does_whole(shared: Path, road: str) -> None:
+def test_every_recorded_conversation_goes_out_as_it_grows_as_it_does_whole(
+    shared: Path, road: str
+) -> None:
     for path in sorted((shared / "corpus" / "conversations").glob("*/*.json")):
         request = json.loads(path.read_text(encoding="utf-8"))["request"]
         with contextlib.suppress(InvalidDocument):
-            grown(corpus.inner(path.parent.name, request) if "messages" in request else [], ROADS[road])
+            grown(
+                corpus.inner(path.parent.name, request) if "messages" in request else [],
+                ROADS[road],
+            )

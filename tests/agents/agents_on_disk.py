@@ -1,4 +1,6 @@
-"""Agents for tests: a real project whose tools run in this process and note that they ran, and a scripted model."""
+"""Agents for tests: a real project whose tools run in this process and note that they ran, and a
+scripted model.
+"""
 
 import threading
 from collections.abc import Callable
@@ -21,7 +23,14 @@ class Bench:
         self.root, self.ran, self.registry = root, list[str](), ToolRegistry()
         self._lock = threading.Lock()
 
-    def tool(self, name: str, body: Callable[..., Any] = lambda: "done", *, schema: Any = OBJECT, **extra: Any) -> None:
+    def tool(
+        self,
+        name: str,
+        body: Callable[..., Any] = lambda: "done",
+        *,
+        schema: Any = OBJECT,
+        **extra: Any,
+    ) -> None:
         """Add a tool that runs `body` with its inputs as keywords."""
         write_tool(self.root / f".vespe/tools/tool-{name}", name, schema=schema, **extra)
 
@@ -36,11 +45,21 @@ class Bench:
         """Open it."""
         return Project(self.root, registry=self.registry)
 
-    def agent(self, *turns: Any, transcript: Transcript | None = None, on_event: Any = None, **options: Any) -> Agent:
-        """Give an agent whose model says these turns: a text, or a list of calls as `call` makes them."""
+    def agent(
+        self,
+        *turns: Any,
+        transcript: Transcript | None = None,
+        on_event: Any = None,
+        **options: Any,
+    ) -> Agent:
+        """Give an agent whose model says these turns: a text, or a list of calls as `call` makes
+        them.
+        """
         provider = SimulatedProvider({"turns": [turn_of(turn) for turn in turns]})
         chosen = AgentOptions(**{"approve": "all", **options})
-        return Agent(provider, self.project(), options=chosen, transcript=transcript, on_event=on_event)
+        return Agent(
+            provider, self.project(), options=chosen, transcript=transcript, on_event=on_event
+        )
 
 
 def turn_of(said: Any) -> Any:
@@ -56,11 +75,17 @@ def call(name: str, arguments: Any = None, **extra: Any) -> dict[str, Any]:
 
 def results(messages: list[Any]) -> list[tuple[str, str]]:
     """Give the tool messages of a conversation as (id, text)."""
-    return [(message["tool_call_id"], message["content"]) for message in messages if message["role"] == "tool"]
+    return [
+        (message["tool_call_id"], message["content"])
+        for message in messages
+        if message["role"] == "tool"
+    ]
 
 
 def assert_consistent(messages: list[Any]) -> None:
-    """Check that every call has exactly one result, in order, directly behind its turn; calls of the last turn may wait."""
+    """Check that every call has exactly one result, in order, directly behind its turn; calls of
+    the last turn may wait.
+    """
     for index, message in enumerate(messages):
         if message["role"] != "assistant" or not message.get("tool_calls"):
             continue

@@ -31,31 +31,48 @@ def test_async_tools_and_hooks_run_in_the_callers_loop_and_share_its_lock(bench:
 
         bench.tool("guarded", guarded, schema=NUMBER)
         turn = [call("guarded", {"n": n}) for n in (1, 2, 3)]
-        agent = bench.agent(turn, "end", approve="ask", ask=ask, on_result=lambda result: threads.append(threading.current_thread()))
+        agent = bench.agent(
+            turn,
+            "end",
+            approve="ask",
+            ask=ask,
+            on_result=lambda result: threads.append(threading.current_thread()),
+        )
         async with lock:
             run = asyncio.create_task(agent.arun("go"))
             await asyncio.sleep(0.05)
         result = await run
-        assert [one.ran for one in result.calls] == [True, True, False] and result.text == "end" and agent.result is result
+        assert (
+            [one.ran for one in result.calls] == [True, True, False]
+            and result.text == "end"
+            and agent.result is result
+        )
         assert len(threads) == 8 and set(threads) == {here}
 
     asyncio.run(main())
 
 
-def test_events_come_as_they_happen_and_the_result_is_there_when_they_are_over(bench: Bench) -> None:
+def test_events_come_as_they_happen_and_the_result_is_there_when_they_are_over(
+    bench: Bench,
+) -> None:
     bench.tool("step", annotations=READ_ONLY)
 
     async def main() -> None:
         agent = bench.agent({"text": "I look.", "tool_calls": [call("step")]}, "Done now.")
         types = [event.type async for event in agent.stream("go")]
-        assert types.index("text") < types.index("tool_start") < types.index("tool_result") and types[-1] == "done"
+        assert (
+            types.index("text") < types.index("tool_start") < types.index("tool_result")
+            and types[-1] == "done"
+        )
         assert agent.result is not None and agent.result.text == "Done now."
 
     asyncio.run(main())
 
 
 @pytest.mark.parametrize("leave", ["cancel", "break"])
-def test_leaving_a_run_ends_what_runs_and_the_conversation_stays_consistent(bench: Bench, leave: str) -> None:
+def test_leaving_a_run_ends_what_runs_and_the_conversation_stays_consistent(
+    bench: Bench, leave: str
+) -> None:
     ended = list[str]()
 
     async def main() -> None:
@@ -126,11 +143,16 @@ class Own:
     """Tools that know how to run themselves, without a project."""
 
     def __init__(self) -> None:
-        self.tools = {name: Tool(uid="", name=name, description="", input_schema=NUMBER) for name in ("double", "denied")}
+        self.tools = {
+            name: Tool(uid="", name=name, description="", input_schema=NUMBER)
+            for name in ("double", "denied")
+        }
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         inputs = call.arguments
-        return Outcome(tool=tool.name, uid=None, result=2 * inputs["n"] if isinstance(inputs, dict) else None)
+        return Outcome(
+            tool=tool.name, uid=None, result=2 * inputs["n"] if isinstance(inputs, dict) else None
+        )
 
     def why_not(self, tool: Tool, inputs: Any) -> str:
         return "nobody may" if tool.name == "denied" else ""
@@ -155,7 +177,9 @@ def test_an_agent_has_tools_from_one_place_and_only_those_that_were_picked(bench
     provider = SimulatedProvider({"turns": []})
     with pytest.raises(UsageError, match="has the tools of a project or those that are given"):
         Agent(provider, Project(bench.root), tools=Own())
-    assert list(Agent(provider, tools=Own(), options=AgentOptions(tools=["double"])).tools) == ["double"]
+    assert list(Agent(provider, tools=Own(), options=AgentOptions(tools=["double"])).tools) == [
+        "double"
+    ]
     with pytest.raises(LookupError, match="doubel"):
         Agent(provider, tools=Own(), options=AgentOptions(tools=["doubel"]))
 
@@ -163,14 +187,22 @@ def test_an_agent_has_tools_from_one_place_and_only_those_that_were_picked(bench
 def test_a_window_may_run_the_calls_of_given_tools(home: object) -> None:
     events = EventSystem()
     events.subscribe(
-        "execute_tool_request", lambda one: events.publish("tool_execution_response", {"request_id": one["request_id"], "result": "window"})
+        "execute_tool_request",
+        lambda one: events.publish(
+            "tool_execution_response", {"request_id": one["request_id"], "result": "window"}
+        ),
     )
     turn = {"tool_calls": [call("double", {"n": 4})]}
-    result = Agent(SimulatedProvider({"turns": [turn, {"text": "end"}]}), tools=Own(), events=events).run("go")
+    result = Agent(
+        SimulatedProvider({"turns": [turn, {"text": "end"}]}), tools=Own(), events=events
+    ).run("go")
     assert result.calls[0].message["content"] == "window"
 
 
-@pytest.mark.parametrize(("named", "said"), [("nobody:m", "there is no provider 'nobody'"), ("ollama", "'ollama' names no model")])
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("nobody:m", "there is no provider 'nobody'"), ("ollama", "'ollama' names no model")],
+)
 def test_a_provider_is_named_with_its_model(home: object, named: str, said: str) -> None:
     assert Agent("ollama:qwen3", tools=Own()).transcript.model == "qwen3"
     with pytest.raises(UsageError, match=said):

@@ -9,7 +9,10 @@ from vespe.agents.call_results import CallResult
 from vespe.agents.open_calls import ModelCall
 from vespe.models import Tool
 
-SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "default": 7}, "s": {"type": "string"}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "default": 7}, "s": {"type": "string"}},
+}
 TOOL = Tool(uid="u", name="f", description="", input_schema=SCHEMA)
 
 
@@ -22,10 +25,19 @@ def test_nothing_is_an_empty_object_with_the_schemas_defaults(arguments: Any) ->
     assert checked(arguments).inputs == {"n": 7}
 
 
-@pytest.mark.parametrize("arguments", ["null", "[]", " ", "{", '"{}"', 7, True, ["x"], '{"n": "x"}', '{"other": 1}'])
-def test_anything_else_than_an_object_that_the_schema_takes_is_an_error_that_the_model_can_mend(arguments: Any) -> None:
+@pytest.mark.parametrize(
+    "arguments", ["null", "[]", " ", "{", '"{}"', 7, True, ["x"], '{"n": "x"}', '{"other": 1}']
+)
+def test_anything_else_than_an_object_that_the_schema_takes_is_an_error_that_the_model_can_mend(
+    arguments: Any,
+) -> None:
     made = checked(arguments)
-    assert isinstance(made, CallResult) and made.outcome.error is not None and made.outcome.error.retryable and not made.ran
+    assert (
+        isinstance(made, CallResult)
+        and made.outcome.error is not None
+        and made.outcome.error.retryable
+        and not made.ran
+    )
 
 
 def test_the_nulls_of_strict_mode_are_taken_out_where_the_tool_was_shown_in_it() -> None:
@@ -41,11 +53,20 @@ def test_an_unknown_name_is_told_with_the_nearest_ones_and_no_name_is_told_so() 
 
 def test_a_repeated_call_is_not_even_looked_at() -> None:
     made = check(ModelCall(call_id="c", name="f", arguments="{}", repeated=True), {"f": TOOL})
-    assert isinstance(made, CallResult) and made.outcome.error is not None and made.outcome.error.code == "repeated_call"
+    assert (
+        isinstance(made, CallResult)
+        and made.outcome.error is not None
+        and made.outcome.error.code == "repeated_call"
+    )
 
 
 @pytest.mark.parametrize(
-    ("hints", "reads"), [({"readOnlyHint": True}, True), ({"idempotentHint": True}, False), ({"readOnlyHint": "yes"}, False)]
+    ("hints", "reads"),
+    [
+        ({"readOnlyHint": True}, True),
+        ({"idempotentHint": True}, False),
+        ({"readOnlyHint": "yes"}, False),
+    ],
 )
 def test_only_a_read_only_hint_that_is_true_makes_a_call_read_only(hints: Any, reads: bool) -> None:
     tool = Tool(uid="u", name="f", description="", input_schema={}, annotations=hints)
@@ -53,6 +74,15 @@ def test_only_a_read_only_hint_that_is_true_makes_a_call_read_only(hints: Any, r
 
 
 def test_only_a_last_call_without_arguments_may_be_cut_by_a_limit_of_the_model() -> None:
-    empty, full = ModelCall(call_id="a", name="f", place=0), ModelCall(call_id="b", name="f", arguments='{"n":1}', place=1)
-    assert cut_places([full, empty], "length") == {0} and cut_places([empty, full], "length") == frozenset()
-    assert cut_places([full, empty], "tool_calls") == frozenset() and cut_places([], "length") == frozenset()
+    empty, full = (
+        ModelCall(call_id="a", name="f", place=0),
+        ModelCall(call_id="b", name="f", arguments='{"n":1}', place=1),
+    )
+    assert (
+        cut_places([full, empty], "length") == {0}
+        and cut_places([empty, full], "length") == frozenset()
+    )
+    assert (
+        cut_places([full, empty], "tool_calls") == frozenset()
+        and cut_places([], "length") == frozenset()
+    )

@@ -12,16 +12,24 @@ REQUEST = StreamingRequest(payload={"model": "m", "messages": [{"role": "user", 
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
-def test_the_assistants_message_and_one_tool_message_for_each_call_follow(bench: Bench, size: int) -> None:
+def test_the_assistants_message_and_one_tool_message_for_each_call_follow(
+    bench: Bench, size: int
+) -> None:
     standard: dict[str, Any] = {}
-    result = GptHandler().process_stream(cut(openai_body(), size), REQUEST, standard, context(bench))
+    result = GptHandler().process_stream(
+        cut(openai_body(), size), REQUEST, standard, context(bench)
+    )
     assistant, first, second = result.continuation
     assert [call["id"] for call in assistant["tool_calls"]] == ["c0", "c1"] and first == {
         "role": "tool",
         "tool_call_id": "c0",
         "content": "4",
     }
-    assert second["tool_call_id"] == "c1" and "mend the call" in second["content"] and "is_error" not in second
+    assert (
+        second["tool_call_id"] == "c1"
+        and "mend the call" in second["content"]
+        and "is_error" not in second
+    )
     assert result.next_request is not None and result.next_request.payload["messages"] == [
         *REQUEST.payload["messages"],
         *result.continuation,
@@ -34,8 +42,13 @@ def test_an_id_that_the_request_already_holds_is_not_run_again(bench: Bench) -> 
     first = GptHandler().process_stream([openai_body()], REQUEST, {}, shared)
     assert first.next_request is not None and bench.ran == ["double"]
     again = GptHandler().process_stream([openai_body()], first.next_request, {}, shared)
-    assert bench.ran == ["double"] and all("runs once" in result.message["content"] for result in again.results)
+    assert bench.ran == ["double"] and all(
+        "runs once" in result.message["content"] for result in again.results
+    )
 
 
 def test_an_answer_may_be_given_whole(bench: Bench) -> None:
-    assert len(GptHandler().process_stream(openai_body(), REQUEST, {}, context(bench)).continuation) == 3
+    assert (
+        len(GptHandler().process_stream(openai_body(), REQUEST, {}, context(bench)).continuation)
+        == 3
+    )

@@ -6,7 +6,11 @@ from vespe.agents.open_calls import calls_of, read_turns, with_ids
 
 
 def turn(*ids: str | None) -> dict[str, Any]:
-    calls = [{"type": "function", "function": {"name": "f", "arguments": "{}"}} | ({"id": one} if one else {}) for one in ids]
+    calls = [
+        {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+        | ({"id": one} if one else {})
+        for one in ids
+    ]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
@@ -19,7 +23,11 @@ USER = {"role": "user", "content": "go"}
 
 def test_the_calls_of_the_last_turn_without_a_result_wait_in_order() -> None:
     found = read_turns([USER, turn("a", "b", "c"), result("b")])
-    assert [call.call_id for call in found.open] == ["a", "c"] and (found.last, found.results, found.stray) == (1, {1: 2}, None)
+    assert [call.call_id for call in found.open] == ["a", "c"] and (
+        found.last,
+        found.results,
+        found.stray,
+    ) == (1, {1: 2}, None)
 
 
 def test_a_conversation_that_went_on_past_a_call_says_where() -> None:
@@ -46,6 +54,10 @@ def test_what_is_no_list_of_calls_holds_none_and_what_is_no_call_names_no_tool()
 
 def test_ids_that_nobody_gave_go_by_the_place_in_the_conversation() -> None:
     given = turn("own", None, "vespe_call_1")
-    assert [call["id"] for call in with_ids(given, before=4)["tool_calls"]] == ["own", "vespe_call_6", "vespe_call_7"]
+    assert [call["id"] for call in with_ids(given, before=4)["tool_calls"]] == [
+        "own",
+        "vespe_call_6",
+        "vespe_call_7",
+    ]
     assert "id" not in given["tool_calls"][1]
     assert with_ids(USER, before=4) is USER

@@ -21,14 +21,20 @@ def deny_in_project(bench: Bench, rule: object) -> None:
     file.write_text(json.dumps(said | {"approvals": {"deny": [rule]}}), encoding="utf-8")
 
 
-def test_p40c_what_either_configuration_denies_is_denied_whatever_the_policy_allows(bench: Bench) -> None:
+def test_p40c_what_either_configuration_denies_is_denied_whatever_the_policy_allows(
+    bench: Bench,
+) -> None:
     for name in ("a", "b", "c"):
         bench.tool(name)
     user_config.set_value("approvals.deny", ["a"])
     deny_in_project(bench, "b")
     path = bench.project().call_path()
     policy = policy_of(path, policy="all")
-    assert [bool(policy.why_not(path.tool(name), {})) for name in ("a", "b", "c")] == [True, True, False]
+    assert [bool(policy.why_not(path.tool(name), {})) for name in ("a", "b", "c")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_what_runs_calls_in_a_project_says_the_policy_and_nobody_is_asked(bench: Bench) -> None:
@@ -37,7 +43,9 @@ def test_what_runs_calls_in_a_project_says_the_policy_and_nobody_is_asked(bench:
     path = bench.project().call_path()
     for runner in (path, EventSystem(path), EventSystem().bound(path)):
         policy = policy_for(runner)
-        assert policy.why_not(path.tool("a"), {}) == "" and "nobody can be asked" in policy.why_not(path.tool("b"), {})
+        assert policy.why_not(path.tool("a"), {}) == "" and "nobody can be asked" in policy.why_not(
+            path.tool("b"), {}
+        )
 
 
 @pytest.mark.parametrize("runner", [EventSystem(), object()])
@@ -55,7 +63,9 @@ def test_a_rule_that_is_none_is_told_with_its_place(bench: Bench) -> None:
 def test_a_conversation_that_goes_on_remembers_what_strangers_wrote(bench: Bench) -> None:
     bench.tool("fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
     bench.tool("send", permissions={"network": ["x.org"]})
-    projects.update_config(str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}}))
+    projects.update_config(
+        str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}})
+    )
     first = bench.agent([call("fetch")], "read")
     first.run("go")
     second = bench.agent([call("send")], "done", transcript=first.transcript)
@@ -66,22 +76,33 @@ def test_a_conversation_that_goes_on_remembers_what_strangers_wrote(bench: Bench
 def test_what_strangers_wrote_counts_from_the_next_call_on(bench: Bench) -> None:
     bench.tool("fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
     bench.tool("send", permissions={"network": ["x.org"]})
-    projects.update_config(str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}}))
+    projects.update_config(
+        str(bench.root), lambda document: document.update({"approvals": {"flow": "deny"}})
+    )
     result = bench.agent([call("fetch")], [call("send")], "done").run("go")
     assert [one.outcome.ok for one in result.calls] == [True, False]
 
 
-def test_an_agent_of_a_project_has_the_functions_that_the_program_registered_and_runs_them_unasked(bench: Bench) -> None:
+def test_an_agent_of_a_project_has_the_functions_that_the_program_registered_and_runs_them_unasked(
+    bench: Bench,
+) -> None:
     python_tool(bench.root / ".vespe/tools/tool-count", "count", "print('the one on disk')")
     project = bench.project()
     project.register(tool(name="next")(lambda n: n + 1))
     project.register(tool(name="count")(lambda: "the program's"))
-    agent = Agent(SimulatedProvider({"turns": [turn_of([call("next", {"n": 1}), call("count")]), turn_of("done")]}), project)
+    agent = Agent(
+        SimulatedProvider(
+            {"turns": [turn_of([call("next", {"n": 1}), call("count")]), turn_of("done")]}
+        ),
+        project,
+    )
     assert list(agent.tools) == ["count", "next"]
     assert [one.outcome.result for one in agent.run("go").calls] == [2, "the program's"]
     options = AgentOptions(tools=["next"])
     assert list(Agent(SimulatedProvider({"turns": []}), project, options=options).tools) == ["next"]
-    assert list(Agent(SimulatedProvider({"turns": []}), project, options=AgentOptions(kit="program")).tools) == ["count", "next"]
+    assert list(
+        Agent(SimulatedProvider({"turns": []}), project, options=AgentOptions(kit="program")).tools
+    ) == ["count", "next"]
 
 
 def test_a_rule_denies_a_function_of_the_program_as_any_other_tool(bench: Bench) -> None:
@@ -94,4 +115,6 @@ def test_a_rule_denies_a_function_of_the_program_as_any_other_tool(bench: Bench)
 def test_a_tool_on_disk_does_not_pass_for_a_function_of_the_program(bench: Bench) -> None:
     bench.tool("b")
     path = bench.project().call_path()
-    assert "nobody can be asked" in policy_for(path).why_not(replace(path.tool("b"), scope="program"), {})
+    assert "nobody can be asked" in policy_for(path).why_not(
+        replace(path.tool("b"), scope="program"), {}
+    )

@@ -1,4 +1,6 @@
-"""Files of recordings: what is none is told with its pointer; bodies that are no text; where two values first differ."""
+"""Files of recordings: what is none is told with its pointer; bodies that are no text; where two
+values first differ.
+"""
 
 import json
 from pathlib import Path
@@ -9,7 +11,14 @@ import pytest
 from vespe.agents import recording_file
 from vespe.errors import InvalidDocument
 
-EMPTY = {"version": 1, "provider": "openai", "api": "openai", "model": "m", "turns": [], "outcomes": []}
+EMPTY = {
+    "version": 1,
+    "provider": "openai",
+    "api": "openai",
+    "model": "m",
+    "turns": [],
+    "outcomes": [],
+}
 TURN = {"same_messages": 0, "same": [], "request": {"messages": []}, "answer": {}}
 
 
@@ -30,12 +39,22 @@ TURN = {"same_messages": 0, "same": [], "request": {"messages": []}, "answer": {
         ({"turns": [TURN | {"answer": {"error": "x"}}]}, "/turns/0", "is not a turn"),
         ({"turns": [TURN | {"answer": {"error": {"status": []}}}]}, "/turns/0", "is not a turn"),
         ({"outcomes": [{"call_id": 1}]}, "/outcomes/0", "is not an outcome"),
-        ({"outcomes": [{"call_id": "a", "outcome": {"notes": 1}}]}, "/outcomes/0", "is not an outcome"),
-        ({"outcomes": [{"call_id": "a", "outcome": {"error": {"why": 1}}}]}, "/outcomes/0", "is not an outcome"),
+        (
+            {"outcomes": [{"call_id": "a", "outcome": {"notes": 1}}]},
+            "/outcomes/0",
+            "is not an outcome",
+        ),
+        (
+            {"outcomes": [{"call_id": "a", "outcome": {"error": {"why": 1}}}]},
+            "/outcomes/0",
+            "is not an outcome",
+        ),
         ({"keep": "x"}, "/keep", "is not a recording"),
     ],
 )
-def test_what_is_no_recording_is_told_with_its_pointer(change: Any, pointer: str, told: str, tmp_path: Path) -> None:
+def test_what_is_no_recording_is_told_with_its_pointer(
+    change: Any, pointer: str, told: str, tmp_path: Path
+) -> None:
     path = tmp_path / "r.json"
     path.write_text(json.dumps(EMPTY | change), encoding="utf-8")
     with pytest.raises(InvalidDocument) as caught:
@@ -79,7 +98,11 @@ def test_the_first_difference_is_named(recorded: Any, given: Any, pointer: str) 
 
 
 def test_every_difference_is_told_with_what_was_and_what_is() -> None:
-    found = list(recording_file.differences({"a": 1, "b": [1, 2], "c": 0}, {"a": True, "b": [1], "d": None, "c": 0}))
+    found = list(
+        recording_file.differences(
+            {"a": 1, "b": [1, 2], "c": 0}, {"a": True, "b": [1], "d": None, "c": 0}
+        )
+    )
     assert [(each.pointer, each.recorded, each.now, each.was_there, each.is_there) for each in found] == [
         ("/a", 1, True, True, True), ("/b/1", 2, None, True, False), ("/d", None, None, False, True),
     ]  # fmt: skip
@@ -101,6 +124,8 @@ def test_the_order_of_keys_is_no_difference() -> None:
         ("***", 5, False),
     ],
 )
-def test_a_mask_stands_for_the_key_that_was_not_recorded(recorded: str, given: Any, *, fits: bool) -> None:
+def test_a_mask_stands_for_the_key_that_was_not_recorded(
+    recorded: str, given: Any, *, fits: bool
+) -> None:
     assert (recording_file.first_difference([recorded], [given], masked=True) is None) == fits
     assert recording_file.first_difference([recorded], [given]) is not None

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from tests.agents.providers import test_anthropic, test_ollama
-from tests.agents.providers.serving import CHUNKS, HELLO, KEY, USER, asking, cut, in_turn, said, sent, stream
+from tests.agents.providers.serving import (
+    CHUNKS,
+    HELLO,
+    KEY,
+    USER,
+    asking,
+    cut,
+    in_turn,
+    said,
+    sent,
+    stream,
+)
 from tests.support.loopback import Loopback
 from vespe.adapters.streams.base import StreamEvent
 from vespe.agents.providers.simulated import SimulatedProvider
@@ -18,7 +29,11 @@ from vespe.models import Failure, JsonObject, Outcome
 from vespe.projects import user_config
 
 STREAMS = {"openai": CHUNKS, "anthropic": test_anthropic.STREAM, "ollama": test_ollama.STREAM}
-SECOND: list[JsonObject] = [*USER, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And now?"}]
+SECOND: list[JsonObject] = [
+    *USER,
+    {"role": "assistant", "content": "Hello"},
+    {"role": "user", "content": "And now?"},
+]
 
 
 def unheard(_: StreamEvent) -> None:
@@ -37,7 +52,9 @@ def recording(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("api", STREAMS)
-def test_a_recording_gives_the_same_answer_and_events_again_without_a_network(api: str, tmp_path: Path) -> None:
+def test_a_recording_gives_the_same_answer_and_events_again_without_a_network(
+    api: str, tmp_path: Path
+) -> None:
     path, events = str(tmp_path / "r.json"), [list[StreamEvent](), list[StreamEvent]()]
     with asking(stream(STREAMS[api], "x"), api) as (inner, server):
         recorded = RecordingProvider(inner, path).respond(USER, on_event=events[0].append)
@@ -64,17 +81,27 @@ def test_a_conversation_of_the_simulated_provider_is_recorded_too(tmp_path: Path
 def test_p36_no_key_and_no_header_stands_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     echo = CHUNKS.replace(b"Hel", f"your key is {KEY} ".encode())
-    with asking(in_turn(stream(echo), said({"error": {"message": KEY}}, status=401)), headers={"X-Secret": "h1dden-header"}) as (inner, _):
+    with asking(
+        in_turn(stream(echo), said({"error": {"message": KEY}}, status=401)),
+        headers={"X-Secret": "h1dden-header"},
+    ) as (inner, _):
         provider = RecordingProvider(inner, path)
         provider.create_message(USER, on_event=unheard)
         with pytest.raises(ProviderError):
             provider.create_message(USER)
     text = path.read_text(encoding="utf-8")
-    assert KEY not in text and "h1dden" not in text and "uthorization" not in text and "your key is ***" in text
+    assert (
+        KEY not in text
+        and "h1dden" not in text
+        and "uthorization" not in text
+        and "your key is ***" in text
+    )
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_file_is_the_same_each_time_and_says_nothing_twice(recording: Path, tmp_path: Path) -> None:
+def test_the_file_is_the_same_each_time_and_says_nothing_twice(
+    recording: Path, tmp_path: Path
+) -> None:
     again = tmp_path / "again.json"
     replay = ReplayProvider(str(recording))
     provider = RecordingProvider(replay, str(again))
@@ -93,7 +120,12 @@ def test_the_file_is_the_same_each_time_and_says_nothing_twice(recording: Path, 
 @pytest.mark.parametrize(
     ("messages", "options", "pointer", "told"),
     [
-        ([{"role": "user", "content": "Ho"}], {}, "/messages/0/content", '"Hi" was recorded, and now it is "Ho"'),
+        (
+            [{"role": "user", "content": "Ho"}],
+            {},
+            "/messages/0/content",
+            '"Hi" was recorded, and now it is "Ho"',
+        ),
         ([*USER, *USER], {}, "/messages/1", "is new"),
         ([], {}, "/messages/0", "and now there is nothing"),
         (USER, {"temperature": 1}, "/temperature", "1 is new"),
@@ -102,7 +134,9 @@ def test_the_file_is_the_same_each_time_and_says_nothing_twice(recording: Path, 
 def test_another_request_is_told_with_its_turn_and_the_pointer_of_the_first_difference(
     messages: Any, options: JsonObject, pointer: str, told: str, recording: Path
 ) -> None:
-    with pytest.raises(Diverged, match=f"^request 1 is not the one of the recording .*: at {pointer} ") as caught:
+    with pytest.raises(
+        Diverged, match=f"^request 1 is not the one of the recording .*: at {pointer} "
+    ) as caught:
         ReplayProvider(str(recording)).create_message(messages, options=options)
     assert (caught.value.turn, caught.value.pointer) == (1, pointer) and told in str(caught.value)
 
@@ -124,12 +158,20 @@ def test_a_conversation_that_goes_on_longer_or_ends_sooner_is_told(recording: Pa
 
 def test_a_failure_is_recorded_and_raised_again(tmp_path: Path) -> None:
     path = str(tmp_path / "r.json")
-    with asking(in_turn(said({"error": {"message": "no", "code": "c"}}, "x-request-id: r", status=400), cut(CHUNKS, 150))) as (inner, _):
+    with asking(
+        in_turn(
+            said({"error": {"message": "no", "code": "c"}}, "x-request-id: r", status=400),
+            cut(CHUNKS, 150),
+        )
+    ) as (inner, _):
         provider = RecordingProvider(inner, path)
         first = [failed(provider), failed(provider)]
     replay = ReplayProvider(path)
     assert [failed(replay), failed(replay)] == first
-    assert first[0][1] == {"status": 400, "vendor_code": "c", "request_id": "r", "transient": False} and "broke off" in first[1][0]
+    assert (
+        first[0][1] == {"status": 400, "vendor_code": "c", "request_id": "r", "transient": False}
+        and "broke off" in first[1][0]
+    )
 
 
 def failed(provider: RecordingProvider | ReplayProvider) -> tuple[str, JsonObject, list[str]]:
@@ -168,7 +210,10 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_sent(tmp_path:
 def test_outcomes_come_back_by_their_calls_each_once(tmp_path: Path) -> None:
     path = str(tmp_path / "r.json")
     failure = Failure(code="tool_error", message="no", retryable=True, details={"a": 1}, hint="try")
-    outcomes = [Outcome(tool="f", uid="u", result={"a": [1]}, logs="l", notes=("n",)), Outcome(tool="f", uid=None, error=failure)]
+    outcomes = [
+        Outcome(tool="f", uid="u", result={"a": [1]}, logs="l", notes=("n",)),
+        Outcome(tool="f", uid=None, error=failure),
+    ]
     with asking(said(HELLO)) as (inner, _):
         provider = RecordingProvider(inner, path)
         for outcome in outcomes:
@@ -191,7 +236,9 @@ def test_why_a_conversation_ended_comes_back(recording: Path, tmp_path: Path) ->
     assert replay.is_over
 
 
-def test_replaying_needs_neither_a_key_nor_an_endpoint(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replaying_needs_neither_a_key_nor_an_endpoint(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Loopback() as server:
         monkeypatch.setitem(os.environ, "OPENAI_BASE_URL", server.url())
@@ -217,7 +264,9 @@ def test_what_an_endpoint_wants_back_is_the_recordings_to_say(home: Path, tmp_pa
     assert ReplayProvider(str(tmp_path / "r.json")).create_message(spoken)["content"] == "Hello"
 
 
-def test_p36_a_prompt_with_the_key_is_recorded_without_it_and_replayed_all_the_same(tmp_path: Path) -> None:
+def test_p36_a_prompt_with_the_key_is_recorded_without_it_and_replayed_all_the_same(
+    tmp_path: Path,
+) -> None:
     spoken, path = [{"role": "user", "content": f"my key is {KEY}, or?"}], tmp_path / "r.json"
     with asking(said(HELLO)) as (inner, _):
         RecordingProvider(inner, str(path)).create_message(spoken)

@@ -6,10 +6,17 @@ USER = {"role": "user", "content": "go"}
 
 
 def test_the_prompt_comes_behind_the_first_system_message_or_as_one() -> None:
-    assert GptHandler().prepare_payload({"messages": [USER]}, [], "P")["messages"][0] == {"role": "system", "content": "P"}
-    joined = GptHandler().prepare_payload({"messages": [{"role": "developer", "content": "D"}, USER]}, [], "P")
+    assert GptHandler().prepare_payload({"messages": [USER]}, [], "P")["messages"][0] == {
+        "role": "system",
+        "content": "P",
+    }
+    joined = GptHandler().prepare_payload(
+        {"messages": [{"role": "developer", "content": "D"}, USER]}, [], "P"
+    )
     assert joined["messages"] == [{"role": "developer", "content": "D\n\nP"}, USER]
-    parts = GptHandler().prepare_payload({"messages": [{"role": "system", "content": [{"type": "text", "text": "D"}]}]}, [], "P")
+    parts = GptHandler().prepare_payload(
+        {"messages": [{"role": "system", "content": [{"type": "text", "text": "D"}]}]}, [], "P"
+    )
     assert parts["messages"][0]["content"][-1] == {"type": "text", "text": "P"}
 
 

@@ -14,8 +14,14 @@ def test_tools_are_chosen_by_name_by_scope_or_all(bench: Bench) -> None:
     for name in ("a", "b"):
         bench.tool(name)
     workspace = bench.project().call_path().workspace
-    assert [tool.name for tool in chosen(workspace)] == ["a", "b"] == [tool.name for tool in chosen(workspace, kit="project_tools")]
-    assert [tool.name for tool in chosen(workspace, names=["b"])] == ["b"] and chosen(workspace, names=()) == []
+    assert (
+        [tool.name for tool in chosen(workspace)]
+        == ["a", "b"]
+        == [tool.name for tool in chosen(workspace, kit="project_tools")]
+    )
+    assert [tool.name for tool in chosen(workspace, names=["b"])] == ["b"] and chosen(
+        workspace, names=()
+    ) == []
     with pytest.raises(KitNotFound):
         chosen(workspace, kit="no_such_kit")
     with pytest.raises(ToolNotFound):
@@ -31,9 +37,22 @@ def test_two_tools_of_one_name_are_refused() -> None:
 
 def test_strict_mode_is_for_those_that_it_can_say() -> None:
     plain = Tool(uid="u", name="f", description="d", input_schema=NUMBER)
-    loose = Tool(uid="v", name="g", description="d", input_schema={"type": "object", "properties": {"x": {}}})
+    loose = Tool(
+        uid="v", name="g", description="d", input_schema={"type": "object", "properties": {"x": {}}}
+    )
     made = tool_set([plain, loose], strict=True)
     shown = made.shown[0]
-    assert made.strict == {"f"} and not isinstance(shown, Tool) and shown["function"]["strict"] is True and made.shown[1] is loose
-    own = Tool(uid="u", name="f", description="", input_schema=NUMBER, document={"api_fields": {"openai": {"function": {"strict": True}}}})
+    assert (
+        made.strict == {"f"}
+        and not isinstance(shown, Tool)
+        and shown["function"]["strict"] is True
+        and made.shown[1] is loose
+    )
+    own = Tool(
+        uid="u",
+        name="f",
+        description="",
+        input_schema=NUMBER,
+        document={"api_fields": {"openai": {"function": {"strict": True}}}},
+    )
     assert tool_set([own]).strict == {"f"} and tool_set([plain]).strict == frozenset()

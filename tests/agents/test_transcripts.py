@@ -16,7 +16,11 @@ def test_results_stand_in_the_order_of_the_calls_whenever_they_come() -> None:
     transcript = Transcript([USER, turn("a", "b", "c")])
     transcript.answer({2: result("c")})
     transcript.answer({0: result("a"), 1: result("b")})
-    assert [message["tool_call_id"] for message in transcript.messages[2:]] == ["a", "b", "c"] and transcript.open == []
+    assert [message["tool_call_id"] for message in transcript.messages[2:]] == [
+        "a",
+        "b",
+        "c",
+    ] and transcript.open == []
 
 
 def test_a_file_is_written_whole_and_for_its_owner_alone_and_read_again(tmp_path: Path) -> None:
@@ -26,7 +30,9 @@ def test_a_file_is_written_whole_and_for_its_owner_alone_and_read_again(tmp_path
     assert (tmp_path / "kept.json").stat().st_mode & 0o777 == 0o600
     again = load(tmp_path / "kept.json")
     assert (again.messages, again.model, again.started) == (transcript.messages, "m", {0})
-    assert json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["vespe"] == {"started": [0]}
+    assert json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["vespe"] == {
+        "started": [0]
+    }
 
 
 def test_a_bare_list_of_messages_is_a_conversation_too(tmp_path: Path) -> None:
@@ -49,7 +55,9 @@ def test_a_bare_list_of_messages_is_a_conversation_too(tmp_path: Path) -> None:
         ("talk", ""),
     ],
 )
-def test_what_is_no_conversation_is_refused_at_its_place(tmp_path: Path, document: Any, pointer: str) -> None:
+def test_what_is_no_conversation_is_refused_at_its_place(
+    tmp_path: Path, document: Any, pointer: str
+) -> None:
     (tmp_path / "bad.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InvalidDocument, match=r"bad\.json") as caught:
         load(tmp_path / "bad.json")
@@ -107,10 +115,17 @@ def test_a_change_is_added_to_the_file_and_nothing_of_it_is_written_again(tmp_pa
         transcript.start(transcript.open)
         transcript.answer({0: result(f"c{number}")}, settled=[0])
         sizes.append((tmp_path / "kept.json").stat().st_size)
-    assert max(after - before for before, after in itertools.pairwise(sizes)) < 1.2 * (sizes[1] - sizes[0])
+    assert max(after - before for before, after in itertools.pairwise(sizes)) < 1.2 * (
+        sizes[1] - sizes[0]
+    )
     assert (tmp_path / "kept.json").stat().st_mode & 0o777 == 0o600
     again = load(tmp_path / "kept.json")
-    assert (again.messages, again.model, again.provider, again.open) == (transcript.messages, "m", "p", [])
+    assert (again.messages, again.model, again.provider, again.open) == (
+        transcript.messages,
+        "m",
+        "p",
+        [],
+    )
 
 
 def test_after_every_change_the_file_holds_the_conversation_as_it_is(tmp_path: Path) -> None:
@@ -120,7 +135,11 @@ def test_after_every_change_the_file_holds_the_conversation_as_it_is(tmp_path: P
     def check(changed: Transcript) -> None:
         file.keep(changed)
         again = load(path)
-        assert (again.messages, again.started & {0, 1, 2}, again.open) == (changed.messages, changed.started, changed.open)
+        assert (again.messages, again.started & {0, 1, 2}, again.open) == (
+            changed.messages,
+            changed.started,
+            changed.open,
+        )
 
     transcript.keep = check
     transcript.add(turn("a", "b", "c"))
@@ -142,24 +161,36 @@ def test_a_last_line_that_is_not_whole_did_not_happen(tmp_path: Path, cut: int) 
     transcript.answer({0: result("a")})
     path.write_bytes(path.read_bytes()[:-cut])
     again, file = load(path), ConversationFile(path)
-    assert (len(again.messages), again.started, [call.call_id for call in again.open]) == (2, {0}, ["a"])
+    assert (len(again.messages), again.started, [call.call_id for call in again.open]) == (
+        2,
+        {0},
+        ["a"],
+    )
     again.keep = file.keep
     again.answer({0: result("a")})
     assert load(path).messages == transcript.messages
 
 
-def test_a_file_that_is_closed_is_one_document_and_one_that_nothing_was_kept_in_stays(tmp_path: Path) -> None:
+def test_a_file_that_is_closed_is_one_document_and_one_that_nothing_was_kept_in_stays(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "kept.json"
     transcript, file = kept_in(path)
     file.close(transcript)
     assert not path.exists()
     transcript.add(USER)
     file.close(transcript)
-    assert json.loads(path.read_text(encoding="utf-8")) == {"model": "m", "messages": [USER], "vespe": {"provider": "p"}}
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "model": "m",
+        "messages": [USER],
+        "vespe": {"provider": "p"},
+    }
     assert load(path).messages == [USER]
 
 
-def test_a_change_that_cannot_be_written_is_told_and_the_next_one_writes_all(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_written_is_told_and_the_next_one_writes_all(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "sub" / "kept.json"
     path.parent.mkdir()
     transcript, _ = kept_in(path)
@@ -173,7 +204,16 @@ def test_a_change_that_cannot_be_written_is_told_and_the_next_one_writes_all(tmp
     assert load(path).messages == [USER] * 3
 
 
-@pytest.mark.parametrize("line", ["{}", '{"from": 9, "messages": []}', '{"from": 0, "messages": {}}', "[", '{"from": -1, "messages": []}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        '{"from": 9, "messages": []}',
+        '{"from": 0, "messages": {}}',
+        "[",
+        '{"from": -1, "messages": []}',
+    ],
+)
 def test_a_line_that_is_no_change_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "kept.json"
     transcript, _ = kept_in(path)

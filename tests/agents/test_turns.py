@@ -21,11 +21,21 @@ from vespe.models import Outcome
 
 def runner(bench: Bench, **extra: Any) -> TurnRunner:
     path = bench.project().call_path()
-    return TurnRunner(**{"tools": tool_set(chosen(path.workspace)).tools, "runner": path, "policy": CallPolicy(policy="all"), **extra})
+    return TurnRunner(
+        **{
+            "tools": tool_set(chosen(path.workspace)).tools,
+            "runner": path,
+            "policy": CallPolicy(policy="all"),
+            **extra,
+        }
+    )
 
 
 def calls(*names: str, arguments: str = "{}") -> list[ModelCall]:
-    return [ModelCall(call_id=f"c{place}", name=name, arguments=arguments, place=place) for place, name in enumerate(names)]
+    return [
+        ModelCall(call_id=f"c{place}", name=name, arguments=arguments, place=place)
+        for place, name in enumerate(names)
+    ]
 
 
 def run(turns: TurnRunner, turn: Sequence[ModelCall], **extra: Any) -> dict[int, CallResult]:
@@ -47,7 +57,11 @@ def test_read_only_calls_run_at_the_same_time_but_no_more_than_are_allowed(bench
 
     bench.tool("read", body, annotations=READ_ONLY)
     results = run(runner(bench, max_parallel=3), calls(*["read"] * 9))
-    assert 1 < most <= 3 and sorted(results) == list(range(9)) and all(result.outcome.ok for result in results.values())
+    assert (
+        1 < most <= 3
+        and sorted(results) == list(range(9))
+        and all(result.outcome.ok for result in results.values())
+    )
 
 
 def test_a_call_that_writes_overlaps_no_other_call(bench: Bench) -> None:
@@ -63,20 +77,36 @@ def test_a_call_that_writes_overlaps_no_other_call(bench: Bench) -> None:
     for name, hints in (("read", READ_ONLY), ("write", {"idempotentHint": True})):
         bench.tool(name, functools.partial(body, name), annotations=hints)
     run(runner(bench), calls("read", "read", "write", "write", "read", "read", "write"))
-    assert ("read", "read") in overlaps and not any("write" in names and len(names) > 1 for names in overlaps)
+    assert ("read", "read") in overlaps and not any(
+        "write" in names and len(names) > 1 for names in overlaps
+    )
     assert bench.ran == ["read", "read", "write", "write", "read", "read", "write"]
 
 
 def test_a_call_reads_what_the_call_before_it_wrote(bench: Bench) -> None:
     held = {"n": 0}
-    bench.tool("write", lambda n: held.update(n=n), schema=NUMBER, annotations={"idempotentHint": True})
+    bench.tool(
+        "write", lambda n: held.update(n=n), schema=NUMBER, annotations={"idempotentHint": True}
+    )
     bench.tool("read", lambda: held["n"], annotations=READ_ONLY)
-    turn = [ModelCall(call_id=f"c{n}", name="write", arguments=f'{{"n": {n}}}', place=n) for n in range(2)]
-    results = run(runner(bench), [*turn, ModelCall(call_id="c2", name="read", place=2), ModelCall(call_id="c3", name="read", place=3)])
+    turn = [
+        ModelCall(call_id=f"c{n}", name="write", arguments=f'{{"n": {n}}}', place=n)
+        for n in range(2)
+    ]
+    results = run(
+        runner(bench),
+        [
+            *turn,
+            ModelCall(call_id="c2", name="read", place=2),
+            ModelCall(call_id="c3", name="read", place=3),
+        ],
+    )
     assert [results[place].outcome.result for place in (2, 3)] == [1, 1]
 
 
-def test_a_call_that_cannot_run_holds_no_other_up_and_is_answered_in_its_place(bench: Bench) -> None:
+def test_a_call_that_cannot_run_holds_no_other_up_and_is_answered_in_its_place(
+    bench: Bench,
+) -> None:
     bench.tool("read", annotations=READ_ONLY)
     results = run(runner(bench), calls("read", "nothing", "read"))
     assert [results[place].ran for place in range(3)] == [True, False, True]
@@ -95,7 +125,9 @@ def test_whoever_is_told_is_told_in_the_thread_that_runs_the_turn(bench: Bench) 
     turns = runner(
         bench,
         on_start=lambda ready: heard.append((ready.call.call_id, threading.current_thread().name)),
-        on_result=lambda result: heard.append((result.call.call_id, threading.current_thread().name)),
+        on_result=lambda result: heard.append(
+            (result.call.call_id, threading.current_thread().name)
+        ),
     )
     run(turns, calls("read", "read"))
     assert len(heard) == 4 and {name for _, name in heard} == {threading.current_thread().name}
@@ -115,12 +147,16 @@ def test_nothing_begins_where_what_must_be_written_first_cannot_be(bench: Bench)
 @pytest.mark.parametrize("hints", [{}, READ_ONLY])
 def test_no_more_than_the_most_run_and_the_rest_have_no_result(bench: Bench, hints: Any) -> None:
     bench.tool("step", annotations=hints)
-    assert sorted(run(runner(bench), calls(*["step"] * 4), most=2)) == [0, 1] and len(bench.ran) == 2
+    assert (
+        sorted(run(runner(bench), calls(*["step"] * 4), most=2)) == [0, 1] and len(bench.ran) == 2
+    )
     assert run(runner(bench), calls("step"), most=0) == {}
 
 
 @pytest.mark.parametrize("hints", [{}, READ_ONLY])
-def test_what_was_begun_when_the_turn_is_interrupted_has_a_result_and_the_rest_none(bench: Bench, hints: Any) -> None:
+def test_what_was_begun_when_the_turn_is_interrupted_has_a_result_and_the_rest_none(
+    bench: Bench, hints: Any
+) -> None:
     stop = Stop()
 
     def body(n: int) -> int:
@@ -129,12 +165,17 @@ def test_what_was_begun_when_the_turn_is_interrupted_has_a_result_and_the_rest_n
         return n
 
     bench.tool("step", body, schema=NUMBER, annotations=hints)
-    turn = [ModelCall(call_id=f"c{n}", name="step", arguments=f'{{"n": {n}}}', place=n) for n in range(5)]
+    turn = [
+        ModelCall(call_id=f"c{n}", name="step", arguments=f'{{"n": {n}}}', place=n)
+        for n in range(5)
+    ]
     results = run(runner(bench, max_parallel=1), turn, stop=stop)
     assert sorted(results) == [0, 1] and len(bench.ran) == 2
 
 
-def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through(bench: Bench) -> None:
+def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through(
+    bench: Bench,
+) -> None:
     stop, first = Stop(), iter([True])
     bench.tool("read", lambda: next(first, False) or stop.wait(PATIENCE_S), annotations=READ_ONLY)
 
@@ -143,7 +184,9 @@ def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through
 
     results: dict[int, CallResult] = {}
     with pytest.raises(KeyboardInterrupt):
-        runner(bench, on_result=failing, max_parallel=2).run(calls(*["read"] * 6), results, stop=stop)
+        runner(bench, on_result=failing, max_parallel=2).run(
+            calls(*["read"] * 6), results, stop=stop
+        )
     # One that was about to begin may have a result, as interrupted, and not have run.
     assert len(bench.ran) <= len(results) < 6
 
@@ -156,15 +199,25 @@ def test_a_denied_call_does_not_run_and_the_model_is_told(bench: Bench) -> None:
 
 def test_a_call_that_a_recording_knows_is_neither_checked_nor_run(bench: Bench) -> None:
     bench.tool("write")
-    turns = runner(bench, known=lambda call: Outcome(tool=call.name, uid=None, result="as then"), policy=CallPolicy(policy="none"))
+    turns = runner(
+        bench,
+        known=lambda call: Outcome(tool=call.name, uid=None, result="as then"),
+        policy=CallPolicy(policy="none"),
+    )
     results = run(turns, calls("write", "nonsense", arguments="{"))
-    assert [result.message["content"] for result in results.values()] == ["as then"] * 2 and bench.ran == []
+    assert [result.message["content"] for result in results.values()] == [
+        "as then"
+    ] * 2 and bench.ran == []
 
 
-def test_a_call_that_waited_in_a_recording_has_no_result_and_those_around_it_have_theirs(bench: Bench) -> None:
+def test_a_call_that_waited_in_a_recording_has_no_result_and_those_around_it_have_theirs(
+    bench: Bench,
+) -> None:
     bench.tool("write")
     turns = runner(bench, known=lambda call: WAITS if call.place == 1 else None)
-    assert list(run(turns, calls("write", "write", "write"))) == [0, 2] and bench.ran == ["write"] * 2
+    assert (
+        list(run(turns, calls("write", "write", "write"))) == [0, 2] and bench.ran == ["write"] * 2
+    )
 
 
 def test_a_result_says_how_long_the_call_waited_and_ran(bench: Bench) -> None:

@@ -1,6 +1,7 @@
 """Every figure that is published, as one table: `python -m tests.benchmarks [PART ...]`.
 
-What stands in one row was measured in one run, in turn: on a machine that does other work too, only the ratios mean something.
+What stands in one row was measured in one run, in turn: on a machine that does other work too, only
+the ratios mean something.
 """
 
 import argparse
@@ -11,7 +12,10 @@ from pathlib import Path
 from tests.benchmarks.axes import Axis, make_home
 
 PARTS = ("calls", "workers", "sandboxes", "compiled", "serving", "agents", "commands", "batches")
-HEAD = ("| axis | unit | Vespe | beside it | its figure | ratio | goal | met |", "|---|---|---|---|---|---|---|---|")
+HEAD = (
+    "| axis | unit | Vespe | beside it | its figure | ratio | goal | met |",
+    "|---|---|---|---|---|---|---|---|",
+)
 
 
 def row(axis: Axis) -> str:
@@ -25,7 +29,9 @@ def row(axis: Axis) -> str:
 def main() -> None:
     """Measure the parts that are named, or all, and print each row as it comes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all by default")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all by default"
+    )
     chosen = parser.parse_args().parts or PARTS
     print(*HEAD, sep="\n", flush=True)
     for part in chosen:

@@ -1,7 +1,9 @@
-"""Translate conversations of 500 to 4,000 messages, half of them calls and results: `python tests/benchmarks/adapters.py`.
+"""Translate conversations of 500 to 4,000 messages, half of them calls and results:
+`python tests/benchmarks/adapters.py`.
 
-Prints the best of nine, in processor time, as µs per message, which stays the same where the work is linear, and beside it
-litellm's translation of the same conversations where litellm is installed (in an environment of its own).
+Prints the best of nine, in processor time, as µs per message, which stays the same where the work
+is linear, and beside it litellm's translation of the same conversations where litellm is installed
+(in an environment of its own).
 """
 
 import importlib
@@ -17,16 +19,34 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from vespe.adapters import anthropic, ollama, openai
 
 SIZES = (500, 1000, 2000, 4000)
-ARGUMENTS = json.dumps({"path": "src/module.py", "pattern": "def .*", "limit": 20, "options": {"case": False, "lines": [1, 200]}})
-TEXT = "The file holds the parser and its tests; the second half reads what the first half wrote. " * 3
+ARGUMENTS = json.dumps(
+    {
+        "path": "src/module.py",
+        "pattern": "def .*",
+        "limit": 20,
+        "options": {"case": False, "lines": [1, 200]},
+    }
+)
+TEXT = (
+    "The file holds the parser and its tests; the second half reads what the first half wrote. " * 3
+)
 
 
 def conversation(size: int) -> list[dict[str, Any]]:
-    """Give a conversation of `size` messages: half as many calls as messages, two in each of the assistant's turns."""
+    """Give a conversation of `size` messages: half as many calls as messages, two in each of the
+    assistant's turns.
+    """
     messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
     while len(messages) < size:
         ids = [f"call_{len(messages)}_{n}" for n in range(2)]
-        calls = [{"id": i, "type": "function", "function": {"name": "search_text", "arguments": ARGUMENTS}} for i in ids]
+        calls = [
+            {
+                "id": i,
+                "type": "function",
+                "function": {"name": "search_text", "arguments": ARGUMENTS},
+            }
+            for i in ids
+        ]
         messages.append({"role": "user", "content": TEXT})
         messages.append({"role": "assistant", "content": "I look.", "tool_calls": calls})
         messages += [{"role": "tool", "tool_call_id": i, "content": TEXT} for i in ids]
@@ -49,7 +69,9 @@ def litellm_translation() -> Callable[[list[dict[str, Any]]], Any] | None:
         factory = importlib.import_module("litellm.litellm_core_utils.prompt_templates.factory")
     except ImportError:
         return None
-    return lambda messages: factory.anthropic_messages_pt(messages, model="claude-sonnet-4-5", llm_provider="anthropic")
+    return lambda messages: factory.anthropic_messages_pt(
+        messages, model="claude-sonnet-4-5", llm_provider="anthropic"
+    )
 
 
 def roads(messages: list[dict[str, Any]]) -> dict[str, Callable[[], Any]]:
@@ -58,7 +80,9 @@ def roads(messages: list[dict[str, Any]]) -> dict[str, Callable[[], Any]]:
     local = ollama.from_openai_messages(messages)["messages"]
     found: dict[str, Callable[[], Any]] = {
         "vespe: openai -> anthropic": lambda: anthropic.from_openai_messages(messages),
-        "vespe: anthropic -> openai": lambda: anthropic.to_openai_messages(made["messages"], made["system"]),
+        "vespe: anthropic -> openai": lambda: anthropic.to_openai_messages(
+            made["messages"], made["system"]
+        ),
         "vespe: openai -> ollama": lambda: ollama.from_openai_messages(messages),
         "vespe: ollama -> openai": lambda: ollama.to_openai_messages(local),
         "vespe: openai's wire": lambda: openai.to_wire(messages),

@@ -1,8 +1,10 @@
-"""What a turn of an agent costs as a conversation grows: `python -m tests.benchmarks.agent_loop [TURNS …]`.
+"""What a turn of an agent costs as a conversation grows:
+`python -m tests.benchmarks.agent_loop [TURNS …]`.
 
-A turn is a model's answer with one call, the call of an in-process tool, and its result; the model is a script. Each size runs in a
-process of its own, plain and with the conversation kept in a file. Prints seconds on the clock and of the processor, turns a
-second, milliseconds of the processor a turn, its time as a multiple of that of the first size, and the peak of memory.
+A turn is a model's answer with one call, the call of an in-process tool, and its result; the model
+is a script. Each size runs in a process of its own, plain and with the conversation kept in a file.
+Prints seconds on the clock and of the processor, turns a second, milliseconds of the processor a
+turn, its time as a multiple of that of the first size, and the peak of memory.
 """
 
 import json
@@ -18,14 +20,21 @@ TOOL: dict[str, object] = {
     "uid": "tool-0123456789abcdef0123456789abcdef",
     "name": "add",
     "description": "Add two numbers.",
-    "schema": {"input": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}},
+    "schema": {
+        "input": {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        }
+    },
 }
 
 
 def main() -> None:
     """Run every size and print a row for each."""
     sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
-    print(f"{'kept':>5} {'turns':>7} {'clock s':>8} {'cpu s':>8} {'turns/s':>8} {'cpu ms':>7} {'x first':>8} {'MiB':>6}")
+    print(
+        f"{'kept':>5} {'turns':>7} {'clock s':>8} {'cpu s':>8} {'turns/s':>8} {'cpu ms':>7} {'x first':>8} {'MiB':>6}"
+    )
     for kept in ("no", "yes"):
         first = 0.0
         for size in sizes:
@@ -36,7 +45,9 @@ def main() -> None:
 
 
 def measured(turns: int, kept: str) -> tuple[float, ...]:
-    """Return the seconds on the clock and of the processor, and the peak of memory in MiB, of a run in a process of its own."""
+    """Return the seconds on the clock and of the processor, and the peak of memory in MiB, of a run
+    in a process of its own.
+    """
     command = [sys.executable, "-m", "tests.benchmarks.agent_loop", "--one", str(turns), kept]
     done = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8")
     return tuple(map(float, done.stdout.split()))
@@ -62,7 +73,10 @@ def agent_for(root: Path, turns: int):  # type: ignore[no-untyped-def]  # Vespe 
     """Return an agent whose model calls `add` so many times, in a new project at `root`."""
     import os
 
-    os.environ |= {name: str(root / "home") for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    os.environ |= {
+        name: str(root / "home")
+        for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+    }
     from vespe import Agent, AgentOptions, Limits, Project, SimulatedProvider, ToolRegistry
 
     registry = ToolRegistry()
@@ -71,9 +85,15 @@ def agent_for(root: Path, turns: int):  # type: ignore[no-untyped-def]  # Vespe 
     tool = root / ".vespe" / "tools" / "tool-add"
     tool.mkdir(parents=True)
     (tool / "config.json").write_text(json.dumps(TOOL), encoding="utf-8")
-    script = [{"tool_calls": [{"name": "add", "arguments": {"a": n, "b": 1}}]} for n in range(turns)]
+    script = [
+        {"tool_calls": [{"name": "add", "arguments": {"a": n, "b": 1}}]} for n in range(turns)
+    ]
     limits = Limits(max_iterations=turns + 1, max_calls=None)
-    return Agent(SimulatedProvider({"turns": [*script, {"text": "Done."}]}), project, options=AgentOptions(approve="all", limits=limits))
+    return Agent(
+        SimulatedProvider({"turns": [*script, {"text": "Done."}]}),
+        project,
+        options=AgentOptions(approve="all", limits=limits),
+    )
 
 
 if __name__ == "__main__":

@@ -25,14 +25,27 @@ def _turns(scratch: Path) -> Axis:
     project.registry.register(add)
 
     def run(turns: int) -> None:
-        calls = [{"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}]} for _ in range(turns)]
+        calls = [
+            {"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}]} for _ in range(turns)
+        ]
         limits = Limits(max_iterations=turns + 1, max_calls=turns + 1)
-        with Agent(SimulatedProvider({"turns": [*calls, {"text": "done"}]}), project, options=AgentOptions(limits=limits)) as agent:
+        with Agent(
+            SimulatedProvider({"turns": [*calls, {"text": "done"}]}),
+            project,
+            options=AgentOptions(limits=limits),
+        ) as agent:
             if (ended := agent.run("Add.")).stop_reason != "done":
                 raise RuntimeError(ended.stop_reason)
 
     found = times({"1000": lambda: run(1000), "100": lambda: run(100)}, rounds=2)
-    return compared("agent loop, 1,000 turns", "ms", (found["1000"], found["100"]), peer="100 turns", goal=11.0, more=False)
+    return compared(
+        "agent loop, 1,000 turns",
+        "ms",
+        (found["1000"], found["100"]),
+        peer="100 turns",
+        goal=11.0,
+        more=False,
+    )
 
 
 class _Answer(http.server.BaseHTTPRequestHandler):
@@ -62,6 +75,16 @@ def _requests(scratch: Path) -> Axis:
     if (error := project.execute_tool("get").error) is not None:
         raise RuntimeError(error.message)
     with httpx2.Client() as client:
-        found = rates({"ours": lambda: project.execute_tool("get"), "httpx2": lambda: client.get(url)}, rounds=5, seconds=0.4)
+        found = rates(
+            {"ours": lambda: project.execute_tool("get"), "httpx2": lambda: client.get(url)},
+            rounds=5,
+            seconds=0.4,
+        )
     server.shutdown()
-    return compared("HTTP tool, keep-alive", "calls/s", (found["ours"], found["httpx2"]), peer="httpx2.Client", goal=0.7)
+    return compared(
+        "HTTP tool, keep-alive",
+        "calls/s",
+        (found["ours"], found["httpx2"]),
+        peer="httpx2.Client",
+        goal=0.7,
+    )

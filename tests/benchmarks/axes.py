@@ -1,4 +1,6 @@
-"""One row of the table of figures, and how what is compared is measured: in one run, in turn, in shuffled order."""
+"""One row of the table of figures, and how what is compared is measured: in one run, in turn, in
+shuffled order.
+"""
 
 import os
 import random
@@ -21,7 +23,8 @@ ADD = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """What was measured: Vespe's figure and that of the `peer` in the same run, and their `ratio`, with the goal for that.
+    """What was measured: Vespe's figure and that of the `peer` in the same run, and their `ratio`,
+    with the goal for that.
 
     `more` says whether more is better: then the ratio is to be `goal` at least, else at most.
     """
@@ -40,11 +43,23 @@ class Axis:
         """Whether the goal is met; "" where there is none."""
         if self.goal is None:
             return ""
-        return "yes" if (self.ratio >= self.goal if self.more else self.ratio <= self.goal) else "no"
+        return (
+            "yes" if (self.ratio >= self.goal if self.more else self.ratio <= self.goal) else "no"
+        )
 
 
-def compared(name: str, unit: str, found: tuple[list[float], list[float]], *, peer: str, goal: float | None, more: bool = True) -> Axis:
-    """Return the row of two cases that were measured in pairs: medians, and the median of the pairs' ratios."""
+def compared(
+    name: str,
+    unit: str,
+    found: tuple[list[float], list[float]],
+    *,
+    peer: str,
+    goal: float | None,
+    more: bool = True,
+) -> Axis:
+    """Return the row of two cases that were measured in pairs: medians, and the median of the
+    pairs' ratios.
+    """
     ours, theirs = found
     ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
     return Axis(
@@ -60,9 +75,15 @@ def compared(name: str, unit: str, found: tuple[list[float], list[float]], *, pe
 
 
 def rates(
-    cases: Mapping[str, Callable[[], object]], *, rounds: int = 7, seconds: float = 0.15, clock: Callable[[], float] = time.process_time
+    cases: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 7,
+    seconds: float = 0.15,
+    clock: Callable[[], float] = time.process_time,
 ) -> dict[str, list[float]]:
-    """Return how often each case runs in a second of this process's processor time, or of another `clock`, once for each round."""
+    """Return how often each case runs in a second of this process's processor time, or of another
+    `clock`, once for each round.
+    """
     found: dict[str, list[float]] = {name: [] for name in cases}
     for case in cases.values():
         case()
@@ -73,9 +94,14 @@ def rates(
 
 
 def times(
-    cases: Mapping[str, Callable[[], object]], *, rounds: int, clock: Callable[[], float] = time.process_time
+    cases: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int,
+    clock: Callable[[], float] = time.process_time,
 ) -> dict[str, list[float]]:
-    """Return the milliseconds of processor time, or of another `clock`, that each case takes, once for each round after the first."""
+    """Return the milliseconds of processor time, or of another `clock`, that each case takes, once
+    for each round after the first.
+    """
     found: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds + 1):
         for name in random.sample(sorted(cases), len(cases)):
@@ -93,13 +119,20 @@ def make_home(directory: Path) -> None:
 
 
 def make_project(root: Path, *, tools: int, **fields: object) -> Path:
-    """Make a project with the tool `add`, and others to make up the number; they are old enough to be believed."""
+    """Make a project with the tool `add`, and others to make up the number; they are old enough to
+    be believed.
+    """
     root.mkdir(parents=True)
     found_project(root)
     write_tool(root / ".vespe/tools/tool-add", "add", schema=ADD, **fields)  # type: ignore[arg-type]  # keys of config.json
     shell = {"type": "shell_command", "entrypoint": "echo", "args": {"argv": ["{a}"]}}
     for number in range(tools - 1):
-        write_tool(root / f".vespe/tools/tool-{number:05d}", f"tool_{number:05d}", schema=ADD, implementation=shell)
+        write_tool(
+            root / f".vespe/tools/tool-{number:05d}",
+            f"tool_{number:05d}",
+            schema=ADD,
+            implementation=shell,
+        )
     time.sleep(0.2)
     return root
 

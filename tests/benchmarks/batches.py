@@ -1,4 +1,6 @@
-"""Batches: in-process calls beside a loop by hand, Python tools on all cores beside one, Dask beside no cluster, joblib beside both."""
+"""Batches: in-process calls beside a loop by hand, Python tools on all cores beside one, Dask
+beside no cluster, joblib beside both.
+"""
 
 import os
 import time
@@ -27,30 +29,63 @@ def work(n: int) -> int:
 def axes(scratch: Path) -> Iterator[Axis]:
     """Measure each pair in turn."""
     root = make_project(scratch / "batches", tools=4)
-    python_tool(root / ".vespe/tools/tool-sums", "sums", BODY, schema=NUMBER, annotations={"readOnlyHint": True})
+    python_tool(
+        root / ".vespe/tools/tool-sums",
+        "sums",
+        BODY,
+        schema=NUMBER,
+        annotations={"readOnlyHint": True},
+    )
     project, floor = Project(root, trusted=True), Floor(scratch / "floor.log")
     project.registry.register(add)
     cores = os.cpu_count() or 1
     found = turns(MANY, {"ours": lambda: through(project, "add", ({"a": n, "b": 1} for n in range(MANY))),
                          "floor": lambda: [floor.call("add", {"a": n, "b": 1}) for n in range(MANY)]}, clock=time.process_time)  # fmt: skip
     peer = "a loop by hand, with a log line"
-    yield compared(f"batch of {MANY:,} in-process calls", "calls/s", (found["ours"], found["floor"]), peer=peer, goal=0.5)
+    yield compared(
+        f"batch of {MANY:,} in-process calls",
+        "calls/s",
+        (found["ours"], found["floor"]),
+        peer=peer,
+        goal=0.5,
+    )
     cases: dict[str, Callable[[], object]] = {
         "all": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=cores),
         "one": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=1),
-        "dask": lambda: through(project, "sums", ({"n": n} for n in range(FEW)), jobs=cores, on="dask"),
+        "dask": lambda: through(
+            project, "sums", ({"n": n} for n in range(FEW)), jobs=cores, on="dask"
+        ),
     }
     if (peer_case := loky(cores)) is not None:
         cases["loky"] = peer_case
     found = turns(FEW, cases)
     yield compared(f"batch of a Python tool, {cores} jobs", "calls/s", (found["all"], [rate * cores for rate in found["one"]]),
                    peer=f"{cores} times one job", goal=0.8)  # fmt: skip
-    yield compared("the same on Dask, its start included", "calls/s", (found["dask"], found["all"]), peer="here", goal=0.85)
+    yield compared(
+        "the same on Dask, its start included",
+        "calls/s",
+        (found["dask"], found["all"]),
+        peer="here",
+        goal=0.85,
+    )
     if "loky" in found:
-        yield compared("batch of a Python tool", "calls/s", (found["all"], found["loky"]), peer="joblib with loky, no isolation", goal=None)
+        yield compared(
+            "batch of a Python tool",
+            "calls/s",
+            (found["all"], found["loky"]),
+            peer="joblib with loky, no isolation",
+            goal=None,
+        )
 
 
-def through(project: Project, name: str, inputs: Iterator[dict[str, int]], *, jobs: int = 0, on: str = "local") -> None:
+def through(
+    project: Project,
+    name: str,
+    inputs: Iterator[dict[str, int]],
+    *,
+    jobs: int = 0,
+    on: str = "local",
+) -> None:
     """Run a batch to its end."""
     for outcome in project.batch(name, inputs, jobs=jobs, on=on):
         assert outcome.ok, outcome
@@ -65,7 +100,12 @@ def loky(cores: int) -> Callable[[], object] | None:
     return lambda: Parallel(n_jobs=cores, backend="loky")(delayed(work)(n) for n in range(FEW))
 
 
-def turns(calls: int, cases: dict[str, Callable[[], object]], *, clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
+def turns(
+    calls: int,
+    cases: dict[str, Callable[[], object]],
+    *,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
     """Return the calls a second of each case, once for each round, by a clock."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(ROUNDS):

@@ -1,4 +1,6 @@
-"""Calls in one process: through `Project` beside what the least would do, and validation beside jsonschema_rs alone."""
+"""Calls in one process: through `Project` beside what the least would do, and validation beside
+jsonschema_rs alone.
+"""
 
 import json
 import os
@@ -21,14 +23,22 @@ NESTED = {
         "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 10},
         "filter": {
             "type": "object",
-            "properties": {"since": {"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"}, "kind": {"enum": ["a", "b", "c"]}},
+            "properties": {
+                "since": {"type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}$"},
+                "kind": {"enum": ["a", "b", "c"]},
+            },
             "required": ["since"],
         },
     },
     "required": ["query"],
     "additionalProperties": False,
 }
-ASKED = {"query": "weather in Berlin", "limit": 5, "tags": ["x", "y"], "filter": {"since": "2025-01-01", "kind": "a"}}
+ASKED = {
+    "query": "weather in Berlin",
+    "limit": 5,
+    "tags": ["x", "y"],
+    "filter": {"since": "2025-01-01", "kind": "a"},
+}
 
 
 def add(a: int, b: int) -> int:
@@ -37,7 +47,9 @@ def add(a: int, b: int) -> int:
 
 
 class Floor:
-    """A registry by hand: looks up, validates, calls, says the result in JSON and writes one line."""
+    """A registry by hand: looks up, validates, calls, says the result in JSON and writes one
+    line.
+    """
 
     def __init__(self, log: Path) -> None:
         self._tools = {"add": (jsonschema_rs.validator_for(ADD), add)}
@@ -49,8 +61,19 @@ class Floor:
         if not validator.is_valid(arguments):
             raise ValueError(name)
         result = function(**arguments)
-        outcome = {"tool": name, "result": result, "text": json.dumps(result), "ms": (time.perf_counter() - began) * 1000}
-        os.write(self._log, json.dumps({"time": time.time(), "tool": name, "ok": True, "ms": outcome["ms"]}).encode() + b"\n")
+        outcome = {
+            "tool": name,
+            "result": result,
+            "text": json.dumps(result),
+            "ms": (time.perf_counter() - began) * 1000,
+        }
+        os.write(
+            self._log,
+            json.dumps(
+                {"time": time.time(), "tool": name, "ok": True, "ms": outcome["ms"]}
+            ).encode()
+            + b"\n",
+        )
         return outcome
 
 
@@ -68,13 +91,33 @@ def axes(scratch: Path) -> Iterator[Axis]:
         }
     )
     by_hand = "by hand, with a log line"
-    yield compared("in-process call through Project, 4 tools", "calls/s", (found["small"], found["floor"]), peer=by_hand, goal=0.5)
-    yield compared("the same, 1,000 tools", "calls/s", (found["large"], found["small"]), peer="4 tools", goal=0.9)
-    for name, schema, arguments, goal in (("flat", ADD, given, 0.5), ("nested", NESTED, ASKED, 0.25)):
+    yield compared(
+        "in-process call through Project, 4 tools",
+        "calls/s",
+        (found["small"], found["floor"]),
+        peer=by_hand,
+        goal=0.5,
+    )
+    yield compared(
+        "the same, 1,000 tools",
+        "calls/s",
+        (found["large"], found["small"]),
+        peer="4 tools",
+        goal=0.9,
+    )
+    for name, schema, arguments, goal in (
+        ("flat", ADD, given, 0.5),
+        ("nested", NESTED, ASKED, 0.25),
+    ):
         yield _judged(f"checked_inputs, {name} arguments", schema, arguments, goal)
 
 
 def _judged(name: str, schema: JsonObject, arguments: JsonObject, goal: float) -> Axis:
-    tool, native = Tool(uid="tool-x", name="x", description="", input_schema=schema), jsonschema_rs.validator_for(schema)
-    found = rates({"ours": lambda: checked_inputs(tool, arguments), "rs": lambda: native.is_valid(arguments)})
+    tool, native = (
+        Tool(uid="tool-x", name="x", description="", input_schema=schema),
+        jsonschema_rs.validator_for(schema),
+    )
+    found = rates(
+        {"ours": lambda: checked_inputs(tool, arguments), "rs": lambda: native.is_valid(arguments)}
+    )
     return compared(name, "calls/s", (found["ours"], found["rs"]), peer="jsonschema_rs", goal=goal)

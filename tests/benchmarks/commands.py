@@ -1,4 +1,6 @@
-"""Whole commands: start-up beside an empty click command, and one tool among 10,000 beside one among ten."""
+"""Whole commands: start-up beside an empty click command, and one tool among 10,000 beside one
+among ten.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -6,7 +8,14 @@ from pathlib import Path
 
 from tests.benchmarks import listing, startup
 from tests.benchmarks.axes import Axis
-from tests.benchmarks.interleaved import Program, Row, home_environment, measure, processor_time, vespe_command
+from tests.benchmarks.interleaved import (
+    Program,
+    Row,
+    home_environment,
+    measure,
+    processor_time,
+    vespe_command,
+)
 
 GOALS = {
     "vespe tool list (100 tools)": 1.4,
@@ -23,10 +32,17 @@ def axes(scratch: Path) -> Iterator[Axis]:
     programs = startup.own_programs(scratch / "commands", env, tools=100)
     project = programs[0].cwd
     programs.append(
-        Program(name="from vespe import Project", argv=[sys.executable, "-c", "from vespe import Project"], cwd=project, env=env)
+        Program(
+            name="from vespe import Project",
+            argv=[sys.executable, "-c", "from vespe import Project"],
+            cwd=project,
+            env=env,
+        )
     )
     rows = measure(programs, rounds=15, reference=startup.REFERENCE, clock=processor_time)
-    yield from (_axis(row, rows, startup.REFERENCE, GOALS[row.name]) for row in rows if row.name in GOALS)
+    yield from (
+        _axis(row, rows, startup.REFERENCE, GOALS[row.name]) for row in rows if row.name in GOALS
+    )
     yield from _large(scratch / "commands", env)
 
 
@@ -38,8 +54,18 @@ def _large(scratch: Path, env: dict[str, str]) -> Iterator[Axis]:
     programs = [
         Program(name="one of 10", argv=run, cwd=scratch / "large-10", env=env),
         Program(name="vespe tool run, one of 10,000", argv=run, cwd=large, env=env),
-        Program(name=listing.REFERENCE, argv=[sys.executable, "-c", listing.READ_AND_PARSE], cwd=large, env=env),
-        Program(name="vespe tool list of 10,000, warm", argv=[*vespe, "tool", "list"], cwd=large, env=env),
+        Program(
+            name=listing.REFERENCE,
+            argv=[sys.executable, "-c", listing.READ_AND_PARSE],
+            cwd=large,
+            env=env,
+        ),
+        Program(
+            name="vespe tool list of 10,000, warm",
+            argv=[*vespe, "tool", "list"],
+            cwd=large,
+            env=env,
+        ),
     ]
     rows = measure(programs, rounds=5, reference="one of 10", clock=processor_time)
     yield _axis(rows[1], rows, "one of 10", 1.3)
@@ -49,4 +75,13 @@ def _large(scratch: Path, env: dict[str, str]) -> Iterator[Axis]:
 def _axis(row: Row, rows: list[Row], reference: str, goal: float | None) -> Axis:
     peer = next(other for other in rows if other.name == reference)
     ratio = row.median / peer.median
-    return Axis(name=row.name, unit="ms", ours=row.median, peer=reference, theirs=peer.median, ratio=ratio, goal=goal, more=False)
+    return Axis(
+        name=row.name,
+        unit="ms",
+        ours=row.median,
+        peer=reference,
+        theirs=peer.median,
+        ratio=ratio,
+        goal=goal,
+        more=False,
+    )

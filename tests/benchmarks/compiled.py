@@ -1,4 +1,6 @@
-"""A compiled tool in a process that lives: what a warm call costs both sides, beside wasmtime in the caller's own process."""
+"""A compiled tool in a process that lives: what a warm call costs both sides, beside wasmtime in
+the caller's own process.
+"""
 
 import os
 import shutil
@@ -20,9 +22,13 @@ ROUNDS, CALLS = 30, 50
 
 
 def axes(scratch: Path) -> Iterator[Axis]:
-    """Measure `word_count` in rounds of 50 calls, in turn with the same module run by wasmtime alone."""
+    """Measure `word_count` in rounds of 50 calls, in turn with the same module run by wasmtime
+    alone.
+    """
     root = make_project(scratch / "compiled", tools=1)
-    shutil.copytree(KIT / "tool-uid_word_count_compiled", root / ".vespe/tools/tool-uid_word_count_compiled")
+    shutil.copytree(
+        KIT / "tool-uid_word_count_compiled", root / ".vespe/tools/tool-uid_word_count_compiled"
+    )
     time.sleep(0.2)
     module = (KIT / "tool-uid_word_count_compiled" / "tool.wasm").read_bytes()
     bare = _bare(module, scratch)
@@ -34,20 +40,44 @@ def axes(scratch: Path) -> Iterator[Axis]:
         call()
         bare()
         workers = _below(os.getpid())
-        ours, theirs = zip(*((_spent(call, workers), _spent(bare, [])) for _ in range(ROUNDS)), strict=True)
+        ours, theirs = zip(
+            *((_spent(call, workers), _spent(bare, [])) for _ in range(ROUNDS)), strict=True
+        )
     WORKERS.close()
-    work, waited = ([statistics.median(one[which] for one in side) for side in (ours, theirs)] for which in (0, 1))
-    yield _axis("compiled tool, a warm call: work of both sides", work[0], "500 µs", GOAL_US, goal=1)
+    work, waited = (
+        [statistics.median(one[which] for one in side) for side in (ours, theirs)]
+        for which in (0, 1)
+    )
+    yield _axis(
+        "compiled tool, a warm call: work of both sides", work[0], "500 µs", GOAL_US, goal=1
+    )
     yield _axis("the same, until it is answered", waited[0], "500 µs", GOAL_US, goal=1)
-    yield _axis("compiled tool, a warm call: work of both sides", work[0], "wasmtime in the caller", work[1], goal=None)
+    yield _axis(
+        "compiled tool, a warm call: work of both sides",
+        work[0],
+        "wasmtime in the caller",
+        work[1],
+        goal=None,
+    )
 
 
 def _axis(name: str, ours: float, peer: str, theirs: float, *, goal: float | None) -> Axis:
-    return Axis(name=name, unit="µs", ours=ours, peer=peer, theirs=theirs, ratio=ours / theirs, goal=goal, more=False)
+    return Axis(
+        name=name,
+        unit="µs",
+        ours=ours,
+        peer=peer,
+        theirs=theirs,
+        ratio=ours / theirs,
+        goal=goal,
+        more=False,
+    )
 
 
 def _bare(code: bytes, scratch: Path) -> Callable[[], None]:
-    """Return a call of a module as wasmtime's own examples make it: a fresh instance, its input and output in files."""
+    """Return a call of a module as wasmtime's own examples make it: a fresh instance, its input and
+    output in files.
+    """
     engine = wasmtime.Engine()
     linker, module = wasmtime.Linker(engine), wasmtime.Module(engine, code)
     linker.define_wasi()
@@ -67,7 +97,9 @@ def _bare(code: bytes, scratch: Path) -> Callable[[], None]:
 
 
 def _spent(call: Callable[[], None], others: list[int]) -> tuple[float, float]:
-    """Return the microseconds of processor time, of this process and others, and those that passed, for one call."""
+    """Return the microseconds of processor time, of this process and others, and those that passed,
+    for one call.
+    """
     began, before = time.perf_counter(), _work(others)
     for _ in range(CALLS):
         call()
@@ -75,8 +107,14 @@ def _spent(call: Callable[[], None], others: list[int]) -> tuple[float, float]:
 
 
 def _work(others: list[int]) -> float:
-    files = [f"/proc/{pid}/task/{task}/schedstat" for pid in others for task in os.listdir(f"/proc/{pid}/task")]
-    return time.process_time() + sum(int(Path(file).read_bytes().split()[0]) for file in files) / 1e9
+    files = [
+        f"/proc/{pid}/task/{task}/schedstat"
+        for pid in others
+        for task in os.listdir(f"/proc/{pid}/task")
+    ]
+    return (
+        time.process_time() + sum(int(Path(file).read_bytes().split()[0]) for file in files) / 1e9
+    )
 
 
 def _below(pid: int) -> list[int]:

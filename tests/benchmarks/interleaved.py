@@ -1,4 +1,6 @@
-"""Whole processes timed in interleaved rounds, so that what the machine does meanwhile falls on all of them alike."""
+"""Whole processes timed in interleaved rounds, so that what the machine does meanwhile falls on all
+of them alike.
+"""
 
 import json
 import os
@@ -27,7 +29,9 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What came of one program, in milliseconds; `ratio` is its median over that of the reference."""
+    """What came of one program, in milliseconds; `ratio` is its median over that of the
+    reference.
+    """
 
     name: str
     median: float
@@ -36,24 +40,39 @@ class Row:
 
 
 def vespe_command() -> list[str]:
-    """Give the installed `vespe` beside this interpreter, as a user starts it, else its entry point by hand."""
+    """Give the installed `vespe` beside this interpreter, as a user starts it, else its entry point
+    by hand.
+    """
     script = Path(sys.executable).with_name("vespe")
     return [str(script)] if script.exists() else [sys.executable, "-c", RUN_MAIN]
 
 
 def home_environment(home: Path) -> dict[str, str]:
-    """Give the environment of a user who has nothing yet: a home of its own, and no settings of Vespe, XDG or Python.
+    """Give the environment of a user who has nothing yet: a home of its own, and no settings of
+    Vespe, XDG or Python.
 
     With PYTHONDONTWRITEBYTECODE every start would compile every module again.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("VESPE_", "XDG_", "COV_", "COVERAGE_", "PYTHON"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("VESPE_", "XDG_", "COV_", "COVERAGE_", "PYTHON"))
+    }
     return kept | {"HOME": str(home), "NO_COLOR": "1"}
 
 
-def measure(programs: Sequence[Program], *, rounds: int, reference: str, clock: Callable[[], float] = time.perf_counter) -> list[Row]:
-    """Time every program once in each round, after one round that is not counted; ends with the first that fails.
+def measure(
+    programs: Sequence[Program],
+    *,
+    rounds: int,
+    reference: str,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Row]:
+    """Time every program once in each round, after one round that is not counted; ends with the
+    first that fails.
 
-    With `processor_time` as the `clock` what counts is the work of each program and its children, whatever else the machine does.
+    With `processor_time` as the `clock` what counts is the work of each program and its children,
+    whatever else the machine does.
     """
     times: dict[str, list[float]] = {program.name: [] for program in programs}
     for number in range(rounds + 1):
@@ -64,7 +83,12 @@ def measure(programs: Sequence[Program], *, rounds: int, reference: str, clock: 
                 times[program.name].append(elapsed)
     floor = statistics.median(times[reference])
     return [
-        Row(name=name, median=statistics.median(taken), fastest=min(taken), ratio=statistics.median(taken) / floor)
+        Row(
+            name=name,
+            median=statistics.median(taken),
+            fastest=min(taken),
+            ratio=statistics.median(taken) / floor,
+        )
         for name, taken in times.items()
     ]
 
@@ -72,7 +96,15 @@ def measure(programs: Sequence[Program], *, rounds: int, reference: str, clock: 
 def show(rows: Sequence[Row], *, reference: str, as_json: bool) -> None:
     """Print the rows as a table, or as one JSON document."""
     if as_json:
-        print(json.dumps({row.name: {"median_ms": row.median, "min_ms": row.fastest, "ratio": row.ratio} for row in rows}, indent=2))
+        print(
+            json.dumps(
+                {
+                    row.name: {"median_ms": row.median, "min_ms": row.fastest, "ratio": row.ratio}
+                    for row in rows
+                },
+                indent=2,
+            )
+        )
         return
     width = max(len(row.name) for row in rows)
     print(f"{'':{width}}  median ms     min ms   x {reference}")
@@ -81,7 +113,9 @@ def show(rows: Sequence[Row], *, reference: str, as_json: bool) -> None:
 
 
 def processor_time() -> float:
-    """Return the seconds of processor time that children of this process have taken until they ended."""
+    """Return the seconds of processor time that children of this process have taken until they
+    ended.
+    """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -90,8 +124,17 @@ def _once(program: Program, clock: Callable[[], float]) -> float:
     if program.before:
         program.before()
     started = clock()
-    done = subprocess.run(program.argv, cwd=program.cwd, env=dict(program.env), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(
+        program.argv,
+        cwd=program.cwd,
+        env=dict(program.env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
     elapsed = (clock() - started) * 1000
     if done.returncode:
-        sys.exit(f"{program.name} ended with {done.returncode}:\n{done.stderr.decode('utf-8', 'replace')}")
+        sys.exit(
+            f"{program.name} ended with {done.returncode}:\n{done.stderr.decode('utf-8', 'replace')}"
+        )
     return elapsed

@@ -1,4 +1,5 @@
-"""What installing costs: a kit of 1,000 tools against `git clone` of the same repository, and a tree bomb until it is refused.
+"""What installing costs: a kit of 1,000 tools against `git clone` of the same repository, and a
+tree bomb until it is refused.
 
 python -m tests.benchmarks.kit_install [--tools 1000] [--rounds 5]
 """
@@ -15,7 +16,15 @@ from pathlib import Path
 
 from tests.support.ondisk import python_tool, write_kit
 
-GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
+GIT = (
+    "git",
+    "-c",
+    "user.name=t",
+    "-c",
+    "user.email=t@example.invalid",
+    "-c",
+    "commit.gpgsign=false",
+)
 
 
 def repository(root: Path, tools: int) -> Path:
@@ -23,7 +32,12 @@ def repository(root: Path, tools: int) -> Path:
     kit = write_kit(root / "source", "large")
     for number in range(tools):
         python_tool(kit / f"tool-n{number}", f"n{number}", f"return {number}")
-    for arguments in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "first"), ("gc", "-q")):
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("add", "."),
+        ("commit", "-qm", "first"),
+        ("gc", "-q"),
+    ):
         subprocess.run([*GIT, "-C", str(root / "source"), *arguments], check=True)
     return root / "source"
 
@@ -35,24 +49,47 @@ def bomb(root: Path) -> Path:
 
     def made(*arguments: str, stdin: bytes) -> str:
         return (
-            subprocess.run([*GIT, "-C", str(source), *arguments], input=stdin, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+            subprocess.run(
+                [*GIT, "-C", str(source), *arguments],
+                input=stdin,
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            .stdout.decode()
+            .strip()
         )
 
     blob = made("hash-object", "-w", "--stdin", stdin=b"x")
     tree = made("mktree", stdin=b"".join(f"100644 blob {blob}\tf{n}\n".encode() for n in range(10)))
     for _ in range(6):
-        tree = made("mktree", stdin=b"".join(f"040000 tree {tree}\td{n}\n".encode() for n in range(10)))
+        tree = made(
+            "mktree", stdin=b"".join(f"040000 tree {tree}\td{n}\n".encode() for n in range(10))
+        )
     config = made("hash-object", "-w", "--stdin", stdin=b'{"kit_id": "bomb"}')
-    top = made("mktree", stdin=f"100644 blob {config}\tkit_config.json\n040000 tree {tree}\tdeep\n".encode())
+    top = made(
+        "mktree",
+        stdin=f"100644 blob {config}\tkit_config.json\n040000 tree {tree}\tdeep\n".encode(),
+    )
     subprocess.run(
-        [*GIT, "-C", str(source), "update-ref", "refs/heads/main", made("commit-tree", top, "-m", "first", stdin=b"")], check=True
+        [
+            *GIT,
+            "-C",
+            str(source),
+            "update-ref",
+            "refs/heads/main",
+            made("commit-tree", top, "-m", "first", stdin=b""),
+        ],
+        check=True,
     )
     return source
 
 
 def timed(arguments: list[str], *, cwd: Path, home: Path) -> tuple[float, int]:
     """Run a command as a user with that home; gives seconds and its exit code."""
-    kinds = {f"XDG_{kind.upper()}_HOME": str(home / kind) for kind in ("config", "data", "state", "cache")}
+    kinds = {
+        f"XDG_{kind.upper()}_HOME": str(home / kind)
+        for kind in ("config", "data", "state", "cache")
+    }
     environment = {**os.environ, **kinds, "HOME": str(home), "GIT_CONFIG_GLOBAL": "/dev/null"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
@@ -61,15 +98,23 @@ def timed(arguments: list[str], *, cwd: Path, home: Path) -> tuple[float, int]:
 
 
 def install(root: Path, source: Path, number: int) -> tuple[float, int]:
-    """Install into a fresh project of a fresh user, and leave it: ext4 looks long for a place where much was deleted just now."""
+    """Install into a fresh project of a fresh user, and leave it: ext4 looks long for a place where
+    much was deleted just now.
+    """
     project, home = root / f"project-{number}", root / f"home-{number}"
     (project / ".vespe").mkdir(parents=True)
-    return timed([sys.executable, "-m", "vespe", "kit", "install", str(source), "--yes"], cwd=project, home=home)
+    return timed(
+        [sys.executable, "-m", "vespe", "kit", "install", str(source), "--yes"],
+        cwd=project,
+        home=home,
+    )
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tools", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
@@ -78,18 +123,30 @@ def main() -> None:
         source = repository(root, given.tools)
         clones, installs = [], []
         for number in range(given.rounds):
-            clones.append(timed([*GIT, "clone", "-q", f"file://{source}", str(root / f"clone-{number}")], cwd=root, home=root / "home")[0])
+            clones.append(
+                timed(
+                    [*GIT, "clone", "-q", f"file://{source}", str(root / f"clone-{number}")],
+                    cwd=root,
+                    home=root / "home",
+                )[0]
+            )
             seconds, code = install(root, source, number)
             assert code == 0
             installs.append(seconds)
         clone, taken = statistics.median(clones), statistics.median(installs)
         ratio = statistics.median(one / other for one, other in zip(installs, clones, strict=True))
-        print(f"{given.tools} tools: git clone {clone:.3f} s, vespe kit install {taken:.3f} s, ratio {ratio:.2f}")
+        print(
+            f"{given.tools} tools: git clone {clone:.3f} s, vespe kit install {taken:.3f} s, ratio {ratio:.2f}"
+        )
         source = bomb(root)
-        objects = sum(path.stat().st_size for path in (source / ".git/objects").rglob("*") if path.is_file())
+        objects = sum(
+            path.stat().st_size for path in (source / ".git/objects").rglob("*") if path.is_file()
+        )
         seconds, code = install(root, source, given.rounds)
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"tree bomb: 10^7 files in {objects} bytes of objects, exit {code} after {seconds:.2f} s, at most {peak:.0f} MiB")
+        print(
+            f"tree bomb: 10^7 files in {objects} bytes of objects, exit {code} after {seconds:.2f} s, at most {peak:.0f} MiB"
+        )
         subprocess.run(["chmod", "-R", "u+w", name], check=True)
 
 

@@ -1,6 +1,8 @@
-"""What lint finds in real definitions, and how long it takes: `python -m tests.benchmarks.lint_corpus [DIR] [--write]`.
+"""What lint finds in real definitions, and how long it takes:
+`python -m tests.benchmarks.lint_corpus [DIR] [--write]`.
 
-DIR holds one folder a collection, of files of definitions; `--write` keeps the figures for docs/lint.md.
+DIR holds one folder a collection, of files of definitions; `--write` keeps the figures for
+docs/lint.md.
 """
 
 import argparse
@@ -24,17 +26,30 @@ LEFT_OUT = ("FINDINGS.jsonl",)
 
 def files(folder: Path) -> list[Path]:
     """Give the files of definitions of one collection."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name.endswith(SUFFIXES) and path.name not in LEFT_OUT]
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name.endswith(SUFFIXES) and path.name not in LEFT_OUT
+    ]
 
 
 def measure(folder: Path) -> dict[str, Any]:
     """Lint one collection with every rule."""
     paths = [str(path) for path in files(folder)]
-    places = {path: [definition.pointers[""] for definition in foreign.read(path).definitions] for path in paths}
+    places = {
+        path: [definition.pointers[""] for definition in foreign.read(path).definitions]
+        for path in paths
+    }
     start = time.perf_counter()
     findings = list(Audit(Settings()).findings(paths))
     seconds = time.perf_counter() - start
-    wrong = {(f.path, at) for f in findings if f.severity == "error" for at in places[f.path] if f"{f.pointer}/".startswith(f"{at}/")}
+    wrong = {
+        (f.path, at)
+        for f in findings
+        if f.severity == "error"
+        for at in places[f.path]
+        if f"{f.pointer}/".startswith(f"{at}/")
+    }
     rules = Counter(f"{f.rule} ({f.severity})" for f in findings)
     return {
         "collection": folder.name,
@@ -49,7 +64,9 @@ def measure(folder: Path) -> dict[str, Any]:
 def main() -> None:
     """Read the options, lint each collection, print or write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", nargs="?", type=Path, default=CORPUS, help=f"the folder of collections ({CORPUS})")
+    parser.add_argument(
+        "corpus", nargs="?", type=Path, default=CORPUS, help=f"the folder of collections ({CORPUS})"
+    )
     parser.add_argument("--write", action="store_true", help=f"write {FIGURES.name}")
     options = parser.parse_args()
     rows = [measure(folder) for folder in sorted(options.corpus.iterdir()) if folder.is_dir()]

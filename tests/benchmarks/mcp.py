@@ -1,8 +1,10 @@
-"""MCP over stdio beside its peers, in one run: python -m tests.benchmarks.mcp [--rounds 3] [--calls 3000].
+"""MCP over stdio beside its peers, in one run: python -m tests.benchmarks.mcp [--rounds 3] [--calls
+3000].
 
-Every server has the same tool, `add`, which is code of its own process. Each round starts each server once, in turn, so that
-all meet the same machine: start to `tools/list` answered, calls a second one at a time and 16 in flight, resident memory. The
-client is the same bare one for all. `asyncio` is our own server's handling in an event loop instead of threads.
+Every server has the same tool, `add`, which is code of its own process. Each round starts each
+server once, in turn, so that all meet the same machine: start to `tools/list` answered, calls a
+second one at a time and 16 in flight, resident memory. The client is the same bare one for all.
+`asyncio` is our own server's handling in an event loop instead of threads.
 """
 
 import argparse
@@ -146,11 +148,15 @@ class Client:
 
     def __init__(self, argv: list[str], cwd: Path) -> None:
         self.began = time.perf_counter()
-        self.process = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            argv, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
 
     def send(self, method: str, params: Any, identifier: int | None) -> None:
         assert self.process.stdin is not None
-        message = {"jsonrpc": "2.0", "method": method, "params": params} | ({} if identifier is None else {"id": identifier})
+        message = {"jsonrpc": "2.0", "method": method, "params": params} | (
+            {} if identifier is None else {"id": identifier}
+        )
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -161,7 +167,11 @@ class Client:
     def begin(self) -> float:
         """Shake hands and list; gives the milliseconds since the start."""
         info = {"name": "bench", "version": "1"}
-        self.send("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}, 0)
+        self.send(
+            "initialize",
+            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info},
+            0,
+        )
         self.read()
         self.send("notifications/initialized", {}, None)
         self.send("tools/list", {}, 1)
@@ -173,7 +183,9 @@ class Client:
         began, sent = time.perf_counter(), 0
         for got in range(number):
             while sent < min(number, got + in_flight):
-                self.send("tools/call", {"name": "add", "arguments": {"a": sent, "b": 2}}, 10 + sent)
+                self.send(
+                    "tools/call", {"name": "add", "arguments": {"a": sent, "b": 2}}, 10 + sent
+                )
                 sent += 1
             answer = self.read()
             assert answer["result"]["structuredContent"]["sum"] == answer["id"] - 10 + 2
@@ -221,7 +233,13 @@ def has(python: str, module: str) -> bool:
 def project() -> Iterator[Path]:
     """A project with the tool, in a home of its own."""
     with tempfile.TemporaryDirectory() as directory:
-        for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        for name in (
+            "HOME",
+            "XDG_STATE_HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "XDG_CACHE_HOME",
+        ):
             os.environ[name] = str(Path(directory, "home", name))
         os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent.parent)
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -230,7 +248,12 @@ def project() -> Iterator[Path]:
         root.mkdir()
         found_project(root)
         tool.mkdir(parents=True)
-        config = {"uid": "tool-add", "name": "add", "description": "Add.", "schema": {"input": SCHEMA, "output": SUM}}
+        config = {
+            "uid": "tool-add",
+            "name": "add",
+            "description": "Add.",
+            "schema": {"input": SCHEMA, "output": SUM},
+        }
         (tool / "config.json").write_text(json.dumps(config), encoding="utf-8")
         (tool / "description.md").write_text("# add\n", encoding="utf-8")
         time.sleep(0.2)
@@ -241,7 +264,12 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--calls", type=int, default=3000)
-    options.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="an interpreter that has mcp and fastmcp")
+    options.add_argument(
+        "--peers",
+        default=sys.executable,
+        metavar="PYTHON",
+        help="an interpreter that has mcp and fastmcp",
+    )
     given = options.parse_args()
     servers = {name: argv for name in SERVERS if (argv := command(name, given.peers)) is not None}
     found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in servers}
@@ -249,7 +277,9 @@ def main() -> None:
         for _ in range(given.rounds):
             for name, argv in servers.items():
                 found[name].append(measured(Client(argv, root), given.calls))
-    print(f"{'median of ' + str(given.rounds):<18}{'start ms':>10}{'calls/s':>10}{'16 flying':>11}{'MiB':>8}")
+    print(
+        f"{'median of ' + str(given.rounds):<18}{'start ms':>10}{'calls/s':>10}{'16 flying':>11}{'MiB':>8}"
+    )
     for name, rows in found.items():
         start, one, many, mib = (statistics.median(column) for column in zip(*rows, strict=True))
         print(f"{name:<18}{start:>10.0f}{one:>10.0f}{many:>11.0f}{mib:>8.1f}")

@@ -1,4 +1,5 @@
-"""A long life over stdio: python -m tests.benchmarks.mcp_soak [--calls 100000]; a hostile line every 100 calls.
+"""A long life over stdio: python -m tests.benchmarks.mcp_soak [--calls 100000]; a hostile line
+every 100 calls.
 
 Says how memory and descriptors drifted from the first tenth to the end, and the latency of calls.
 """
@@ -12,14 +13,18 @@ from pathlib import Path
 
 from tests.benchmarks.mcp import VESPE, Client, project
 
-HOSTILE = json.loads((Path(__file__).parent.parent / "cases/mcp/hostile_lines.json").read_text(encoding="utf-8"))
+HOSTILE = json.loads(
+    (Path(__file__).parent.parent / "cases/mcp/hostile_lines.json").read_text(encoding="utf-8")
+)
 EVERY = 100
 
 
 def hostile(number: int) -> tuple[bytes, int]:
     """A hostile line, and how many answers it gets."""
     case = HOSTILE[number % len(HOSTILE)]
-    text = case.get("before", "") + case.get("line", "") * case.get("times", 1) + case.get("after", "")
+    text = (
+        case.get("before", "") + case.get("line", "") * case.get("times", 1) + case.get("after", "")
+    )
     return bytes.fromhex(case["hex"]) if "hex" in case else text.encode(), len(case["answers"])
 
 
@@ -47,8 +52,12 @@ def main() -> None:
         client.end()
     took.sort()
     p50, p99, worst = took[len(took) // 2], took[len(took) * 99 // 100], took[-1]
-    print(f"{calls} calls, {calls // EVERY} hostile lines: p50 {p50 * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms, worst {worst * 1e3:.1f} ms")
-    print(f"memory {early[0]:.1f} -> {late[0]:.1f} MiB, drift {late[0] - early[0]:.2f} MiB; descriptors {early[1]} -> {late[1]}")
+    print(
+        f"{calls} calls, {calls // EVERY} hostile lines: p50 {p50 * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms, worst {worst * 1e3:.1f} ms"
+    )
+    print(
+        f"memory {early[0]:.1f} -> {late[0]:.1f} MiB, drift {late[0] - early[0]:.2f} MiB; descriptors {early[1]} -> {late[1]}"
+    )
 
 
 def descriptors(client: Client) -> int:

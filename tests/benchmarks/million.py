@@ -1,7 +1,8 @@
 """One million calls in one batch: `python -m tests.benchmarks.million [CALLS] [KILLS]`.
 
-First through `Project.batch`, for the rate and the memory; then into a file by a process that is killed with -9 at random moments and
-goes on each time, until it is done: each id must have exactly one line, and a call that must not run twice must have begun at most once.
+First through `Project.batch`, for the rate and the memory; then into a file by a process that is
+killed with -9 at random moments and goes on each time, until it is done: each id must have exactly
+one line, and a call that must not run twice must have begun at most once.
 """
 
 import array
@@ -33,11 +34,15 @@ def peak_mib() -> float:
 
 
 def measure(root: Path, calls: int) -> None:
-    """Call a function of this process so often, and say how quickly, and with how much memory after a tenth and at the end."""
+    """Call a function of this process so often, and say how quickly, and with how much memory after
+    a tenth and at the end.
+    """
     project = Project(root)
     project.register(lambda a, b: a + b, name="add")
     began, spent, total = time.perf_counter(), time.process_time(), 0
-    for number, outcome in enumerate(project.batch("add", ({"a": n, "b": 1} for n in range(calls))), 1):
+    for number, outcome in enumerate(
+        project.batch("add", ({"a": n, "b": 1} for n in range(calls))), 1
+    ):
         total += outcome.unwrap()
         if number == calls // 10:
             early = peak_mib()
@@ -71,22 +76,40 @@ def torn(root: Path, calls: int, kills: int, *, once: bool) -> None:
     out, rng, killed, done = str(root / "out.jsonl"), random.Random(0), 0, 0
     began = time.perf_counter()
     while True:
-        argv = [sys.executable, "-m", "tests.benchmarks.million", "run", str(root), out, str(calls), "once" * once]
+        argv = [
+            sys.executable,
+            "-m",
+            "tests.benchmarks.million",
+            "run",
+            str(root),
+            out,
+            str(calls),
+            "once" * once,
+        ]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, encoding="utf-8") as process:
             try:
-                said, _ = process.communicate(timeout=FIRST_KILL_S + rng.uniform(0, 20) if killed < kills else None)
+                said, _ = process.communicate(
+                    timeout=FIRST_KILL_S + rng.uniform(0, 20) if killed < kills else None
+                )
                 assert process.returncode == 0
                 break
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
-        killed, done = killed + 1, len(Path(out).read_bytes().splitlines()) if os.path.exists(out) else 0
+        killed, done = (
+            killed + 1,
+            len(Path(out).read_bytes().splitlines()) if os.path.exists(out) else 0,
+        )
         print(f"killed, with {done:,} lines", flush=True)
     seen, failed = bytearray(calls), 0
     with open(out, encoding="utf-8") as lines:
         for line in map(json.loads, lines):
             assert not seen[line["id"]], "a line that comes twice"
             seen[line["id"]] = 1
-            assert line["result"] == line["id"] + 1 if line["ok"] else line["error"]["code"] == "unknown_outcome"
+            assert (
+                line["result"] == line["id"] + 1
+                if line["ok"]
+                else line["error"]["code"] == "unknown_outcome"
+            )
             failed += not line["ok"]
     called, times = array.array("q", Path(f"{out}.calls").read_bytes()), bytearray(calls)
     for n in called:
@@ -108,7 +131,12 @@ def main() -> None:
         measure(make_project(Path(scratch) / "rate", tools=1), calls)
         for once in (False, True):
             hints = {"annotations": {} if once else {"readOnlyHint": True}}
-            torn(make_project(Path(scratch) / f"torn-{once}", tools=1, **hints), calls, kills, once=once)
+            torn(
+                make_project(Path(scratch) / f"torn-{once}", tools=1, **hints),
+                calls,
+                kills,
+                once=once,
+            )
 
 
 if __name__ == "__main__":

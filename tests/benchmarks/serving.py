@@ -1,4 +1,6 @@
-"""Serving over MCP: a function of one's own process beside the SDKs, and lists of very many tools."""
+"""Serving over MCP: a function of one's own process beside the SDKs, and lists of very many
+tools.
+"""
 
 import statistics
 import sys
@@ -29,7 +31,11 @@ def axes(scratch: Path) -> Iterator[Axis]:
 
 
 def _stdio(root: Path) -> Iterator[Axis]:
-    servers = {name: argv for name in ("vespe", "TypeScript SDK", "SDK low-level") if (argv := mcp.command(name, sys.executable))}
+    servers = {
+        name: argv
+        for name in ("vespe", "TypeScript SDK", "SDK low-level")
+        if (argv := mcp.command(name, sys.executable))
+    }
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in servers}
     for _ in range(5):
         for name, argv in servers.items():
@@ -49,7 +55,9 @@ def _stdio(root: Path) -> Iterator[Axis]:
 
 
 def _spent(client: mcp.Client) -> tuple[float, float, float]:
-    """Return what a server takes of the processor: milliseconds until it has listed, and calls a second, one at a time and 16 in flight."""
+    """Return what a server takes of the processor: milliseconds until it has listed, and calls a
+    second, one at a time and 16 in flight.
+    """
     try:
         client.begin()
         started = client.spent_s()
@@ -75,7 +83,9 @@ def _lists(scratch: Path) -> Iterator[Axis]:
     yield Axis(name="the same, asked first", unit="ms", ours=first, peer="-", theirs=0, ratio=0)
     root = make_project(scratch / "of-100000", tools=100_000)
     with ServedTools(open_workspace(root)) as tools:
-        page = statistics.median(times({"page": lambda: tools.page("2025-11-25", None)}, rounds=3)["page"])
+        page = statistics.median(
+            times({"page": lambda: tools.page("2025-11-25", None)}, rounds=3)["page"]
+        )
     yield _at_most("tools/list of 100,000, first page", page, 1000)
 
 

@@ -1,7 +1,9 @@
-"""Serving a function of one's own process over HTTP, beside the Python SDK and the TypeScript SDK; and what an idle session costs.
+"""Serving a function of one's own process over HTTP, beside the Python SDK and the TypeScript SDK;
+and what an idle session costs.
 
-All three answer plain JSON and keep no session. The TypeScript SDK knows no revision after 2025-11-25, and makes a server for each
-request, as its own example of a server without sessions does.
+All three answer plain JSON and keep no session. The TypeScript SDK knows no revision after
+2025-11-25, and makes a server for each request, as its own example of a server without sessions
+does.
 """
 
 import contextlib
@@ -28,7 +30,9 @@ SDK = mcp.HIGH_LEVEL.replace('MCPServer("add")', 'MCPServer("add", log_level="WA
 TYPESCRIPT = (
     f'import {{ StreamableHTTPServerTransport }} from "{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js";\n'
     f'import {{ createMcpExpressApp }} from "{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/express.js";\n'
-    + mcp.TYPESCRIPT.replace("const server = new", "const make = () => { const server = new").replace(
+    + mcp.TYPESCRIPT.replace(
+        "const server = new", "const make = () => { const server = new"
+    ).replace(
         "await server.connect(new StdioServerTransport());",
         """return server; };
 const app = createMcpExpressApp();
@@ -114,7 +118,9 @@ def _served(argv: list[str], root: Path) -> Iterator[tuple[int, int]]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     argv = [part.replace("{port}", str(port)) for part in argv]
-    with subprocess.Popen(argv, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    with subprocess.Popen(
+        argv, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
         try:
             connected(port).close()
             yield port, server.pid
@@ -160,7 +166,9 @@ def _call(connection: http.client.HTTPConnection, headers: dict[str, str]) -> No
 
 
 def _session_kib(root: Path) -> float:
-    """Return by how much the server's private memory grows for each of the last 800 of 1,000 sessions that shook hands and listed."""
+    """Return by how much the server's private memory grows for each of the last 800 of 1,000
+    sessions that shook hands and listed.
+    """
     with _served([sys.executable, "-c", VESPE], root) as (port, pid):
         for _ in range(_SESSIONS // 5):
             _session(port)
@@ -183,9 +191,13 @@ def _session(port: int) -> None:
         ("tools/list", {}, 200),
     )
     headers = dict(PLAIN)
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+    with contextlib.closing(
+        http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    ) as connection:
         for number, (method, params, status) in enumerate(steps):
-            message = {"jsonrpc": "2.0", "method": method, "params": params} | ({"id": number} if status == 200 else {})
+            message = {"jsonrpc": "2.0", "method": method, "params": params} | (
+                {"id": number} if status == 200 else {}
+            )
             connection.request("POST", "/mcp", json.dumps(message), headers)
             answer = connection.getresponse()
             answer.read()
@@ -199,4 +211,9 @@ def _session(port: int) -> None:
 
 def _private_kib(pid: int) -> int:
     time.sleep(1)
-    return int(Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").partition("Private_Dirty:")[2].split()[0])
+    return int(
+        Path(f"/proc/{pid}/smaps_rollup")
+        .read_text(encoding="utf-8")
+        .partition("Private_Dirty:")[2]
+        .split()[0]
+    )

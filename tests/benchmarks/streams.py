@@ -1,10 +1,12 @@
-"""Gather 20 MB of streamed tool calls: `python tests/benchmarks/streams.py [--megabytes 20] [--json]`.
+"""Gather 20 MB of streamed tool calls:
+`python tests/benchmarks/streams.py [--megabytes 20] [--json]`.
 
-Prints MB/s, the best of five in processor time, of Vespe's processors (in pieces of 64 KB, as they come from a socket, and
-of 1 KB), of a bare loop over lines with `json.loads` that puts the arguments together, and of openai's SDK where it is
-installed: its decoder alone, its stream of chunks, and its accumulator. The last two take a part of the stream, since they
-are slow. Ratios are to the bare loop of the same run and the same stream. `last call` is the time from the last byte of a call to its
-arguments being there, in µs.
+Prints MB/s, the best of five in processor time, of Vespe's processors (in pieces of 64 KB, as they
+come from a socket, and of 1 KB), of a bare loop over lines with `json.loads` that puts the
+arguments together, and of openai's SDK where it is installed: its decoder alone, its stream of
+chunks, and its accumulator. The last two take a part of the stream, since they are slow. Ratios are
+to the bare loop of the same run and the same stream. `last call` is the time from the last byte of
+a call to its arguments being there, in µs.
 """
 
 import argparse
@@ -20,7 +22,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from vespe import ClaudeStreamingProcessor, GptStreamingProcessor, OllamaStreamingProcessor
 
 CALL = json.dumps(
-    {"path": "src/module.py", "pattern": "def .*", "limit": 20, "text": "the second half reads what the first wrote, ✓ " * 12}
+    {
+        "path": "src/module.py",
+        "pattern": "def .*",
+        "limit": 20,
+        "text": "the second half reads what the first wrote, ✓ " * 12,
+    }
 )
 HEAD = {
     "id": "chatcmpl-DpE2mDqa8c3VnbFTjQq3Zzgm5Bx2X",
@@ -49,10 +56,24 @@ def openai_stream(size: int) -> bytes:
     made: list[bytes] = []
     length = index = 0
     while length < size:
-        whole = [{"index": index, "id": f"call_{index}", "type": "function", "function": {"name": "search_text", "arguments": ""}}]
-        calls = [whole] + [[{"index": index, "function": {"arguments": piece}}] for piece in fragments(CALL)]
+        whole = [
+            {
+                "index": index,
+                "id": f"call_{index}",
+                "type": "function",
+                "function": {"name": "search_text", "arguments": ""},
+            }
+        ]
+        calls = [whole] + [
+            [{"index": index, "function": {"arguments": piece}}] for piece in fragments(CALL)
+        ]
         for given in calls:
-            choice = {"index": 0, "delta": {"tool_calls": given}, "logprobs": None, "finish_reason": None}
+            choice = {
+                "index": 0,
+                "delta": {"tool_calls": given},
+                "logprobs": None,
+                "finish_reason": None,
+            }
             made.append(framed({**HEAD, "choices": [choice], "usage": None}))
             length += len(made[-1])
         index += 1
@@ -62,19 +83,37 @@ def openai_stream(size: int) -> bytes:
 
 def anthropic_stream(size: int) -> bytes:
     """Give about `size` bytes of a stream of Anthropic's with the same calls."""
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [], "usage": {"input_tokens": 1}}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude",
+        "content": [],
+        "usage": {"input_tokens": 1},
+    }
     made = [framed({"type": "message_start", "message": message}, "message_start")]
     length = index = 0
     while length < size:
         block = {"type": "tool_use", "id": f"toolu_{index}", "name": "search_text", "input": {}}
-        events: list[tuple[str, dict[str, Any]]] = [("content_block_start", {"content_block": block})]
-        events += [("content_block_delta", {"delta": {"type": "input_json_delta", "partial_json": p}}) for p in fragments(CALL)]
+        events: list[tuple[str, dict[str, Any]]] = [
+            ("content_block_start", {"content_block": block})
+        ]
+        events += [
+            ("content_block_delta", {"delta": {"type": "input_json_delta", "partial_json": p}})
+            for p in fragments(CALL)
+        ]
         for kind, rest in [*events, ("content_block_stop", {})]:
             made.append(framed({"type": kind, "index": index, **rest}, kind))
             length += len(made[-1])
         index += 1
-    end = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}
-    return b"".join([*made, framed(end, "message_delta"), framed({"type": "message_stop"}, "message_stop")])
+    end = {
+        "type": "message_delta",
+        "delta": {"stop_reason": "tool_use"},
+        "usage": {"output_tokens": 9},
+    }
+    return b"".join(
+        [*made, framed(end, "message_delta"), framed({"type": "message_stop"}, "message_stop")]
+    )
 
 
 def ollama_stream(size: int) -> bytes:
@@ -82,7 +121,9 @@ def ollama_stream(size: int) -> bytes:
     call = {"function": {"name": "search_text", "arguments": json.loads(CALL)}}
     head = {"model": "qwen3:4b", "created_at": "2026-01-01T00:00:00.000000000Z"}
     said = {"role": "assistant", "content": ""}
-    tokens = [{**head, "message": {**said, "content": piece}, "done": False} for piece in fragments(CALL)]
+    tokens = [
+        {**head, "message": {**said, "content": piece}, "done": False} for piece in fragments(CALL)
+    ]
     lines = [*tokens, {**head, "message": {**said, "tool_calls": [call]}, "done": False}]
     turn = "".join(json.dumps(line) + "\n" for line in lines).encode()
     last = {**head, "message": said, "done": True, "done_reason": "stop", "eval_count": 1}
@@ -119,7 +160,9 @@ def bare_ollama(data: bytes) -> list[dict[str, Any]]:
 
 
 def gathered(make: Callable[[], Any], piece: int) -> Callable[[bytes], list[str]]:
-    """Give the work of a processor that is fed pieces of so many bytes, and whose events somebody looks at."""
+    """Give the work of a processor that is fed pieces of so many bytes, and whose events somebody
+    looks at.
+    """
 
     def work(data: bytes) -> list[str]:
         processor = make()
@@ -135,7 +178,9 @@ def gathered(make: Callable[[], Any], piece: int) -> Callable[[bytes], list[str]
 
 
 def openai_work() -> dict[str, tuple[int, Callable[[bytes], Any]]]:
-    """Give the SDK's own ways by name, each with the bytes that it is given; {} where it is not installed."""
+    """Give the SDK's own ways by name, each with the bytes that it is given; {} where it is not
+    installed.
+    """
     try:
         import httpx2
         import openai
@@ -150,7 +195,9 @@ def openai_work() -> dict[str, tuple[int, Callable[[bytes], Any]]]:
         return sum(1 for _ in SSEDecoder().iter_bytes(iter([data])))
 
     def chunks(data: bytes) -> Iterator[Any]:
-        response = httpx2.Response(200, content=data, request=httpx2.Request("POST", "http://127.0.0.1:9"))
+        response = httpx2.Response(
+            200, content=data, request=httpx2.Request("POST", "http://127.0.0.1:9")
+        )
         yield from openai.Stream(cast_to=ChatCompletionChunk, response=response, client=client)
 
     def accumulator(data: bytes) -> list[str]:
@@ -178,7 +225,9 @@ def best(work: Callable[[bytes], Any], data: bytes, rounds: int = 5) -> float:
 
 
 def last_call(data: bytes) -> float:
-    """Give the µs between the last byte of a call's arguments and the arguments being there, of a stream of one call."""
+    """Give the µs between the last byte of a call's arguments and the arguments being there, of a
+    stream of one call.
+    """
     processor = GptStreamingProcessor()
     end = data.rindex(b'"finish_reason":"tool_calls"')
     end = data.index(b"\n\n", end) + 2
@@ -208,7 +257,9 @@ def main() -> None:
         figures[f"bare loop: {api}"] = best(bare, stream)
         figures[f"vespe: {api}"] = best(gathered(make, 65536), stream)
     for name, (limit, work) in openai_work().items():
-        figures[name] = best(work, data if limit >= size else openai_stream(limit), 2 if limit < size else 5)
+        figures[name] = best(
+            work, data if limit >= size else openai_stream(limit), 2 if limit < size else 5
+        )
     reference = figures["bare loop with json.loads"]
     waited = sorted(last_call(openai_stream(1)) for _ in range(200))[100]
     if options.json:

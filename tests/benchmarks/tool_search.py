@@ -1,7 +1,8 @@
 """How well and how fast tools are found, beside FastMCP's search, and what a bridge costs a model.
 
-`python -m tests.benchmarks.tool_search FILE --fastmcp PYTHON`: FILE is a set as `vespe tool search --eval` reads it, with tools; PYTHON an
-interpreter that has fastmcp, since it is no dependency of the tests.
+`python -m tests.benchmarks.tool_search FILE --fastmcp PYTHON`: FILE is a set as
+`vespe tool search --eval` reads it, with tools; PYTHON an interpreter that has fastmcp, since it is
+no dependency of the tests.
 """
 
 import argparse
@@ -49,23 +50,31 @@ VERBS = bm25.words(
 
 
 def synthetic(count: int, *, seed: int = 1) -> list[Tool]:
-    """Make so many tools of ordinary words, with arguments, as imported descriptions of APIs are."""
+    """Make so many tools of ordinary words, with arguments, as imported descriptions of APIs
+    are.
+    """
     chosen, made = random.Random(seed), []
     for number in range(count):
         verb, nouns = chosen.choice(VERBS), chosen.sample(WORDS, 3)
-        text = (
-            f"{verb.capitalize()} the {nouns[0]} of a {nouns[1]} by its {nouns[2]} in department {number % 997}, and say what became of it."
-        )
+        text = f"{verb.capitalize()} the {nouns[0]} of a {nouns[1]} by its {nouns[2]} in department {number % 997}, and say what became of it."
         arguments = {
-            f"{noun}_id": {"type": "string", "description": f"The {noun} that is meant, as the list of them gives it."} for noun in nouns
+            f"{noun}_id": {
+                "type": "string",
+                "description": f"The {noun} that is meant, as the list of them gives it.",
+            }
+            for noun in nouns
         }
         schema = {"type": "object", "properties": arguments, "required": [f"{nouns[0]}_id"]}
-        made.append(Tool(uid="", name=f"{verb}_{nouns[0]}_{number}", description=text, input_schema=schema))
+        made.append(
+            Tool(uid="", name=f"{verb}_{nouns[0]}_{number}", description=text, input_schema=schema)
+        )
     return made
 
 
 def times_of(find: Callable[[str], object], queries: Sequence[str]) -> tuple[float, float]:
-    """Return the median and the 95th percentile of a query in milliseconds of the processor, which other work does not count in."""
+    """Return the median and the 95th percentile of a query in milliseconds of the processor, which
+    other work does not count in.
+    """
     took = []
     for query in queries:
         began = time.process_time()
@@ -81,22 +90,43 @@ def percentiles(took: Sequence[float]) -> tuple[float, float]:
 
 def recall(found: Sequence[Sequence[str]], cases: Sequence[tuple[str, Any]], most: int) -> float:
     """Return the share of needs of which one right name is among the first."""
-    hits = [any(name in right for name in names[:most]) for names, (_, needs) in zip(found, cases, strict=True) for right in needs]
+    hits = [
+        any(name in right for name in names[:most])
+        for names, (_, needs) in zip(found, cases, strict=True)
+        for right in needs
+    ]
     return sum(hits) / len(hits)
 
 
-def judged(rows: list[dict[str, str]], cases: list[tuple[str, Any]], python: str | None) -> list[str]:
+def judged(
+    rows: list[dict[str, str]], cases: list[tuple[str, Any]], python: str | None
+) -> list[str]:
     """Return the rows on the set: ours, and FastMCP's where an interpreter with it was named."""
     queries = [query for query, _ in cases]
     index = ToolIndex([Document(row["name"], row["description"]) for row in rows])
     ours = evaluate(index, [row["name"] for row in rows], cases)
-    lines = [_row("Vespe", [ours.recall[1], ours.recall[5], ours.recall[10]], times_of(index.find, queries))]
+    lines = [
+        _row(
+            "Vespe",
+            [ours.recall[1], ours.recall[5], ours.recall[10]],
+            times_of(index.find, queries),
+        )
+    ]
     if python:
         given = json.dumps({"tools": rows, "queries": queries})
-        ran = subprocess.run([python, "-c", FASTMCP], input=given, capture_output=True, text=True, encoding="utf-8", check=True)
+        ran = subprocess.run(
+            [python, "-c", FASTMCP],
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=True,
+        )
         told = json.loads(ran.stdout)
         theirs = [recall(told["found"], cases, most) for most in (1, 5, 10)]
-        lines.append(_row("FastMCP's BM25", theirs, percentiles([took * 1000 for took in told["times"]])))
+        lines.append(
+            _row("FastMCP's BM25", theirs, percentiles([took * 1000 for took in told["times"]]))
+        )
     return lines
 
 
@@ -111,7 +141,10 @@ def sized(count: int, cache: str) -> str:
     index = ToolIndex(documents, cache=cache)
     took = time.process_time() - began
     chosen = random.Random(2)
-    queries = [f"{chosen.choice(VERBS)} the {chosen.choice(WORDS)} of department {chosen.randrange(997)}" for _ in range(300)]
+    queries = [
+        f"{chosen.choice(VERBS)} the {chosen.choice(WORDS)} of department {chosen.randrange(997)}"
+        for _ in range(300)
+    ]
     half, most = times_of(index.find, queries)
     return f"| {count:,} | {took:.2f} | {half:.2f} | {most:.2f} |"
 
@@ -121,7 +154,8 @@ def bridged(tools: Sequence[Tool]) -> tuple[int, int]:
     shape = SHAPES["openai"]
     every = cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens
     return every, cost.total(
-        cost.size_of(shape.definition(tool)) for tool in Bridge({tool.name: tool for tool in tools}).declared.values()
+        cost.size_of(shape.definition(tool))
+        for tool in Bridge({tool.name: tool for tool in tools}).declared.values()
     ).tokens
 
 
@@ -133,8 +167,13 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.file:
         document = json.loads(Path(asked.file).read_text(encoding="utf-8"))
-        rows = [{"name": row["name"], "description": row.get("description") or ""} for row in document["tools"]]
-        print("| search | R@1 | R@5 | R@10 | p50 ms | p95 ms |", "|---|---|---|---|---|---|", sep="\n")
+        rows = [
+            {"name": row["name"], "description": row.get("description") or ""}
+            for row in document["tools"]
+        ]
+        print(
+            "| search | R@1 | R@5 | R@10 | p50 ms | p95 ms |", "|---|---|---|---|---|---|", sep="\n"
+        )
         print(*judged(rows, read_cases(document), asked.fastmcp), sep="\n")
     with tempfile.TemporaryDirectory() as cache:
         print("\n| tools | index s | p50 ms | p95 ms |", "|---|---|---|---|", sep="\n")

@@ -6,7 +6,10 @@ from vespe.calls.arguments import checked_inputs, parsed_arguments
 from vespe.errors import ParsingError
 from vespe.models import Tool
 
-ECHO = {"type": "object", "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}}}
+ECHO = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
+}
 
 
 def test_defaults_of_the_schema_are_filled_in_and_the_input_is_not_touched() -> None:
@@ -16,7 +19,18 @@ def test_defaults_of_the_schema_are_filled_in_and_the_input_is_not_touched() -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"a": NaN}', '{"a": 1, "a": 2}', "null", b"\xff", '{"a": "\\ud800"}', "[" * 100 + "]" * 100]
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"a": NaN}',
+        '{"a": 1, "a": 2}',
+        "null",
+        b"\xff",
+        '{"a": "\\ud800"}',
+        "[" * 100 + "]" * 100,
+    ],
 )
 def test_p23_what_is_not_one_strict_json_object_never_runs(text: str | bytes) -> None:
     with pytest.raises(ParsingError):

@@ -24,12 +24,16 @@ TOO_MUCH = {"tool_budget": 10}
 
 @pytest.fixture
 def bench(home: Path, tmp_path: Path) -> Bench:
-    """A project with `double` and `greet`, to be found, `status`, always exposed, and `gone`, never."""
+    """A project with `double` and `greet`, to be found, `status`, always exposed, and `gone`,
+    never.
+    """
     found_project(tmp_path)
     made = Bench(tmp_path)
     made.tool("double", lambda n: 2 * n, schema=NUMBER, description="Multiply a number by two.")
     made.tool("greet", lambda: "hello", description="Say hello to a person.")
-    made.tool("status", lambda: "up", description="Say whether the service runs.", annotations=READ_ONLY)
+    made.tool(
+        "status", lambda: "up", description="Say whether the service runs.", annotations=READ_ONLY
+    )
     made.tool("gone", description="Multiply in secret.")
     say(tmp_path, {"tools": {"status": {"expose": "always"}, "gone": {"expose": "never"}}})
     return made
@@ -69,25 +73,43 @@ def test_a_model_searches_reads_and_calls(bench: Bench) -> None:
     found, described, doubled = told(result)
     assert [one["name"] for one in json.loads(found)["tools"]] == ["double"] and doubled == "8"
     assert json.loads(described)["input_schema"]["required"] == ["n"]
-    assert [one.call.name for one in result.calls] == ["search_tools", "describe_tool", "double"] and bench.ran == ["double"]
+    assert [one.call.name for one in result.calls] == [
+        "search_tools",
+        "describe_tool",
+        "double",
+    ] and bench.ran == ["double"]
 
 
 def test_the_declared_list_is_the_same_bytes_through_a_conversation(bench: Bench) -> None:
     from vespe import Agent, AgentOptions
 
-    turns = [{"tool_calls": [call("search_tools", {"query": "hello"})]}, {"tool_calls": [through("greet")]}, {"text": "done"}]
+    turns = [
+        {"tool_calls": [call("search_tools", {"query": "hello"})]},
+        {"tool_calls": [through("greet")]},
+        {"text": "done"},
+    ]
     provider = Watched(*turns)
-    Agent(provider, bench.project(), options=AgentOptions(approve="all", tools_mode="bridge")).run("go")
+    Agent(provider, bench.project(), options=AgentOptions(approve="all", tools_mode="bridge")).run(
+        "go"
+    )
     assert len(provider.sent) == 3 and len(set(provider.sent)) == 1
     assert [one["function"]["name"] for one in json.loads(provider.sent[0])] == ["status", *OWN]
 
 
-@pytest.mark.parametrize(("mode", "said", "declared"), [("all", TOO_MUCH, 3), ("auto", {}, 3), ("auto", TOO_MUCH, 4), ("bridge", {}, 4)])
+@pytest.mark.parametrize(
+    ("mode", "said", "declared"),
+    [("all", TOO_MUCH, 3), ("auto", {}, 3), ("auto", TOO_MUCH, 4), ("bridge", {}, 4)],
+)
 def test_a_mode_says_what_is_declared(bench: Bench, mode: str, said: Any, declared: int) -> None:
     say(bench.root, said)
-    match = {"match": {"tools": ["status", *OWN] if declared == 4 else ["double", "greet", "status"]}, "text": "so"}
+    match = {
+        "match": {"tools": ["status", *OWN] if declared == 4 else ["double", "greet", "status"]},
+        "text": "so",
+    }
     assert run(bench, match, tools_mode=mode).text == "so"
-    with ServedTools(open_workspace(bench.root), registry=bench.registry, selection=Selection(mode=mode)) as tools:
+    with ServedTools(
+        open_workspace(bench.root), registry=bench.registry, selection=Selection(mode=mode)
+    ) as tools:
         assert len(tools.names) == declared
 
 
@@ -112,7 +134,12 @@ def test_what_a_rule_denies_is_denied_by_way_of_the_bridge(bench: Bench) -> None
 
 
 def test_limits_count_the_inner_calls(bench: Bench) -> None:
-    result = run(bench, [through("greet"), through("greet"), through("status")], "done", limits=Limits(max_calls_per_tool=1))
+    result = run(
+        bench,
+        [through("greet"), through("greet"), through("status")],
+        "done",
+        limits=Limits(max_calls_per_tool=1),
+    )
     assert bench.ran == ["greet", "status"] and "limit of 1 call of 'greet'" in told(result)[1]
 
 
@@ -134,7 +161,9 @@ def test_a_call_that_cannot_be_is_refused_in_words(bench: Bench, one: Any, why: 
 
 
 def test_nulls_of_strict_mode_are_what_is_absent_for_the_bridge_too(bench: Bench) -> None:
-    result = run(bench, [call("search_tools", {"query": "multiply", "limit": None})], "done", strict=True)
+    result = run(
+        bench, [call("search_tools", {"query": "multiply", "limit": None})], "done", strict=True
+    )
     assert [one["name"] for one in json.loads(told(result)[0])["tools"]] == ["double"]
 
 
@@ -142,24 +171,43 @@ def test_a_tool_that_was_found_may_be_called_by_its_name(bench: Bench) -> None:
     assert told(run(bench, [call("double", {"n": 2})], "done")) == ["4"]
 
 
-def test_a_recording_of_it_is_replayed_without_running_anything(bench: Bench, tmp_path: Path) -> None:
+def test_a_recording_of_it_is_replayed_without_running_anything(
+    bench: Bench, tmp_path: Path
+) -> None:
     from vespe import Agent, AgentOptions
     from vespe.agents.recordings import RecordingProvider, ReplayProvider
 
     options = AgentOptions(approve="all", tools_mode="bridge")
     inner = SimulatedProvider(
-        {"turns": [{"tool_calls": [call("search_tools", {"query": "two"}), through("double", {"n": 3})]}, {"text": "6"}]}
+        {
+            "turns": [
+                {
+                    "tool_calls": [
+                        call("search_tools", {"query": "two"}),
+                        through("double", {"n": 3}),
+                    ]
+                },
+                {"text": "6"},
+            ]
+        }
     )
     recording = RecordingProvider(inner, tmp_path / "r.json")
     with Agent(
-        recording, bench.project(), options=_with(options, on_result=lambda r: recording.record_outcome(r.call.call_id, r.outcome))
+        recording,
+        bench.project(),
+        options=_with(
+            options, on_result=lambda r: recording.record_outcome(r.call.call_id, r.outcome)
+        ),
     ) as agent:
         agent.run("go")
     bench.ran.clear()
     replay = ReplayProvider(tmp_path / "r.json")
     known = _with(options, known=lambda one: replay.recorded_outcome(one.call_id))
     assert Agent(replay, bench.project(), options=known).run("go").text == "6" and bench.ran == []
-    assert [one["outcome"]["tool"] for one in json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["outcomes"]] == [
+    assert [
+        one["outcome"]["tool"]
+        for one in json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["outcomes"]
+    ] == [
         "search_tools",
         "double",
     ]
@@ -173,7 +221,9 @@ def _with(options: Any, **more: Any) -> Any:
 
 @pytest.fixture
 def served(bench: Bench) -> Any:
-    with ServedTools(open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="bridge")) as tools:
+    with ServedTools(
+        open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="bridge")
+    ) as tools:
         yield tools
 
 
@@ -182,22 +232,36 @@ def serve(tools: ServedTools, name: str, arguments: Any) -> Any:
 
 
 def test_a_client_of_the_server_does_the_same(served: ServedTools, bench: Bench) -> None:
-    assert [one["name"] for one in served.page("2025-11-25", None)["tools"]] == sorted(["status", *OWN])
-    assert serve(served, "search_tools", {"query": "multiply"}).result["tools"][0]["name"] == "double"
+    assert [one["name"] for one in served.page("2025-11-25", None)["tools"]] == sorted(
+        ["status", *OWN]
+    )
+    assert (
+        serve(served, "search_tools", {"query": "multiply"}).result["tools"][0]["name"] == "double"
+    )
     assert serve(served, "call_tool", {"name": "double", "arguments": {"n": 4}}).result == 8
-    for name, arguments in (("call_tool", {"name": "gone"}), ("call_tool", {}), ("call_tool", {"name": "double", "arguments": {"n": "x"}})):
+    for name, arguments in (
+        ("call_tool", {"name": "gone"}),
+        ("call_tool", {}),
+        ("call_tool", {"name": "double", "arguments": {"n": "x"}}),
+    ):
         assert serve(served, name, arguments).error is not None
     assert {entry["tool"] for entry in read_log(str(bench.root))} == {"double"}
 
 
 def test_what_is_denied_is_not_found_nor_called(bench: Bench) -> None:
     user_config.set_value("approvals.deny", ["double"])
-    with ServedTools(open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="bridge")) as tools:
+    with ServedTools(
+        open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="bridge")
+    ) as tools:
         assert serve(tools, "search_tools", {"query": "multiply"}).result["tools"] == []
-        assert serve(tools, "call_tool", {"name": "double", "arguments": {"n": 1}}).error is not None
+        assert (
+            serve(tools, "call_tool", {"name": "double", "arguments": {"n": 1}}).error is not None
+        )
 
 
-def test_the_list_stays_the_same_while_tools_come_and_the_new_ones_are_found(served: ServedTools, bench: Bench) -> None:
+def test_the_list_stays_the_same_while_tools_come_and_the_new_ones_are_found(
+    served: ServedTools, bench: Bench
+) -> None:
     before = json.dumps(served.page("2025-11-25", None))
     bench.tool("triple", lambda: 3, description="Multiply by three.")
     assert not served.refresh() and json.dumps(served.page("2025-11-25", None)) == before
@@ -207,11 +271,21 @@ def test_the_list_stays_the_same_while_tools_come_and_the_new_ones_are_found(ser
 
 def test_a_bridge_hides_a_tool_that_has_the_name_of_one_of_its_own(bench: Bench) -> None:
     tools = open_workspace(bench.root).shown().tools
-    bridge = Bridge({"search_tools": tools["greet"]} | dict(tools), frozenset(["search_tools", "status"]))
-    assert list(bridge.declared) == ["status", *OWN] and bridge.declared["search_tools"] is OWN["search_tools"]
-    assert bridge.inner("call_tool", '{"name": "greet"}') == ("greet", {}) and bridge.unknown("x").error is not None
+    bridge = Bridge(
+        {"search_tools": tools["greet"]} | dict(tools), frozenset(["search_tools", "status"])
+    )
+    assert (
+        list(bridge.declared) == ["status", *OWN]
+        and bridge.declared["search_tools"] is OWN["search_tools"]
+    )
+    assert (
+        bridge.inner("call_tool", '{"name": "greet"}') == ("greet", {})
+        and bridge.unknown("x").error is not None
+    )
 
 
-def test_a_bridge_in_the_place_of_a_thousand_tools_costs_at_most_a_hundredth_of_their_tokens() -> None:
+def test_a_bridge_in_the_place_of_a_thousand_tools_costs_at_most_a_hundredth_of_their_tokens() -> (
+    None
+):
     every, few = bridged(synthetic(1_000))
     assert few * 100 <= every

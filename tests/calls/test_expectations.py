@@ -32,9 +32,21 @@ def test_the_first_difference_is_found_as_json_compares(left: Any, right: Any, s
 @pytest.mark.parametrize(
     ("example", "place", "words"),
     [
-        ({"output": {"n": [1, {"s": "abd"}]}}, "/output/n/1/s", 'gave "abc" at /n/1/s, expected "abd"'),
-        ({"output": {"n": [1, {"s": "abc"}], "x": 1}}, "/output/x", "gave nothing at /x, expected 1"),
-        ({"output_schema": {"properties": {"n": {"maxItems": 1}}}}, "/output_schema", "must have at most 1 item"),
+        (
+            {"output": {"n": [1, {"s": "abd"}]}},
+            "/output/n/1/s",
+            'gave "abc" at /n/1/s, expected "abd"',
+        ),
+        (
+            {"output": {"n": [1, {"s": "abc"}], "x": 1}},
+            "/output/x",
+            "gave nothing at /x, expected 1",
+        ),
+        (
+            {"output_schema": {"properties": {"n": {"maxItems": 1}}}},
+            "/output_schema",
+            "must have at most 1 item",
+        ),
         ({"output_schema": {"type": "strnig"}}, "/output_schema", "`output_schema`/type"),
         ({"output_pattern": "^abc"}, "/output_pattern", "is not found"),
         ({"output_pattern": "(?=a)"}, "/output_pattern", "not a pattern for a linear-time engine"),
@@ -48,7 +60,12 @@ def test_a_mismatch_names_its_place_and_both_sides(example: Any, place: str, wor
 
 @pytest.mark.parametrize(
     "example",
-    [{}, {"output_schema": {"required": ["n"]}}, {"output_pattern": '"s":"a.c"'}, {"output": DONE.result, "output_pattern": "abc"}],
+    [
+        {},
+        {"output_schema": {"required": ["n"]}},
+        {"output_pattern": '"s":"a.c"'},
+        {"output": DONE.result, "output_pattern": "abc"},
+    ],
 )
 def test_what_is_as_expected_is_no_difference(example: Any) -> None:
     assert difference(example, DONE) == ("", None)
@@ -66,4 +83,6 @@ def test_a_call_that_fails_is_compared_by_its_code() -> None:
 
 
 def test_long_values_are_shown_shortly() -> None:
-    assert "(1002 characters)" in str(difference({"output": 1}, Outcome(tool="t", uid="tool-t", result="x" * 1000))[1])
+    assert "(1002 characters)" in str(
+        difference({"output": 1}, Outcome(tool="t", uid="tool-t", result="x" * 1000))[1]
+    )

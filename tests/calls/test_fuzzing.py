@@ -14,7 +14,11 @@ from vespe.errors import MissingExtra, UsageError
 from vespe.lazy import LazyModule
 from vespe.models import Failure, JsonObject, Outcome, Tool
 
-SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}, "required": ["n"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}, "s": {"type": "string"}},
+    "required": ["n"],
+}
 TOOL = Tool(uid="tool-t", name="t", description="", input_schema=SCHEMA)
 
 
@@ -23,7 +27,9 @@ def done(result: Any = None) -> Outcome:
 
 
 def failed(code: str = "tool_error", **details: Any) -> Outcome:
-    return Outcome(tool="t", uid="tool-t", error=Failure(code=code, message="said", details=details))
+    return Outcome(
+        tool="t", uid="tool-t", error=Failure(code=code, message="said", details=details)
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,9 @@ def breaks_past(limit: int) -> Callable[[JsonObject], Outcome]:
 
 def test_the_arguments_are_made_small_and_stand_in_a_command() -> None:
     # A loaded machine makes few calls in two seconds: then it has more of them.
-    tries = (fuzz(TOOL, breaks_past(5), seconds=seconds, seed=1).findings for seconds in (2, 10, 60))
+    tries = (
+        fuzz(TOOL, breaks_past(5), seconds=seconds, seed=1).findings for seconds in (2, 10, 60)
+    )
     (finding,) = next(findings for findings in tries if findings)
     assert finding.kind == "crash" and finding.arguments == {"n": 6}
     assert finding.command == """vespe tool run t --args '{"n":6}'"""
@@ -66,22 +74,30 @@ def slow(arguments: JsonObject) -> Outcome:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_slow_tool_that_always_fails_is_a_finding_however_long_it_is_made_smaller(seed: int) -> None:
+def test_a_slow_tool_that_always_fails_is_a_finding_however_long_it_is_made_smaller(
+    seed: int,
+) -> None:
     found = fuzz(TOOL, slow, seconds=0.2, seed=seed)
     assert [finding.kind for finding in found.findings] == ["crash"] and found.calls < 60
 
 
 def test_no_call_begins_when_the_time_is_up_not_even_to_make_a_finding_smaller() -> None:
-    found = fuzz(TOOL, lambda _: time.sleep(0.2) or failed(exception="TypeError"), seconds=0.3, seed=1)  # type: ignore[func-returns-value]  # None, so what follows `or`
+    found = fuzz(
+        TOOL, lambda _: time.sleep(0.2) or failed(exception="TypeError"), seconds=0.3, seed=1
+    )  # type: ignore[func-returns-value]  # None, so what follows `or`
     assert [finding.kind for finding in found.findings] == ["crash"] and found.calls <= 2
 
 
 def test_a_tool_that_fails_only_at_times_is_a_finding_too() -> None:
     turns = itertools.cycle((failed(exception="KeyError"), done(), done()))
-    assert {finding.kind for finding in fuzz(TOOL, lambda _: next(turns), seconds=1, seed=1).findings} == {"crash"}
+    assert {
+        finding.kind for finding in fuzz(TOOL, lambda _: next(turns), seconds=1, seed=1).findings
+    } == {"crash"}
 
 
-def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     fuzz(TOOL, breaks_past(5), seconds=0.5, seed=1)
     assert list(tmp_path.iterdir()) == []
@@ -90,7 +106,12 @@ def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: p
 def test_the_same_seed_makes_the_same_calls() -> None:
     seen: dict[int, list[JsonObject]] = {1: [], 2: []}
     for turn, calls in seen.items():
-        fuzz(TOOL, lambda arguments, calls=calls: calls.append(arguments) or done(), seconds=3, seed=7)  # type: ignore[misc]  # append gives None
+        fuzz(
+            TOOL,
+            lambda arguments, calls=calls: calls.append(arguments) or done(),
+            seconds=3,
+            seed=7,
+        )  # type: ignore[misc]  # append gives None
         assert turn and len(calls) >= 10
     assert seen[1][:10] == seen[2][:10]
 
@@ -100,7 +121,11 @@ def test_each_kind_of_failure_is_found_once() -> None:
         odd = arguments["n"] % 2
         if arguments["n"] > 0:
             return failed("timed_out") if odd else failed(exception="TypeError")
-        return failed("invalid_output") if odd else done({"log": "Traceback (most recent call last):\n"})
+        return (
+            failed("invalid_output")
+            if odd
+            else done({"log": "Traceback (most recent call last):\n"})
+        )
 
     found = [finding.kind for finding in fuzz(TOOL, run, seconds=15, seed=3).findings]
     assert sorted(found) == ["crash", "hang", "output", "traceback"]
@@ -119,7 +144,10 @@ def test_a_tool_that_holds_has_no_finding_and_every_call_fits_its_schema() -> No
 
 def test_a_schema_that_nothing_satisfies_is_said() -> None:
     nothing = Tool(
-        uid="tool-t", name="t", description="", input_schema={"type": "object", "required": ["a"], "additionalProperties": False}
+        uid="tool-t",
+        name="t",
+        description="",
+        input_schema={"type": "object", "required": ["a"], "additionalProperties": False},
     )
     with pytest.raises(UsageError, match="no arguments can be made"):
         fuzz(nothing, lambda _: done(), seconds=1, seed=1)
@@ -127,7 +155,9 @@ def test_a_schema_that_nothing_satisfies_is_said() -> None:
 
 def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis_jsonschema", None)
-    monkeypatch.setattr("vespe.calls.fuzzing.hypothesis_jsonschema", LazyModule("hypothesis_jsonschema"))
+    monkeypatch.setattr(
+        "vespe.calls.fuzzing.hypothesis_jsonschema", LazyModule("hypothesis_jsonschema")
+    )
     with pytest.raises(MissingExtra) as caught:
         fuzz(TOOL, lambda _: done(), seconds=1, seed=1)
     assert "vespe[fuzz]" in str(caught.value)

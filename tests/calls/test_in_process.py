@@ -1,4 +1,6 @@
-"""Code of this process: its caller is free when the call ends, and async code runs in the caller's loop."""
+"""Code of this process: its caller is free when the call ends, and async code runs in the caller's
+loop.
+"""
 
 import asyncio
 import contextvars
@@ -60,9 +62,13 @@ def cancelled(function: Callable[..., Any], begun: threading.Event) -> Interrupt
     return caught.value
 
 
-def test_a_caller_that_cancels_is_free_while_sync_code_runs_on_and_is_told_so(sleeper: Sleeper) -> None:
+def test_a_caller_that_cancels_is_free_while_sync_code_runs_on_and_is_told_so(
+    sleeper: Sleeper,
+) -> None:
     error = cancelled(sleeper.sync, sleeper.begun)
-    assert not sleeper.over.is_set() and "runs on" in str(error) and error.details == {"runs_on": True}
+    assert (
+        not sleeper.over.is_set() and "runs on" in str(error) and error.details == {"runs_on": True}
+    )
 
 
 def test_async_code_is_cancelled_and_said_to_have_ended(sleeper: Sleeper) -> None:
@@ -107,7 +113,9 @@ def test_code_that_nobody_can_leave_runs_in_the_caller_s_own_thread() -> None:
 def test_code_beside_sees_the_caller_s_context_variables() -> None:
     seen: contextvars.ContextVar[str] = contextvars.ContextVar("seen", default="")
     seen.set("told")
-    assert in_process.run(code(seen.get), {}, Bounds(PATIENCE_S, cancel=threading.Event())) == "told"
+    assert (
+        in_process.run(code(seen.get), {}, Bounds(PATIENCE_S, cancel=threading.Event())) == "told"
+    )
 
 
 def test_sys_exit_and_a_cancellation_of_its_own_are_the_tool_s_failures() -> None:

@@ -1,4 +1,6 @@
-"""The log of calls: one private line each, never in the way of a call; and the whole of what was cut."""
+"""The log of calls: one private line each, never in the way of a call; and the whole of what was
+cut.
+"""
 
 import hashlib
 import json
@@ -15,12 +17,26 @@ from vespe.calls import log as call_log
 from vespe.errors import StorageError
 from vespe.models import Failure, Outcome, Tool
 
-TOOL = Tool(uid="tool-a", name="add", description="Add.", input_schema={"type": "object"}, scope="project_tools")
+TOOL = Tool(
+    uid="tool-a",
+    name="add",
+    description="Add.",
+    input_schema={"type": "object"},
+    scope="project_tools",
+)
 OK = Outcome(tool="add", uid="tool-a", result=3, duration_ms=1.23456)
 
 
-def append(arguments: Any = None, *, outcome: Outcome = OK, root: str = "/p", **options: Any) -> str | None:
-    return call_log.append(root, tool=TOOL, arguments={} if arguments is None else arguments, outcome=outcome, **options)
+def append(
+    arguments: Any = None, *, outcome: Outcome = OK, root: str = "/p", **options: Any
+) -> str | None:
+    return call_log.append(
+        root,
+        tool=TOOL,
+        arguments={} if arguments is None else arguments,
+        outcome=outcome,
+        **options,
+    )
 
 
 def log(home: Path) -> Path:
@@ -28,7 +44,10 @@ def log(home: Path) -> Path:
 
 
 def test_what_is_noted_on_a_call_is_in_its_line(home: Path) -> None:
-    append(outcome=Outcome(tool="add", uid="tool-a", result=1, notes=("it ran with hunter2",)), secrets=("hunter2",))
+    append(
+        outcome=Outcome(tool="add", uid="tool-a", result=1, notes=("it ran with hunter2",)),
+        secrets=("hunter2",),
+    )
     (line,) = call_log.read("/p")
     assert "hunter2" not in str(line["notes"]) and line["notes"][0].startswith("it ran with ")
 
@@ -36,7 +55,10 @@ def test_what_is_noted_on_a_call_is_in_its_line(home: Path) -> None:
 def test_a_call_leaves_one_line_without_its_arguments(home: Path) -> None:
     assert append({"b": 2, "a": 1}) is None
     (line,) = call_log.read("/p")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time")) and len(line.pop("id")) == 8
+    assert (
+        re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time"))
+        and len(line.pop("id")) == 8
+    )
     assert line == {
         "project": "/p",
         "tool": "add",
@@ -50,7 +72,14 @@ def test_a_call_leaves_one_line_without_its_arguments(home: Path) -> None:
 
 
 def test_a_failed_call_is_logged_by_its_code(home: Path) -> None:
-    append(outcome=Outcome(tool="add", uid="tool-a", error=Failure(code="timed_out", message="too late"), truncated=True))
+    append(
+        outcome=Outcome(
+            tool="add",
+            uid="tool-a",
+            error=Failure(code="timed_out", message="too late"),
+            truncated=True,
+        )
+    )
     (line,) = call_log.read("/p")
     assert (line["outcome"], line["truncated"]) == ("timed_out", True)
 
@@ -69,16 +98,26 @@ def test_p36_arguments_stand_in_the_log_only_when_asked_for_and_without_secrets(
     assert "hush" not in log(home).read_text(encoding="utf-8")
 
 
-def test_a_failed_call_keeps_the_beginning_of_its_error_without_secrets_and_why_it_was_made(home: Path) -> None:
-    failed = Outcome(tool="add", uid="tool-a", error=Failure(code="timed_out", message="no hush-hush-secret " + "x" * 1000))
-    call_log.CallLog("/p", purpose="test").append(TOOL, {}, outcome=failed, secrets=("hush-hush-secret",))
+def test_a_failed_call_keeps_the_beginning_of_its_error_without_secrets_and_why_it_was_made(
+    home: Path,
+) -> None:
+    failed = Outcome(
+        tool="add",
+        uid="tool-a",
+        error=Failure(code="timed_out", message="no hush-hush-secret " + "x" * 1000),
+    )
+    call_log.CallLog("/p", purpose="test").append(
+        TOOL, {}, outcome=failed, secrets=("hush-hush-secret",)
+    )
     append()
     (line,) = call_log.read("/p", wanted=lambda call: call.get("purpose") == "test")
     assert line["error"].startswith("no *** x") and len(line["error"]) <= 500
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', b'{"a":1}'])
-def test_the_digest_of_arguments_does_not_depend_on_how_they_were_written(text: str | bytes) -> None:
+def test_the_digest_of_arguments_does_not_depend_on_how_they_were_written(
+    text: str | bytes,
+) -> None:
     assert call_log.arguments_digest(text) == call_log.arguments_digest({"a": 1})
 
 
@@ -142,7 +181,9 @@ def test_p46_writers_at_once_never_mix_their_lines(home: Path) -> None:
     assert all(len(set(json.loads(line)["arguments"]["text"])) == 1 for line in lines)
 
 
-def test_a_log_that_has_grown_becomes_the_old_one_and_both_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_has_grown_becomes_the_old_one_and_both_are_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(call_log, "MAX_LOG_BYTES", 1000)
     for number in range(12):
         append(outcome=Outcome(tool="add", uid="tool-a", duration_ms=number))
@@ -181,7 +222,9 @@ def test_a_log_that_is_no_file_of_ours_is_left_alone(home: Path, tmp_path: Path)
     assert target.read_bytes() == b""
 
 
-def test_a_whole_output_is_kept_in_a_private_file_of_which_the_newest_fifty_stay(home: Path) -> None:
+def test_a_whole_output_is_kept_in_a_private_file_of_which_the_newest_fifty_stay(
+    home: Path,
+) -> None:
     paths = [call_log.keep_output(f"{number}".encode()) for number in range(53)]
     directory = Path(paths[0]).parent
     (directory / "notes.txt").touch()

@@ -13,12 +13,16 @@ from vespe.calls.sandboxing import machine
 from vespe.errors import UsageError
 from vespe.projects.workspace import open_workspace
 
-pytestmark = pytest.mark.skipif(machine().level == "off", reason="nothing can be observed without a sandbox")
+pytestmark = pytest.mark.skipif(
+    machine().level == "off", reason="nothing can be observed without a sandbox"
+)
 
 
 def observed(project: Path) -> observing.Observation:
     workspace = open_workspace(project)
-    return observing.observe(CallPath(workspace=workspace, registry=ToolRegistry()), workspace.tool("t"))
+    return observing.observe(
+        CallPath(workspace=workspace, registry=ToolRegistry()), workspace.tool("t")
+    )
 
 
 def make(project: Path, body: str, **extra: Any) -> None:
@@ -50,7 +54,12 @@ def test_a_program_of_a_shell_tool_need_not_be_stated(project: Path) -> None:
         examples=[{"input": {}, "output": "x"}],
         example_files={"a": "x"},
     )
-    assert observed(project).permissions == {"read": ["."], "write": [], "network": [], "programs": []}
+    assert observed(project).permissions == {
+        "read": ["."],
+        "write": [],
+        "network": [],
+        "programs": [],
+    }
 
 
 @pytest.mark.parametrize("extra", [{"examples": []}, {"examples": [{"input": {}, "output": 2}]}])

@@ -10,7 +10,8 @@ from tests.support.loopback import Exchange, Loopback
 from tests.support.ondisk import python_tool, vespe
 
 trace_service = pytest.importorskip(
-    "opentelemetry.proto.collector.trace.v1.trace_service_pb2", reason="OpenTelemetry's exporter is not installed: its tests are skipped"
+    "opentelemetry.proto.collector.trace.v1.trace_service_pb2",
+    reason="OpenTelemetry's exporter is not installed: its tests are skipped",
 )
 SCRIPT = {"turns": [{"tool_calls": [{"name": "see", "arguments": {}}] * 2}, {"text": "done"}]}
 
@@ -23,7 +24,17 @@ def run_agent(project: Path, endpoint: str) -> Any:
     python_tool(project / ".vespe/tools/tool-see", "see", "return 1", params="")
     (project / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
     vespe("trust", "--yes", cwd=project)
-    words = ("agent", "run", "go", "--provider", "simulated", "--script", "script.json", "--approve", "all")
+    words = (
+        "agent",
+        "run",
+        "go",
+        "--provider",
+        "simulated",
+        "--script",
+        "script.json",
+        "--approve",
+        "all",
+    )
     return vespe(*words, cwd=project, env={"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint})
 
 
@@ -31,10 +42,19 @@ def test_a_whole_run_of_an_agent_reaches_the_collector_as_one_trace(project: Pat
     with Loopback(take) as collector:
         done = run_agent(project, collector.url("").rstrip("/"))
     assert done.returncode == 0 and "telemetry" not in done.stderr, done.stderr
-    bodies = [raw.partition(b"\r\n\r\n")[2] for raw in collector.requests if raw.startswith(b"POST /v1/traces")]
+    bodies = [
+        raw.partition(b"\r\n\r\n")[2]
+        for raw in collector.requests
+        if raw.startswith(b"POST /v1/traces")
+    ]
     sent = [trace_service.ExportTraceServiceRequest.FromString(body) for body in bodies]
     resources = [resource for request in sent for resource in request.resource_spans]
-    assert {one.value.string_value for each in resources for one in each.resource.attributes if one.key == "service.name"} == {"vespe"}
+    assert {
+        one.value.string_value
+        for each in resources
+        for one in each.resource.attributes
+        if one.key == "service.name"
+    } == {"vespe"}
     spans = [span for each in resources for scope in each.scope_spans for span in scope.spans]
     assert sorted(span.name for span in spans) == [
         "chat simulated",
@@ -44,7 +64,9 @@ def test_a_whole_run_of_an_agent_reaches_the_collector_as_one_trace(project: Pat
         "invoke_agent",
     ]
     assert len({span.trace_id for span in spans}) == 1
-    assert {span.parent_span_id for span in spans if span.parent_span_id} <= {span.span_id for span in spans}
+    assert {span.parent_span_id for span in spans if span.parent_span_id} <= {
+        span.span_id for span in spans
+    }
     assert any(raw.startswith(b"POST /v1/metrics") for raw in collector.requests)
 
 

@@ -18,7 +18,10 @@ from vespe.models import Outcome, Tool
 
 
 def test_an_output_that_breaks_its_schema_is_said_before_it_is_cut(project: Path) -> None:
-    schema = {"input": {"type": "object"}, "output": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+    schema = {
+        "input": {"type": "object"},
+        "output": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    }
     tool = python_tool(tools(project) / "tool-o", "o", "return {'n': 'x' * 3_000_000}")
     config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
     (tool / "config.json").write_text(json.dumps(config | {"schema": schema}), encoding="utf-8")
@@ -26,19 +29,39 @@ def test_an_output_that_breaks_its_schema_is_said_before_it_is_cut(project: Path
     assert code_of(outcome) == "invalid_output" and not outcome.truncated
 
 
-def test_p29_a_long_output_is_cut_in_the_middle_with_exact_counts_and_kept_whole(project: Path) -> None:
-    python_tool(tools(project) / "tool-l", "l", "return 'a' * 5000 + 'b' * 5000", limits={"max_output_bytes": 1000})
+def test_p29_a_long_output_is_cut_in_the_middle_with_exact_counts_and_kept_whole(
+    project: Path,
+) -> None:
+    python_tool(
+        tools(project) / "tool-l",
+        "l",
+        "return 'a' * 5000 + 'b' * 5000",
+        limits={"max_output_bytes": 1000},
+    )
     outcome = call(project, "l")
-    assert outcome.truncated and outcome.result.startswith("a" * 500 + "\n") and outcome.result.endswith("\n" + "b" * 500)
+    assert (
+        outcome.truncated
+        and outcome.result.startswith("a" * 500 + "\n")
+        and outcome.result.endswith("\n" + "b" * 500)
+    )
     assert "cut by vespe: 9000 of 10000 bytes" in outcome.result
-    assert outcome.output_file is not None and Path(outcome.output_file).read_text(encoding="utf-8") == "a" * 5000 + "b" * 5000
+    assert (
+        outcome.output_file is not None
+        and Path(outcome.output_file).read_text(encoding="utf-8") == "a" * 5000 + "b" * 5000
+    )
     assert stat.S_IMODE(os.stat(outcome.output_file).st_mode) == 0o600
 
 
 def test_p29_a_result_that_is_no_text_becomes_its_json_text_when_it_is_cut(project: Path) -> None:
-    python_tool(tools(project) / "tool-l", "l", "return list(range(1000))", limits={"max_output_bytes": 100})
+    python_tool(
+        tools(project) / "tool-l", "l", "return list(range(1000))", limits={"max_output_bytes": 100}
+    )
     outcome = call(project, "l")
-    assert outcome.truncated and outcome.result.startswith("[0,1,2,") and outcome.result.endswith("999]")
+    assert (
+        outcome.truncated
+        and outcome.result.startswith("[0,1,2,")
+        and outcome.result.endswith("999]")
+    )
 
 
 def test_p29_past_the_larger_cap_the_tool_is_ended_and_what_was_read_is_kept(project: Path) -> None:
@@ -46,7 +69,9 @@ def test_p29_past_the_larger_cap_the_tool_is_ended_and_what_was_read_is_kept(pro
     write_tool(tools(project) / "tool-y", "y", implementation=implementation)
     outcome = call(project, "y")
     assert code_of(outcome) == "output_too_large" and outcome.truncated
-    assert outcome.output_file is not None and Path(outcome.output_file).read_bytes().startswith(b"y\ny\n")
+    assert outcome.output_file is not None and Path(outcome.output_file).read_bytes().startswith(
+        b"y\ny\n"
+    )
 
 
 def test_p24_a_lone_surrogate_is_repaired_and_noted(project: Path) -> None:
@@ -63,7 +88,9 @@ def test_p24_an_in_process_result_that_json_cannot_say_is_an_error(project: Path
         assert code_of(call(project, "i", registry=registry)) == "invalid_output"
 
 
-TOOL = Tool(uid="tool-t", name="t", description="T.", input_schema={"type": "object"}, max_output_bytes=100)
+TOOL = Tool(
+    uid="tool-t", name="t", description="T.", input_schema={"type": "object"}, max_output_bytes=100
+)
 OUTCOME = Outcome(tool="t", uid="tool-t", result="short")
 
 
@@ -79,8 +106,13 @@ def test_a_result_that_json_cannot_say_is_refused_of_any_runner() -> None:
 
 
 def test_the_outcome_of_a_call_is_one_like_any_other_and_cannot_be_changed() -> None:
-    made = finished(Tool(uid="tool-a", name="a", description="", input_schema={}), 3, secrets=(), started=0.0)
-    assert made == Outcome(tool="a", uid="tool-a", result=3, duration_ms=made.duration_ms) and type(made) is Outcome
+    made = finished(
+        Tool(uid="tool-a", name="a", description="", input_schema={}), 3, secrets=(), started=0.0
+    )
+    assert (
+        made == Outcome(tool="a", uid="tool-a", result=3, duration_ms=made.duration_ms)
+        and type(made) is Outcome
+    )
     assert copy.copy(made) == made and replace(made, result=4).result == 4
     with pytest.raises(FrozenInstanceError):
         made.result = 4  # type: ignore[misc]  # that is refused

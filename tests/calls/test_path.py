@@ -1,4 +1,6 @@
-"""The one call path: every failure is an outcome, every output is checked, bounded and free of secrets."""
+"""The one call path: every failure is an outcome, every output is checked, bounded and free of
+secrets.
+"""
 
 import asyncio
 import base64
@@ -16,7 +18,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe, write_kit, write_tool
+from tests.support.ondisk import (
+    PATIENCE_S,
+    interruptible,
+    python_tool,
+    vespe,
+    write_kit,
+    write_tool,
+)
 from vespe.calls import log, sandboxing
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
@@ -28,7 +37,10 @@ from vespe.projects.project import read_config
 from vespe.projects.workspace import open_workspace
 from vespe.trust import review
 
-ECHO = {"type": "object", "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}}}
+ECHO = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "times": {"type": "integer", "default": 1}},
+}
 
 
 def tools(project: Path) -> Path:
@@ -36,7 +48,9 @@ def tools(project: Path) -> Path:
 
 
 def call(project: Path, name: str, arguments: Any = None, **fields: Any) -> Outcome:
-    path = CallPath(workspace=open_workspace(project), registry=fields.pop("registry", ToolRegistry()))
+    path = CallPath(
+        workspace=open_workspace(project), registry=fields.pop("registry", ToolRegistry())
+    )
     return path.run(Call(tool=name, arguments={} if arguments is None else arguments, **fields))
 
 
@@ -65,8 +79,15 @@ def test_p18_all_violations_are_told_at_once(project: Path) -> None:
         ("import time\ntime.sleep(60)", "timed_out"),
     ],
 )
-def test_p19_every_failure_of_a_tool_is_a_structured_result(project: Path, body: str, code: str) -> None:
-    python_tool(tools(project) / "tool-bad", "bad", body, limits={"timeout_s": 2 if code == "timed_out" else 60})
+def test_p19_every_failure_of_a_tool_is_a_structured_result(
+    project: Path, body: str, code: str
+) -> None:
+    python_tool(
+        tools(project) / "tool-bad",
+        "bad",
+        body,
+        limits={"timeout_s": 2 if code == "timed_out" else 60},
+    )
     assert code_of(call(project, "bad")) == code
 
 
@@ -76,23 +97,48 @@ def test_a_tool_without_an_implementation_says_so(project: Path) -> None:
         call(project, "i")
 
 
-def test_p33_a_tool_sees_the_allow_list_and_its_declared_secrets_alone(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "LD_PRELOAD_X", "PYTHONPATH", "GIT_DIR", "TOKEN", "LC_ALL", "BASH_FUNC_x%%"):
+def test_p33_a_tool_sees_the_allow_list_and_its_declared_secrets_alone(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "OPENAI_API_KEY",
+        "LD_PRELOAD_X",
+        "PYTHONPATH",
+        "GIT_DIR",
+        "TOKEN",
+        "LC_ALL",
+        "BASH_FUNC_x%%",
+    ):
         monkeypatch.setenv(name, "C" if name == "LC_ALL" else "set")
-    implementation = {"type": "shell_command", "entrypoint": "env", "args": {"argv": [], "output": "lines"}}
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "env",
+        "args": {"argv": [], "output": "lines"},
+    }
     write_tool(tools(project) / "tool-env", "env", implementation=implementation, secrets=["TOKEN"])
     names = {line.partition("=")[0] for line in call(project, "env").result}
-    assert names <= {"PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ", "TOKEN", "LC_ALL", "LC_CTYPE"} and {"TOKEN", "LC_ALL"} <= names
+    assert (
+        names
+        <= {"PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ", "TOKEN", "LC_ALL", "LC_CTYPE"}
+        and {"TOKEN", "LC_ALL"} <= names
+    )
 
 
 def test_a_missing_secret_stops_the_call_before_it_starts(project: Path) -> None:
     marker = project / "ran"
-    python_tool(tools(project) / "tool-k", "k", f"open({str(marker)!r}, 'w').close()", secrets=["NO_SUCH_KEY"])
+    python_tool(
+        tools(project) / "tool-k",
+        "k",
+        f"open({str(marker)!r}, 'w').close()",
+        secrets=["NO_SUCH_KEY"],
+    )
     outcome = call(project, "k")
     assert code_of(outcome) == "missing_secret" and not marker.exists()
 
 
-def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret = "s3cr3t/value+1"
     monkeypatch.setenv("TOKEN", secret)
     body = (
@@ -103,21 +149,40 @@ def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(project: Pat
     schema = {"type": "object", "additionalProperties": True}
     python_tool(tools(project) / "tool-t", "t", body, secrets=["TOKEN"], schema=schema)
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry(), keep_arguments=True)
-    seen = [path.run(Call(tool="t", arguments={"fail": fail, "text": secret})).to_dict() for fail in (False, True)]
-    written = "".join(p.read_text(encoding="utf-8", errors="replace") for p in (home / "state").rglob("*") if p.is_file())
+    seen = [
+        path.run(Call(tool="t", arguments={"fail": fail, "text": secret})).to_dict()
+        for fail in (False, True)
+    ]
+    written = "".join(
+        p.read_text(encoding="utf-8", errors="replace")
+        for p in (home / "state").rglob("*")
+        if p.is_file()
+    )
     text = json.dumps(seen) + written
-    for form in (secret, base64.b64encode(secret.encode()).decode(), urllib.parse.quote(secret, safe=""), secret.encode().hex()):
+    for form in (
+        secret,
+        base64.b64encode(secret.encode()).decode(),
+        urllib.parse.quote(secret, safe=""),
+        secret.encode().hex(),
+    ):
         assert form not in text
     assert "***" in json.dumps(seen[0]["result"]) and "***" in seen[1]["error"]["message"]
 
 
 def test_a_secret_may_come_from_the_users_own_configuration(project: Path) -> None:
     user_config.set_value("secrets.TOKEN", "abcdefgh")
-    python_tool(tools(project) / "tool-t", "t", "import os\nreturn len(os.environ['TOKEN'])", secrets=["TOKEN"])
+    python_tool(
+        tools(project) / "tool-t",
+        "t",
+        "import os\nreturn len(os.environ['TOKEN'])",
+        secrets=["TOKEN"],
+    )
     assert call(project, "t").result == 8
 
 
-def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     user_config.set_value("sandbox", "require")
     python_tool(tools(project) / "tool-t", "t", "return 1")
     monkeypatch.setattr(sandboxing, "machine", levels.Machine)
@@ -136,9 +201,16 @@ def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
     marker.parent.mkdir()
     kit = write_kit(tmp_path / "kits", "alpha")
     for directory in (tools(project) / "tool-own", kit / "tool-kit"):
-        python_tool(directory, directory.name[5:], f"open({str(marker)!r}, 'w').close()", permissions={"write": [str(marker.parent)]})
+        python_tool(
+            directory,
+            directory.name[5:],
+            f"open({str(marker)!r}, 'w').close()",
+            permissions={"write": [str(marker.parent)]},
+        )
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
-    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["alpha"]}), encoding="utf-8")
+    (project / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["alpha"]}), encoding="utf-8"
+    )
     clone = cloned(project, tmp_path)
     for name in ("own", "kit"):
         with pytest.raises(NotTrusted):
@@ -148,20 +220,36 @@ def test_p1_an_untrusted_project_runs_neither_its_own_tools_nor_a_kits(
         marker.unlink()
 
 
-@pytest.mark.parametrize("argv", [["{}/run.sh"], ["./{}/run.sh"], ["{}//run.sh"], ["-c", ". {}/run.sh"], [["{}/run.sh"]]])
-def test_p4_a_program_that_is_given_a_file_of_the_tool_is_given_the_approved_one(project: Path, tmp_path: Path, argv: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "argv", [["{}/run.sh"], ["./{}/run.sh"], ["{}//run.sh"], ["-c", ". {}/run.sh"], [["{}/run.sh"]]]
+)
+def test_p4_a_program_that_is_given_a_file_of_the_tool_is_given_the_approved_one(
+    project: Path, tmp_path: Path, argv: list[Any]
+) -> None:
     filled = json.loads(json.dumps(argv).replace("{}", ".vespe/tools/tool-own"))
-    implementation = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": filled, "output": "lines"}}
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "sh",
+        "args": {"argv": filled, "output": "lines"},
+    }
     script = 'echo "approved by $0"\n'
-    write_tool(tools(project) / "tool-own", "own", implementation=implementation, files={"run.sh": script})
+    write_tool(
+        tools(project) / "tool-own", "own", implementation=implementation, files={"run.sh": script}
+    )
     clone = cloned(project, tmp_path)
     review.approve(review.review(read_config(clone)))
     (clone / "data").write_text("of the project\n", encoding="utf-8")
     (line,) = call(clone, "own").result
-    assert line.startswith("approved by ") and str(clone) not in line and (argv[0] == "-c" or not line.startswith("approved by .vespe"))
+    assert (
+        line.startswith("approved by ")
+        and str(clone) not in line
+        and (argv[0] == "-c" or not line.startswith("approved by .vespe"))
+    )
 
 
-def test_p4_the_approved_bytes_run_even_while_the_files_change(project: Path, tmp_path: Path) -> None:
+def test_p4_the_approved_bytes_run_even_while_the_files_change(
+    project: Path, tmp_path: Path
+) -> None:
     tool = python_tool(tools(project) / "tool-own", "own", "return 'approved'")
     clone = cloned(project, tmp_path)
     review.approve(review.review(read_config(clone)))
@@ -197,19 +285,25 @@ def test_p4_the_config_that_runs_is_the_approved_one(project: Path, tmp_path: Pa
     path = CallPath(workspace=open_workspace(clone), registry=ToolRegistry())
     tool = path.workspace.tool("own")
     config = clone / ".vespe/tools/tool-own/config.json"
-    config.write_text(config.read_text(encoding="utf-8").replace('"own"', '"evil"', 1), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('"own"', '"evil"', 1), encoding="utf-8"
+    )
     with pytest.raises(NotTrusted, match=r"config\.json"):
         path.run_tool(tool, Call(tool="own"))
 
 
-def test_p4_a_tool_that_was_decided_on_by_other_bytes_than_the_approved_ones_does_not_run(project: Path, tmp_path: Path) -> None:
+def test_p4_a_tool_that_was_decided_on_by_other_bytes_than_the_approved_ones_does_not_run(
+    project: Path, tmp_path: Path
+) -> None:
     python_tool(tools(project) / "tool-own", "own", "return 'approved'")
     clone = cloned(project, tmp_path)
     review.approve(review.review(read_config(clone)))
     path = CallPath(workspace=open_workspace(clone), registry=ToolRegistry())
     true, config = path.workspace.tool("own"), clone / ".vespe/tools/tool-own/config.json"
     approved = config.read_bytes()
-    config.write_bytes(json.dumps(json.loads(approved) | {"annotations": {"readOnlyHint": True}}).encode())
+    config.write_bytes(
+        json.dumps(json.loads(approved) | {"annotations": {"readOnlyHint": True}}).encode()
+    )
     forged = path.workspace.tool("own")
     config.write_bytes(approved)
     with pytest.raises(NotTrusted, match="another when the call was decided on"):
@@ -227,7 +321,11 @@ def test_where_there_is_no_call_to_make_it_is_raised(project: Path) -> None:
 
 
 def test_a_plan_shows_argv_and_runs_nothing(project: Path) -> None:
-    implementation = {"type": "shell_command", "entrypoint": "touch", "args": {"argv": ["--", "{text}"]}}
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "touch",
+        "args": {"argv": ["--", "{text}"]},
+    }
     write_tool(tools(project) / "tool-t", "t", implementation=implementation, schema=ECHO)
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
     plan = path.plan(path.workspace.tool("t"), Call(tool="t", arguments={"text": "made"}))
@@ -236,7 +334,9 @@ def test_a_plan_shows_argv_and_runs_nothing(project: Path) -> None:
     assert path.plan(path.workspace.tool("i"), Call(tool="i"))["type"] == "in_process"
 
 
-def test_p47_a_disk_that_keeps_no_log_loses_the_line_and_not_the_answer(project: Path, home: Path) -> None:
+def test_p47_a_disk_that_keeps_no_log_loses_the_line_and_not_the_answer(
+    project: Path, home: Path
+) -> None:
     python_tool(tools(project) / "tool-t", "t", "return 1")
     (home / "state/vespe/log").mkdir(parents=True, exist_ok=True)
     shutil.rmtree(home / "state/vespe/log")
@@ -254,9 +354,14 @@ def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path) -> 
     )
     python_tool(tools(project) / "tool-w", "w", body)
     running = subprocess.Popen(
-        [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"], cwd=project, stdout=subprocess.PIPE, env=interruptible()
+        [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        env=interruptible(),
     )
-    while not (project / "pids").exists() or not (project / "pids").read_text(encoding="utf-8").count(" "):
+    while not (project / "pids").exists() or not (project / "pids").read_text(
+        encoding="utf-8"
+    ).count(" "):
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=PATIENCE_S)
@@ -271,22 +376,40 @@ def test_p46_concurrent_activations_lose_none(project: Path, tmp_path: Path) -> 
     for kit_id in kits:
         write_kit(tmp_path / "kits", kit_id)
     env = {"VESPE_KITS_PATH": str(tmp_path / "kits")}
-    threads = [threading.Thread(target=vespe, args=("kit", "activate", kit_id), kwargs={"cwd": project, "env": env}) for kit_id in kits]
+    threads = [
+        threading.Thread(
+            target=vespe, args=("kit", "activate", kit_id), kwargs={"cwd": project, "env": env}
+        )
+        for kit_id in kits
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(json.loads((project / ".vespe/config.json").read_text(encoding="utf-8"))["active_kits"]) == kits
+    assert (
+        sorted(
+            json.loads((project / ".vespe/config.json").read_text(encoding="utf-8"))["active_kits"]
+        )
+        == kits
+    )
 
 
 def test_one_path_serves_calls_from_several_threads(project: Path) -> None:
     python_tool(
-        tools(project) / "tool-d", "d", "return 2 * inputs['n']", schema={"type": "object", "properties": {"n": {"type": "integer"}}}
+        tools(project) / "tool-d",
+        "d",
+        "return 2 * inputs['n']",
+        schema={"type": "object", "properties": {"n": {"type": "integer"}}},
     )
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
     results: dict[int, Any] = {}
     threads = [
-        threading.Thread(target=lambda n=n: results.update({n: path.run(Call(tool="d", arguments={"n": n})).result})) for n in range(8)
+        threading.Thread(
+            target=lambda n=n: results.update(
+                {n: path.run(Call(tool="d", arguments={"n": n})).result}
+            )
+        )
+        for n in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -302,22 +425,34 @@ def test_what_is_no_deadline_is_a_usage_error(project: Path, seconds: float) -> 
         call(project, "t", timeout_s=seconds)
 
 
-def test_p36_a_message_that_quotes_the_arguments_quotes_no_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p36_a_message_that_quotes_the_arguments_quotes_no_secret(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOKEN", 'hunter"22')
     python_tool(tools(project) / "tool-t", "t", "return 1", secrets=["TOKEN"])
     outcome = call(project, "t", '{"a": "hunter"22"}')
-    assert code_of(outcome) == "invalid_json" and 'hunter"22' not in json.dumps(outcome.to_dict(), ensure_ascii=False).replace('\\"', '"')
+    assert code_of(outcome) == "invalid_json" and 'hunter"22' not in json.dumps(
+        outcome.to_dict(), ensure_ascii=False
+    ).replace('\\"', '"')
 
 
-def test_p36_a_flood_keeps_no_beginning_of_a_secret(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p36_a_flood_keeps_no_beginning_of_a_secret(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TOKEN", "s3cr3t-value")
-    implementation = {"type": "shell_command", "entrypoint": "yes", "args": {"argv": ["${env:TOKEN}"]}}
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "yes",
+        "args": {"argv": ["${env:TOKEN}"]},
+    }
     write_tool(tools(project) / "tool-y", "y", implementation=implementation, secrets=["TOKEN"])
     kept = call(project, "y").output_file
     assert kept is not None and b"s3c" not in Path(kept).read_bytes()
 
 
-def test_p2_a_script_swapped_for_a_link_is_a_change_of_what_was_approved(project: Path, tmp_path: Path) -> None:
+def test_p2_a_script_swapped_for_a_link_is_a_change_of_what_was_approved(
+    project: Path, tmp_path: Path
+) -> None:
     python_tool(tools(project) / "tool-own", "own", "return 1")
     clone = cloned(project, tmp_path)
     review.approve(review.review(read_config(clone)))
@@ -355,7 +490,9 @@ def acall(path: CallPath, name: str) -> Outcome:
 
 
 @pytest.mark.parametrize("function", [answers, lambda: "here"])
-def test_an_async_program_calls_in_process_tools_and_the_call_is_logged(project: Path, function: Any) -> None:
+def test_an_async_program_calls_in_process_tools_and_the_call_is_logged(
+    project: Path, function: Any
+) -> None:
     write_tool(tools(project) / "tool-i", "i")
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
     path.registry.register(function, name="i")
@@ -363,7 +500,9 @@ def test_an_async_program_calls_in_process_tools_and_the_call_is_logged(project:
     assert [line["outcome"] for line in log.read(str(path.workspace.root))] == ["ok"]
 
 
-def test_an_async_program_calls_tools_of_other_processes_and_refusals_are_as_they_are(project: Path) -> None:
+def test_an_async_program_calls_tools_of_other_processes_and_refusals_are_as_they_are(
+    project: Path,
+) -> None:
     python_tool(tools(project) / "tool-t", "t", "return inputs", schema=ECHO)
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
     assert acall(path, "t").result == {"times": 1}
@@ -373,7 +512,11 @@ def test_an_async_program_calls_tools_of_other_processes_and_refusals_are_as_the
 
 def test_a_task_that_is_cancelled_ends_the_process_of_its_call(project: Path) -> None:
     marker = project / "begun"
-    python_tool(tools(project) / "tool-s", "s", f"import time\nopen({str(marker)!r}, 'w').close()\ntime.sleep(600)")
+    python_tool(
+        tools(project) / "tool-s",
+        "s",
+        f"import time\nopen({str(marker)!r}, 'w').close()\ntime.sleep(600)",
+    )
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
 
     async def caller() -> None:
@@ -421,7 +564,10 @@ def test_a_stated_deadline_ends_an_in_process_call(project: Path, asked: str) ->
     write_tool(tools(project) / "tool-i", "i", limits={"timeout_s": 0.1} if asked == "tool" else {})
     registry, go = ToolRegistry(), threading.Event()
     registry.register(lambda: go.wait(PATIENCE_S), name="i")
-    assert code_of(call(project, "i", registry=registry, timeout_s=0.1 if asked == "call" else None)) == "timed_out"
+    assert (
+        code_of(call(project, "i", registry=registry, timeout_s=0.1 if asked == "call" else None))
+        == "timed_out"
+    )
     go.set()
 
 

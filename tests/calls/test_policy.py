@@ -9,13 +9,24 @@ import pytest
 
 from tests.support.ondisk import python_tool
 from vespe import Project
-from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, CallPolicy, Question, policy_of, rules_of
+from vespe.calls.policy import (
+    ONCE,
+    PROJECT,
+    SESSION,
+    Answer,
+    CallPolicy,
+    Question,
+    policy_of,
+    rules_of,
+)
 from vespe.calls.policy_rules import flow_of
 from vespe.errors import UsageError
 from vespe.models import Tool
 from vespe.projects import user_config
 
-READ = Tool(uid="r", name="read", description="", input_schema={}, annotations={"readOnlyHint": True})
+READ = Tool(
+    uid="r", name="read", description="", input_schema={}, annotations={"readOnlyHint": True}
+)
 WRITE = Tool(uid="w", name="write", description="", input_schema={})
 
 
@@ -39,7 +50,8 @@ def no(holds: str = ONCE) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("policy", "read", "write"), [("ask", True, False), ("read-only", True, False), ("all", True, True), ("none", False, False)]
+    ("policy", "read", "write"),
+    [("ask", True, False), ("read-only", True, False), ("all", True, True), ("none", False, False)],
 )
 def test_without_anybody_to_ask_the_policy_decides(policy: str, read: bool, write: bool) -> None:
     made = CallPolicy(policy=policy)
@@ -62,14 +74,20 @@ def test_read_only_asks_nobody_even_where_there_is_somebody() -> None:
         ({}, {"allow": ["write"]}, "approval"),
     ],
 )
-def test_deny_goes_over_ask_and_ask_over_allow_and_a_project_only_tightens(user: Any, project: Any, said: str) -> None:
+def test_deny_goes_over_ask_and_ask_over_allow_and_a_project_only_tightens(
+    user: Any, project: Any, said: str
+) -> None:
     why = CallPolicy(rules_of(user, project)).why_not(WRITE, {})
     assert said in why and bool(said) == bool(why)
 
 
 def test_what_is_allowed_on_the_command_line_is_asked_all_the_same_where_a_rule_asks() -> None:
-    policy = CallPolicy(rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), policy="all")
-    assert policy.why_not(WRITE, {"path": "here"}) == "" and "approval" in policy.why_not(WRITE, {"path": "/there"})
+    policy = CallPolicy(
+        rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), policy="all"
+    )
+    assert policy.why_not(WRITE, {"path": "here"}) == "" and "approval" in policy.why_not(
+        WRITE, {"path": "/there"}
+    )
 
 
 def test_an_answer_holds_once_or_for_the_session() -> None:
@@ -82,8 +100,13 @@ def test_an_answer_holds_once_or_for_the_session() -> None:
 
 def test_an_answer_to_one_rules_question_answers_no_other_question() -> None:
     person = Person(yes(SESSION), no())
-    policy = CallPolicy(rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), ask=person)
-    assert policy.why_not(WRITE, {"path": "here"}) == "" and policy.why_not(WRITE, {"path": "/etc"}) != ""
+    policy = CallPolicy(
+        rules_of({"ask": [{"tool": "write", "arguments": {"path": "/*"}}]}, {}), ask=person
+    )
+    assert (
+        policy.why_not(WRITE, {"path": "here"}) == ""
+        and policy.why_not(WRITE, {"path": "/etc"}) != ""
+    )
     assert len(person.questions) == 2
 
 
@@ -106,19 +129,31 @@ def test_a_denial_outlives_a_later_grant() -> None:
         ("allow", "project_tools/new_issue", False),
     ],
 )
-def test_a_rule_that_denies_or_asks_may_say_the_name_that_models_know(project: Path, kind: str, named: str, runs: bool) -> None:
-    python_tool(project / ".vespe/tools/tool-create", "create", "return 1", annotations={} if kind == "allow" else {"readOnlyHint": True})
+def test_a_rule_that_denies_or_asks_may_say_the_name_that_models_know(
+    project: Path, kind: str, named: str, runs: bool
+) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-create",
+        "create",
+        "return 1",
+        annotations={} if kind == "allow" else {"readOnlyHint": True},
+    )
     config = {"active_kits": [], "tools": {"create": {"as": "new_issue"}}}
     (project / ".vespe/config.json").write_text(json.dumps(config), encoding="utf-8")
     user_config.set_value("approvals", {kind: [named]})
     path = Project(project).call_path()
     shown = path.workspace.view.of(path.workspace.tool("create"))
     policy = policy_of(path)
-    assert (policy.why_not(shown, {}) == "", policy.why_not_as_given(shown, {}) == "") == (runs, runs)
+    assert (policy.why_not(shown, {}) == "", policy.why_not_as_given(shown, {}) == "") == (
+        runs,
+        runs,
+    )
     assert bool(policy.why_never(shown)) == (kind == "deny" and not runs)
 
 
-def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_changes(project: Path) -> None:
+def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_changes(
+    project: Path,
+) -> None:
     python_tool(project / ".vespe/tools/tool-greet", "greet", "return 1")
     greet, root = Project(project).load_tool("greet"), str(project)
     assert CallPolicy(root=root, ask=Person(yes(PROJECT))).why_not(greet, {}) == ""
@@ -134,7 +169,10 @@ def test_a_denial_for_the_project_outlives_changes_and_whatever_allows_later(pro
     assert CallPolicy(root=root, ask=Person(no(PROJECT))).why_not(greet, {})
     assert greet.directory is not None
     Path(greet.directory, "main.py").write_text("def greet():\n    return 2\n", encoding="utf-8")
-    assert CallPolicy(rules_of({"allow": ["*"]}, {}), policy="all", root=root).why_not(greet, {}) == "the user has denied calls of 'greet'"
+    assert (
+        CallPolicy(rules_of({"allow": ["*"]}, {}), policy="all", root=root).why_not(greet, {})
+        == "the user has denied calls of 'greet'"
+    )
 
 
 def test_a_policy_that_is_none_is_refused() -> None:
@@ -142,9 +180,28 @@ def test_a_policy_that_is_none_is_refused() -> None:
         CallPolicy(policy="maybe")
 
 
-FETCH = Tool(uid="f", name="fetch", description="", input_schema={}, annotations={"readOnlyHint": True, "openWorldHint": True})
-SEND = Tool(uid="s", name="send", description="", input_schema={}, permissions={"network": ["x.org"]}, annotations={"readOnlyHint": True})
-LOSE = Tool(uid="l", name="lose", description="", input_schema={}, annotations={"readOnlyHint": False, "openWorldHint": False})
+FETCH = Tool(
+    uid="f",
+    name="fetch",
+    description="",
+    input_schema={},
+    annotations={"readOnlyHint": True, "openWorldHint": True},
+)
+SEND = Tool(
+    uid="s",
+    name="send",
+    description="",
+    input_schema={},
+    permissions={"network": ["x.org"]},
+    annotations={"readOnlyHint": True},
+)
+LOSE = Tool(
+    uid="l",
+    name="lose",
+    description="",
+    input_schema={},
+    annotations={"readOnlyHint": False, "openWorldHint": False},
+)
 
 
 def tainted(**given: Any) -> CallPolicy:
@@ -155,10 +212,19 @@ def tainted(**given: Any) -> CallPolicy:
 
 
 @pytest.mark.parametrize("tool", [SEND, LOSE])
-@pytest.mark.parametrize(("flow", "why"), [("ask", "approval"), ("deny", "'fetch' has given the model"), ("off", ""), ("", "")])
-def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(tool: Tool, flow: str, why: str) -> None:
+@pytest.mark.parametrize(
+    ("flow", "why"),
+    [("ask", "approval"), ("deny", "'fetch' has given the model"), ("off", ""), ("", "")],
+)
+def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(
+    tool: Tool, flow: str, why: str
+) -> None:
     said = tainted(policy="all", flow=flow).why_not(tool, {})
-    assert why in said and bool(why) == bool(said) and CallPolicy(policy="all", flow=flow).why_not(tool, {}) == ""
+    assert (
+        why in said
+        and bool(why) == bool(said)
+        and CallPolicy(policy="all", flow=flow).why_not(tool, {}) == ""
+    )
     assert tainted(policy="all", flow=flow).why_not(READ, {}) == ""
 
 
@@ -173,7 +239,10 @@ def test_a_tool_that_is_another_one_now_is_looked_at_again() -> None:
 
 def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:
     said = tainted(policy="all", flow="ask").why_not(LOSE, {})
-    assert "(it destroys, and 'fetch' has given the model what strangers may have written), and nobody can be asked" in said
+    assert (
+        "(it destroys, and 'fetch' has given the model what strangers may have written), and nobody can be asked"
+        in said
+    )
 
 
 def test_the_person_is_told_why_and_an_earlier_answer_does_not_count() -> None:
@@ -188,16 +257,26 @@ def test_the_person_is_told_why_and_an_earlier_answer_does_not_count() -> None:
 def test_without_a_word_on_flow_what_only_reads_or_a_rule_allows_goes_on() -> None:
     rules = rules_of({"allow": ["lose"]}, {})
     assert tainted().why_not(SEND, {}) == "" and tainted(rules=rules).why_not(LOSE, {}) == ""
-    assert tainted(rules=rules, flow="ask").why_not(LOSE, {}) != "" and tainted(flow="ask").why_not(SEND, {}) != ""
+    assert (
+        tainted(rules=rules, flow="ask").why_not(LOSE, {}) != ""
+        and tainted(flow="ask").why_not(SEND, {}) != ""
+    )
 
 
 def test_what_is_denied_stays_denied_after_what_strangers_wrote() -> None:
-    assert "denies" in tainted(rules=rules_of({"deny": ["send"]}, {}), flow="ask", ask=Person()).why_not(SEND, {})
+    assert "denies" in tainted(
+        rules=rules_of({"deny": ["send"]}, {}), flow="ask", ask=Person()
+    ).why_not(SEND, {})
 
 
 @pytest.mark.parametrize(
     ("user", "project", "flow"),
-    [({}, {}, ""), ({"flow": "ask"}, {}, "ask"), ({"flow": "ask"}, {"flow": "off"}, "ask"), ({"flow": "ask"}, {"flow": "deny"}, "deny")],
+    [
+        ({}, {}, ""),
+        ({"flow": "ask"}, {}, "ask"),
+        ({"flow": "ask"}, {"flow": "off"}, "ask"),
+        ({"flow": "ask"}, {"flow": "deny"}, "deny"),
+    ],
 )
 def test_a_project_only_tightens_what_becomes_of_flows(user: Any, project: Any, flow: str) -> None:
     assert flow_of({"approvals": user}, {"approvals": project}) == flow

@@ -22,7 +22,9 @@ def greet(project: Path) -> Tool:
     return Project(project).load_tool("greet")
 
 
-def test_an_answer_is_kept_privately_outside_the_project_and_found_again(project: Path, home: Path) -> None:
+def test_an_answer_is_kept_privately_outside_the_project_and_found_again(
+    project: Path, home: Path
+) -> None:
     before = sorted(project.rglob("*"))
     policy_answers.keep(str(project), ANSWER)
     policy_answers.keep(str(project), ANSWER)
@@ -31,7 +33,9 @@ def test_an_answer_is_kept_privately_outside_the_project_and_found_again(project
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_an_answer_is_the_projects_where_it_was_given_and_no_other_ones(project: Path, tmp_path: Path) -> None:
+def test_an_answer_is_the_projects_where_it_was_given_and_no_other_ones(
+    project: Path, tmp_path: Path
+) -> None:
     policy_answers.keep(str(project), ANSWER)
     (tmp_path / "other").mkdir()
     assert policy_answers.load(Project.init(tmp_path / "other").root) == ()
@@ -39,7 +43,9 @@ def test_an_answer_is_the_projects_where_it_was_given_and_no_other_ones(project:
     assert policy_answers.load(str(moved)) == (ANSWER,)
 
 
-def test_a_file_that_others_can_read_or_that_is_damaged_grants_nothing(project: Path, home: Path) -> None:
+def test_a_file_that_others_can_read_or_that_is_damaged_grants_nothing(
+    project: Path, home: Path
+) -> None:
     policy_answers.keep(str(project), ANSWER)
     (file,) = (home / "state").rglob("answers/*.json")
     file.chmod(0o644)
@@ -53,8 +59,13 @@ def test_forgetting_takes_one_tools_answers_or_all(project: Path) -> None:
     other = replace(ANSWER, tool="files/write")
     for answer in (ANSWER, other):
         policy_answers.keep(str(project), answer)
-    assert policy_answers.forget(str(project), "greet") == (ANSWER,) and policy_answers.load(str(project)) == (other,)
-    assert policy_answers.forget(str(project)) == (other,) and policy_answers.forget(str(project)) == ()
+    assert policy_answers.forget(str(project), "greet") == (ANSWER,) and policy_answers.load(
+        str(project)
+    ) == (other,)
+    assert (
+        policy_answers.forget(str(project)) == (other,)
+        and policy_answers.forget(str(project)) == ()
+    )
 
 
 def test_no_answer_can_be_kept_where_there_is_no_project(tmp_path: Path, home: Path) -> None:
@@ -69,6 +80,8 @@ def test_the_digest_is_the_directorys_and_without_one_the_definitions(greet: Too
     Path(greet.directory, "main.py").write_text("def greet():\n    return 2\n", encoding="utf-8")
     assert policy_answers.digest_of(greet) != before
     plain = replace(greet, directory=None)
-    assert policy_answers.digest_of(plain) != policy_answers.digest_of(replace(plain, description="another"))
+    assert policy_answers.digest_of(plain) != policy_answers.digest_of(
+        replace(plain, description="another")
+    )
     os.symlink("/etc/passwd", Path(greet.directory, "odd"))
     assert policy_answers.digest_of(greet) == ""

@@ -30,16 +30,27 @@ WRITE = Tool(uid="u", name="write_file", description="", input_schema={}, scope=
         ({"tool": "*", "arguments": {"path": "keys/*"}}, {"path": "notes/.././keys//a"}, True),
     ],
 )
-def test_a_rule_matches_by_name_and_by_every_pattern_of_its_arguments(entry: Any, inputs: dict[str, Any], matches: bool) -> None:
+def test_a_rule_matches_by_name_and_by_every_pattern_of_its_arguments(
+    entry: Any, inputs: dict[str, Any], matches: bool
+) -> None:
     (rule,) = read_rules({"deny": [entry]}, path="config.json")
     assert rule.matches(WRITE, inputs) is matches
 
 
 @pytest.mark.parametrize(
-    ("path", "matches"), [("notes/a", True), ("notes/b/../a", True), ("notes/../a", False), ("./notes/a", False), ("notes/a..b", True)]
+    ("path", "matches"),
+    [
+        ("notes/a", True),
+        ("notes/b/../a", True),
+        ("notes/../a", False),
+        ("./notes/a", False),
+        ("notes/a..b", True),
+    ],
 )
 def test_what_is_allowed_is_so_wherever_a_path_leads(path: str, matches: bool) -> None:
-    (rule,) = read_rules({"allow": [{"tool": "*", "arguments": {"path": "notes/*"}}]}, path="config.json")
+    (rule,) = read_rules(
+        {"allow": [{"tool": "*", "arguments": {"path": "notes/*"}}]}, path="config.json"
+    )
     assert rule.matches(WRITE, {"path": path}) is matches
 
 
@@ -81,5 +92,8 @@ def test_what_is_allowed_without_a_scope_is_a_kits_tool_and_never_the_projects_o
     kind: str, pattern: str, of_a_kit: bool, of_the_project: bool
 ) -> None:
     (rule,) = read_rules({kind: [pattern]}, path="")
-    tools = [Tool(uid="t", name="write_file", description="", input_schema={}, scope=scope) for scope in ("files", "project_tools")]
+    tools = [
+        Tool(uid="t", name="write_file", description="", input_schema={}, scope=scope)
+        for scope in ("files", "project_tools")
+    ]
     assert [rule.matches(tool, {}) for tool in tools] == [of_a_kit, of_the_project]

@@ -8,7 +8,10 @@ from vespe.calls.progress import Listener, listened
 
 def test_whoever_listens_hears_of_it_and_nobody_else_does() -> None:
     heard: list[Any] = []
-    listener = Listener(progress=lambda *step: heard.append(step), message=lambda level, data: heard.append((level, data)))
+    listener = Listener(
+        progress=lambda *step: heard.append(step),
+        message=lambda level, data: heard.append((level, data)),
+    )
     report_progress(1)
     with listened(listener):
         report_progress(50, 100, message="half")

@@ -85,7 +85,9 @@ except KeyboardInterrupt:
 
 def test_p31_ctrl_c_ends_async_code_that_is_called_inside_a_running_loop() -> None:
     arguments = [sys.executable, "-c", IN_A_LOOP]
-    with subprocess.Popen(arguments, cwd=ROOT, env=interruptible(), stdout=subprocess.PIPE, encoding="utf-8") as program:
+    with subprocess.Popen(
+        arguments, cwd=ROOT, env=interruptible(), stdout=subprocess.PIPE, encoding="utf-8"
+    ) as program:
         try:
             assert program.communicate(timeout=PATIENCE_S)[0] == "cancelled\ninterrupted\n"
         finally:

@@ -1,4 +1,6 @@
-"""Calls that are held: what is refused is named, with the line to add; what is swallowed is noted."""
+"""Calls that are held: what is refused is named, with the line to add; what is swallowed is
+noted.
+"""
 
 import contextlib
 import socket
@@ -47,19 +49,37 @@ def tool(project: Path, name: str) -> Path:
 
 def shell(project: Path, *argv: str, **extra: Any) -> None:
     write_tool(
-        tool(project, "s"), "s", implementation={"type": "shell_command", "entrypoint": argv[0], "args": {"argv": list(argv[1:])}}, **extra
+        tool(project, "s"),
+        "s",
+        implementation={
+            "type": "shell_command",
+            "entrypoint": argv[0],
+            "args": {"argv": list(argv[1:])},
+        },
+        **extra,
     )
 
 
 def test_a_refused_file_is_named_with_the_line_to_add(held: Path) -> None:
-    python_tool(tool(held, "p"), "p", "import os\nreturn open(os.path.expanduser('~/.ssh/id_ed25519')).read()")
+    python_tool(
+        tool(held, "p"),
+        "p",
+        "import os\nreturn open(os.path.expanduser('~/.ssh/id_ed25519')).read()",
+    )
     shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"))
     for name in ("p", "s"):
         outcome = run(held, name)
         assert outcome.error is not None and outcome.error.code == "permission_denied"
         assert '"permissions": {"read": [".", "~/.ssh/id_ed25519"]}' in outcome.error.hint
-        assert outcome.error.details["refused"].endswith(".ssh/id_ed25519") and not outcome.error.retryable
-        assert outcome.sandbox == {"level": machine().level, "gaps": outcome.sandbox["gaps"]} if outcome.sandbox else False
+        assert (
+            outcome.error.details["refused"].endswith(".ssh/id_ed25519")
+            and not outcome.error.retryable
+        )
+        assert (
+            outcome.sandbox == {"level": machine().level, "gaps": outcome.sandbox["gaps"]}
+            if outcome.sandbox
+            else False
+        )
 
 
 def test_the_line_that_was_named_works(held: Path) -> None:
@@ -71,11 +91,25 @@ def test_the_line_that_was_named_works(held: Path) -> None:
 def test_a_file_that_is_not_there_is_no_refusal_and_one_that_may_not_be_made_is(held: Path) -> None:
     outcomes = []
     for name, argv in (("s", ("cat", "/usr/nothing")), ("t", ("mkdir", "/usr/nothing"))):
-        write_tool(tool(held, name), name, implementation={"type": "shell_command", "entrypoint": argv[0], "args": {"argv": [argv[1]]}})
+        write_tool(
+            tool(held, name),
+            name,
+            implementation={
+                "type": "shell_command",
+                "entrypoint": argv[0],
+                "args": {"argv": [argv[1]]},
+            },
+        )
         outcomes.append(run(held, name).error)
     missing, refused = outcomes
-    assert missing is not None and missing.code == "tool_error" and "No such file" in missing.message
-    assert refused is not None and refused.code == "permission_denied" and '"write": [".", "/usr/nothing"]' in refused.hint
+    assert (
+        missing is not None and missing.code == "tool_error" and "No such file" in missing.message
+    )
+    assert (
+        refused is not None
+        and refused.code == "permission_denied"
+        and '"write": [".", "/usr/nothing"]' in refused.hint
+    )
 
 
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
@@ -93,17 +127,29 @@ def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
 
 
 def test_a_temporary_directory_is_gone_after_the_call(held: Path) -> None:
-    python_tool(tool(held, "p"), "p", "import os\nopen(os.environ['TMPDIR'] + '/left', 'w')\nreturn os.environ['TMPDIR']")
+    python_tool(
+        tool(held, "p"),
+        "p",
+        "import os\nopen(os.environ['TMPDIR'] + '/left', 'w')\nreturn os.environ['TMPDIR']",
+    )
     assert not Path(run(held, "p").result).exists()
 
 
-def test_the_servers_of_one_kit_share_a_temporary_directory_and_those_of_two_do_not(held: Path) -> None:
+def test_the_servers_of_one_kit_share_a_temporary_directory_and_those_of_two_do_not(
+    held: Path,
+) -> None:
     args = {"command": ["s"], "digest": "sha256:" + 64 * "0"}
-    write_tool(tool(held, "t"), "t", implementation={"type": "mcp_tool", "entrypoint": "t", "args": args})
-    context = Context(project_root=str(held), directory=str(tool(held, "t")), timeout_s=9, sessions=Sessions())
+    write_tool(
+        tool(held, "t"), "t", implementation={"type": "mcp_tool", "entrypoint": "t", "args": args}
+    )
+    context = Context(
+        project_root=str(held), directory=str(tool(held, "t")), timeout_s=9, sessions=Sessions()
+    )
 
     def scratch(kit: str) -> str:
-        with sandboxed(directory.load(tool(held, "t"), scope=kit), context, setting="auto") as given:
+        with sandboxed(
+            directory.load(tool(held, "t"), scope=kit), context, setting="auto"
+        ) as given:
             return given.environment["TMPDIR"]
 
     assert scratch("one") == scratch("one") != scratch("two")
@@ -127,16 +173,22 @@ def server() -> Iterator[str]:
                     one, _ = listening.accept()
                     with one:
                         one.recv(1000)
-                        one.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+                        one.sendall(
+                            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+                        )
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"127.0.0.1:{listening.getsockname()[1]}"
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     port = int(server.partition(":")[2])
-    monkeypatch.setattr(sockets.Dialler, "_addresses", lambda dialler, host, port: ["127.0.0.1"])  # what its name leads to
+    monkeypatch.setattr(
+        sockets.Dialler, "_addresses", lambda dialler, host, port: ["127.0.0.1"]
+    )  # what its name leads to
     context = Context(project_root="/", directory="/", timeout_s=9)
     for host in ("localhost.example", "127.example", "other.example"):
         with pytest.raises(AddressRefused):
@@ -145,9 +197,14 @@ def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(server: s
         Reach((stated,), context).connect(host, port).close()
 
 
-def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sandboxing, "machine", Machine)
-    with pytest.raises(Refused, match="this machine has none"), sandboxing.installing({}, written=[], setting="require"):
+    with (
+        pytest.raises(Refused, match="this machine has none"),
+        sandboxing.installing({}, written=[], setting="require"),
+    ):
         pass
     for setting in ("auto", "off"):
         with sandboxing.installing({}, written=[], setting=setting) as held:
@@ -158,12 +215,17 @@ FETCH = "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs
 TO = {"type": "object", "properties": {"to": {"type": "string"}}}
 
 
-@pytest.mark.skipif(machine().level != "namespaces", reason="hosts are told apart where there are namespaces")
+@pytest.mark.skipif(
+    machine().level != "namespaces", reason="hosts are told apart where there are namespaces"
+)
 def test_a_stated_host_is_reached_and_no_other(held: Path, server: str) -> None:
     python_tool(tool(held, "p"), "p", FETCH, permissions={"network": [server]}, schema=TO)
     python_tool(tool(held, "q"), "q", FETCH, permissions={"network": ["other.example"]}, schema=TO)
     python_tool(tool(held, "r"), "r", FETCH, permissions={"network": []}, schema=TO)
     assert run(held, "p", to=server).result == "hi"
-    for name, line in (("q", f'"network": ["other.example", "{server}"]'), ("r", f'"network": ["{server}"]')):
+    for name, line in (
+        ("q", f'"network": ["other.example", "{server}"]'),
+        ("r", f'"network": ["{server}"]'),
+    ):
         error = run(held, name, to=server).error
         assert error is not None and error.code == "permission_denied" and line in error.hint

@@ -7,7 +7,9 @@ import pytest
 from vespe.calls.secrets import names_of_secret, scoped_name
 
 
-def test_a_kit_s_tool_looks_under_its_kit_s_name_first_and_a_project_s_under_the_plain_one() -> None:
+def test_a_kit_s_tool_looks_under_its_kit_s_name_first_and_a_project_s_under_the_plain_one() -> (
+    None
+):
     assert names_of_secret("TOKEN", kit_id="web") == ("VESPE_WEB__TOKEN", "TOKEN")
     assert names_of_secret("TOKEN", kit_id=None) == ("TOKEN",)
 
@@ -18,6 +20,13 @@ def test_no_tool_reads_a_kit_s_own_name_as_it_stands(name: str) -> None:
 
 
 def test_no_two_kits_and_names_share_a_variable() -> None:
-    kits, names = ("a", "a_", "a__b", "a_b", "a__b__c", "b"), ("X", "_X", "B__X", "B_X", "__X", "X_", "X__Y")
-    asked = [(kit, name) for kit, name in itertools.product(kits, names) if len(names_of_secret(name, kit_id=kit)) == 2]
+    kits, names = (
+        ("a", "a_", "a__b", "a_b", "a__b__c", "b"),
+        ("X", "_X", "B__X", "B_X", "__X", "X_", "X__Y"),
+    )
+    asked = [
+        (kit, name)
+        for kit, name in itertools.product(kits, names)
+        if len(names_of_secret(name, kit_id=kit)) == 2
+    ]
     assert len({scoped_name(name, kit) for kit, name in asked}) == len(asked)

@@ -38,16 +38,25 @@ def test_every_verb_is_under_exactly_one_heading(command: Command) -> None:
     assert sorted(listed) == sorted(VERBS)
 
 
-@pytest.mark.parametrize(("group_name", "word", "verb"), [(name, *one) for name, words in ALIASES.items() for one in words.items()])
-def test_every_other_word_for_a_verb_shows_that_verb_s_help(group_name: str, word: str, verb: str, command: Command) -> None:
+@pytest.mark.parametrize(
+    ("group_name", "word", "verb"),
+    [(name, *one) for name, words in ALIASES.items() for one in words.items()],
+)
+def test_every_other_word_for_a_verb_shows_that_verb_s_help(
+    group_name: str, word: str, verb: str, command: Command
+) -> None:
     where = [group_name] if group_name else []
     page = command(*where, word, "--help")
     assert page.code == 0 and page.out == command(*where, *verb.split(), "--help").out
     assert word not in (VERBS[group_name][1] if group_name else VERBS)
 
 
-@pytest.mark.parametrize("words", ["trsut", "tust", "kit instal", "kit isntall", "kit updat", "kit synk", "untrst"])
-def test_nobody_who_mistypes_is_led_to_what_trusts_or_installs(words: str, command: Command) -> None:
+@pytest.mark.parametrize(
+    "words", ["trsut", "tust", "kit instal", "kit isntall", "kit updat", "kit synk", "untrst"]
+)
+def test_nobody_who_mistypes_is_led_to_what_trusts_or_installs(
+    words: str, command: Command
+) -> None:
     said = command(*words.split())
     assert said.code == 2 and "did you mean" not in said.err
 
@@ -64,6 +73,8 @@ def test_nobody_who_mistypes_is_led_to_what_trusts_or_installs(words: str, comma
         ("export --as open", "openai or openai-responses"),
     ],
 )
-def test_a_word_of_a_list_that_is_mistyped_gets_a_tip(words: str, tip: str, command: Command) -> None:
+def test_a_word_of_a_list_that_is_mistyped_gets_a_tip(
+    words: str, tip: str, command: Command
+) -> None:
     said = command(*words.split())
     assert said.code == 2 and f"tip: did you mean {tip}?" in said.err

@@ -14,9 +14,19 @@ from tests.support.terminal import environment_of
 def completed(line: str, project: Path) -> list[str]:
     """Return what bash would offer at the end of a line; a space at its end begins a new word."""
     words = line.split(" ")
-    environment = environment_of(_VESPE_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
+    environment = environment_of(
+        _VESPE_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1)
+    )
     argv = [sys.executable, "-m", "vespe"]
-    done = subprocess.run(argv, env=environment, cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        argv,
+        env=environment,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.stderr == ""
     return [offered.partition(",")[2] for offered in done.stdout.split()]
 
@@ -44,9 +54,13 @@ def stocked(project: Path) -> Path:
         ("vespe lint --explain schema-unknown-t", ["schema-unknown-type"]),
     ],
 )
-def test_a_word_is_completed_by_what_it_can_be(line: str, offered: list[str], stocked: Path) -> None:
+def test_a_word_is_completed_by_what_it_can_be(
+    line: str, offered: list[str], stocked: Path
+) -> None:
     assert completed(line, stocked) == offered
 
 
-def test_outside_a_project_nothing_is_offered_and_nothing_is_said(home: Path, tmp_path: Path) -> None:
+def test_outside_a_project_nothing_is_offered_and_nothing_is_said(
+    home: Path, tmp_path: Path
+) -> None:
     assert completed("vespe tool run ", tmp_path) == []

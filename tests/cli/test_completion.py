@@ -24,6 +24,22 @@ def test_how_to_install_it_is_said_on_a_terminal_alone() -> None:
 
 
 def test_verbs_are_completed() -> None:
-    environment = {**os.environ, "_VESPE_COMPLETE": "bash_complete", "COMP_WORDS": "vespe tool re", "COMP_CWORD": "2"}
-    done = subprocess.run([sys.executable, "-m", "vespe"], env=environment, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert [line.partition(",")[2] for line in done.stdout.split()] == ["resolve", "rename", "remove"]
+    environment = {
+        **os.environ,
+        "_VESPE_COMPLETE": "bash_complete",
+        "COMP_WORDS": "vespe tool re",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "vespe"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert [line.partition(",")[2] for line in done.stdout.split()] == [
+        "resolve",
+        "rename",
+        "remove",
+    ]

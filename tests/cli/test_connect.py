@@ -1,4 +1,6 @@
-"""`vespe connect`: the entry is portable, the server is started as the client would, and the next step is said."""
+"""`vespe connect`: the entry is portable, the server is started as the client would, and the next
+step is said.
+"""
 
 import json
 import os
@@ -28,30 +30,50 @@ def stocked(project: Path) -> Path:
     return project
 
 
-@pytest.mark.parametrize(("client", "file"), [("claude-code", ".mcp.json"), ("cursor", ".cursor/mcp.json"), ("vscode", ".vscode/mcp.json")])
+@pytest.mark.parametrize(
+    ("client", "file"),
+    [("claude-code", ".mcp.json"), ("cursor", ".cursor/mcp.json"), ("vscode", ".vscode/mcp.json")],
+)
 def test_a_file_that_a_team_commits_has_no_path_of_this_machine(
     client: str, file: str, command: Command, stocked: Path, on_path: None
 ) -> None:
     said = command("connect", client)
     text = (stocked / file).read_text(encoding="utf-8")
-    assert said.code == 0 and "safe to commit" in said.err and str(stocked) not in text and BIN not in text
-    assert "checked: 1 tool in" in said.err and "(mine)" in said.err and said.err.splitlines()[-1].startswith("next: ")
+    assert (
+        said.code == 0
+        and "safe to commit" in said.err
+        and str(stocked) not in text
+        and BIN not in text
+    )
+    assert (
+        "checked: 1 tool in" in said.err
+        and "(mine)" in said.err
+        and said.err.splitlines()[-1].startswith("next: ")
+    )
 
 
 @pytest.mark.parametrize("client", ["claude-desktop", "codex", "zed"])
-def test_a_file_of_the_users_own_has_absolute_paths(client: str, command: Command, stocked: Path, home: Path) -> None:
+def test_a_file_of_the_users_own_has_absolute_paths(
+    client: str, command: Command, stocked: Path, home: Path
+) -> None:
     said = command("connect", client, "--json")
     entry = said.document["entry"]
     assert said.code == 0 and os.path.isabs(entry["command"]) and entry["args"][-1] == str(stocked)
-    assert said.document["check"]["tools"] == ["mine"] and said.document["path"].startswith(str(home))
+    assert said.document["check"]["tools"] == ["mine"] and said.document["path"].startswith(
+        str(home)
+    )
 
 
-def test_absolute_paths_are_written_into_a_shared_file_where_they_are_asked_for(command: Command, stocked: Path) -> None:
+def test_absolute_paths_are_written_into_a_shared_file_where_they_are_asked_for(
+    command: Command, stocked: Path
+) -> None:
     assert command("connect", "claude-code", "--absolute").code == 0
     assert str(stocked) in (stocked / ".mcp.json").read_text(encoding="utf-8")
 
 
-def test_a_program_that_is_not_on_the_path_is_found_out_at_once(command: Command, stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_is_not_on_the_path_is_found_out_at_once(
+    command: Command, stocked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     if shutil.which("vespe"):
         pytest.skip("vespe is installed for every user of this machine")
@@ -66,10 +88,14 @@ def test_the_entry_of_one_clone_serves_the_tools_of_another(
     clone = tmp_path / "elsewhere"
     monkeypatch.setenv("VESPE_TRUSTED_PATHS", str(clone))
     shutil.copytree(stocked, clone)
-    entry = next(iter(json.loads((clone / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values()))
+    entry = next(
+        iter(json.loads((clone / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"].values())
+    )
     asked = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}\n'
     argv = [entry["command"], *entry["args"]]
-    done = subprocess.run(argv, cwd=clone, input=asked, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        argv, cwd=clone, input=asked, capture_output=True, text=True, encoding="utf-8", check=False
+    )
     assert '"name":"mine"' in done.stdout.replace(" ", "")
 
 
@@ -82,15 +108,27 @@ def test_a_link_that_leads_out_of_the_project_is_not_written_through(
     (target / "mcp.json").write_text("{}", encoding="utf-8")
     (stocked / place).symlink_to(target / "mcp.json" if client == "claude-code" else target)
     said = command("connect", client)
-    assert said.code and "leads out of the project" in said.err and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    assert (
+        said.code
+        and "leads out of the project" in said.err
+        and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    )
     (stocked / place).unlink()
-    assert command("connect", client).code == 0 and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    assert (
+        command("connect", client).code == 0
+        and (target / "mcp.json").read_text(encoding="utf-8") == "{}"
+    )
 
 
-def test_connecting_twice_changes_nothing_and_removing_takes_the_entry_away(command: Command, stocked: Path, on_path: None) -> None:
+def test_connecting_twice_changes_nothing_and_removing_takes_the_entry_away(
+    command: Command, stocked: Path, on_path: None
+) -> None:
     assert command("connect", "claude-code").code == 0
     assert "nothing to change" in command("connect", "claude-code").err
-    assert command("mcp", "config", "claude-code", "--remove").code == 0 and not (stocked / ".mcp.json").exists()
+    assert (
+        command("mcp", "config", "claude-code", "--remove").code == 0
+        and not (stocked / ".mcp.json").exists()
+    )
 
 
 def test_a_project_without_tools_or_without_trust_has_that_for_its_next_step(

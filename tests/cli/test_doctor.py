@@ -22,19 +22,34 @@ def test_a_working_installation_has_nothing_failed(command: Command) -> None:
     assert (checks["processes"], checks["trust"], checks["kits"]) == ("ok", "ok", "ok")
 
 
-def test_p16_what_python_would_import_from_the_working_directory_is_a_warning(project: Path) -> None:
+def test_p16_what_python_would_import_from_the_working_directory_is_a_warning(
+    project: Path,
+) -> None:
     def about(*flags: str, **environment: str) -> dict[str, str]:
         argv = [sys.executable, *flags, "-m", "vespe", "doctor", "--json"]
-        said = subprocess.run(argv, cwd=project, env=os.environ | environment, capture_output=True, encoding="utf-8", check=True)
+        said = subprocess.run(
+            argv,
+            cwd=project,
+            env=os.environ | environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
         return {check["about"]: check["state"] for check in json.loads(said.stdout)["checks"]}
 
     assert about()["imports"] == about("-P", PYTHONPATH=":/nowhere")["imports"] == "warning"
     assert "imports" not in about("-P") and "imports" not in about("-I", PYTHONPATH=":/nowhere")
 
 
-def test_a_root_of_kits_that_is_passed_over_is_a_warning_that_says_why(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_root_of_kits_that_is_passed_over_is_a_warning_that_says_why(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VESPE_KITS_PATH", f"kits{os.pathsep}/nowhere{os.pathsep}")
-    warned = [check["message"] for check in command("doctor", "--json").document["checks"] if check["about"] == "kits"][1:]
+    warned = [
+        check["message"]
+        for check in command("doctor", "--json").document["checks"]
+        if check["about"] == "kits"
+    ][1:]
     assert len(warned) == 1 and "'kits'" in warned[0] and "relative" in warned[0]
 
 
@@ -45,29 +60,41 @@ def test_a_broken_tool_is_a_warning_that_names_it(command: Command, project: Pat
     assert said.code == 0 and "warning  tool tool-broken" in said.out
 
 
-def test_a_configuration_that_cannot_be_read_stops_every_call(command: Command, project: Path) -> None:
+def test_a_configuration_that_cannot_be_read_stops_every_call(
+    command: Command, project: Path
+) -> None:
     (project / ".vespe/config.json").write_text('{"active_kits": "alpha"}', encoding="utf-8")
     said = command("doctor")
     assert said.code == 1 and "failed" in said.out and "active_kits" in said.out
 
 
-def test_outside_a_project_the_installation_alone_is_checked(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_project_the_installation_alone_is_checked(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir("/")
     said = command("doctor")
     assert said.code == 0 and "none here" in said.out
 
 
-def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(command: Callable[..., Any], project: Path) -> None:
+def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(
+    command: Callable[..., Any], project: Path
+) -> None:
     write_tool(project / ".vespe/tools/tool-idle", "idle")
     checks = command("doctor", "--json").document["checks"]
     said = {check["message"]: check["state"] for check in checks if check["about"] == "mcp"}
     assert said.pop("`vespe mcp serve` shows 0 tools") == "ok"
-    assert [state for message, state in said.items() if "nothing implements it" in message] == ["warning"]
+    assert [state for message, state in said.items() if "nothing implements it" in message] == [
+        "warning"
+    ]
 
 
-def test_a_projects_tool_that_takes_an_allowed_name_is_told_which_rule_it_gets(command: Command, project: Path) -> None:
+def test_a_projects_tool_that_takes_an_allowed_name_is_told_which_rule_it_gets(
+    command: Command, project: Path
+) -> None:
     write_tool(
-        project / ".vespe/tools/tool-w", "write_file", implementation={"type": "shell_command", "entrypoint": "true", "args": {"argv": []}}
+        project / ".vespe/tools/tool-w",
+        "write_file",
+        implementation={"type": "shell_command", "entrypoint": "true", "args": {"argv": []}},
     )
     command("config", "set", "approvals.allow", '["write_file"]')
     assert "'write_file' is about kits' tools" in command("doctor").out

@@ -1,4 +1,6 @@
-"""Text from elsewhere is inert: what steers a terminal or hides from a reader stands as an escape. P49."""
+"""Text from elsewhere is inert: what steers a terminal or hides from a reader stands as an escape.
+P49.
+"""
 
 import json
 import unicodedata
@@ -21,7 +23,10 @@ DANGEROUS = [
     ("text", "shown"),
     [
         ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
-        ("\x1b]8;;https://evil.example\x07click\x1b]8;;\x07", "\\x1b]8;;https://evil.example\\x07click\\x1b]8;;\\x07"),
+        (
+            "\x1b]8;;https://evil.example\x07click\x1b]8;;\x07",
+            "\\x1b]8;;https://evil.example\\x07click\\x1b]8;;\\x07",
+        ),
         ("a\rb", "a\\x0db"),
         ("\x9b2J", "\\x9b2J"),
         ("user\u202ecod.exe", "user\\u202ecod.exe"),
@@ -44,7 +49,11 @@ def test_p49_a_line_stays_one_line() -> None:
 
 @pytest.mark.parametrize("code", DANGEROUS, ids=hex)
 def test_p49_no_dangerous_character_is_left(code: int) -> None:
-    for made in (inert(f"a{chr(code)}b"), inert_line(f"a{chr(code)}b"), inert_json(json.dumps(f"a{chr(code)}b", ensure_ascii=False))):
+    for made in (
+        inert(f"a{chr(code)}b"),
+        inert_line(f"a{chr(code)}b"),
+        inert_json(json.dumps(f"a{chr(code)}b", ensure_ascii=False)),
+    ):
         assert chr(code) not in made
         assert "a\\" in made
 
@@ -68,6 +77,10 @@ def test_an_astral_character_becomes_a_surrogate_pair_in_json() -> None:
 def test_p49_what_is_shown_can_be_written_and_steers_nothing(text: str) -> None:
     line = inert_line(text)
     line.encode("utf-8")
-    assert not any(unicodedata.category(c) == "Cc" or unicodedata.bidirectional(c) in ("RLO", "LRO", "RLI", "LRI", "FSI") for c in line)
+    assert not any(
+        unicodedata.category(c) == "Cc"
+        or unicodedata.bidirectional(c) in ("RLO", "LRO", "RLI", "LRI", "FSI")
+        for c in line
+    )
     assert inert(inert(text)) == inert(text)
     assert json.loads(inert_json(json.dumps(text, ensure_ascii=False))) == text

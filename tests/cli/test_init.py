@@ -13,7 +13,9 @@ Command = Callable[..., Any]
 def test_a_new_project_is_trusted_and_has_no_active_kits(command: Command, tmp_path: Path) -> None:
     made = command("init", str(tmp_path / "new"), "--json")
     assert (made.code, made.document) == (0, {"path": str(tmp_path / "new"), "made": True})
-    assert command("tool", "list", "--json", "--project", str(tmp_path / "new")).document == {"tools": []}
+    assert command("tool", "list", "--json", "--project", str(tmp_path / "new")).document == {
+        "tools": []
+    }
 
 
 def test_a_second_init_changes_nothing_and_says_so(command: Command, project: Path) -> None:
@@ -23,7 +25,9 @@ def test_a_second_init_changes_nothing_and_says_so(command: Command, project: Pa
     assert before == {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
 
 
-def test_init_grants_no_trust_to_a_project_that_came_from_elsewhere(command: Command, tmp_path: Path) -> None:
+def test_init_grants_no_trust_to_a_project_that_came_from_elsewhere(
+    command: Command, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "cloned"
     (elsewhere / ".vespe").mkdir(parents=True)
     assert command("init", str(elsewhere)).code == 0
@@ -41,7 +45,9 @@ def test_a_file_in_the_way_is_a_sentence(command: Command, tmp_path: Path) -> No
     assert said.code == 4 and "is not a directory" in said.err
 
 
-def test_from_a_working_directory_that_is_gone_it_is_a_sentence(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_working_directory_that_is_gone_it_is_a_sentence(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
@@ -49,7 +55,9 @@ def test_from_a_working_directory_that_is_gone_it_is_a_sentence(command: Command
     assert said.code == 1 and "cannot find the working directory" in said.err
 
 
-def test_p47_without_room_for_trust_no_project_is_made_and_the_next_init_makes_one(command: Command, home: Path, tmp_path: Path) -> None:
+def test_p47_without_room_for_trust_no_project_is_made_and_the_next_init_makes_one(
+    command: Command, home: Path, tmp_path: Path
+) -> None:
     (home / "state").rename(home / "aside")
     (home / "state").write_text("", encoding="utf-8")
     said = command("init", str(tmp_path / "new"))
@@ -75,5 +83,10 @@ def test_p41c_nothing_that_a_verb_makes_can_be_written_by_others_whatever_the_um
         "connect claude-code", "tool sync", "trust --yes",
     ):  # fmt: skip
         assert command(*line.split()).code in (0, 1), line
-    made = {path for top in (home, project) for path in top.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o022}
+    made = {
+        path
+        for top in (home, project)
+        for path in top.rglob("*")
+        if not path.is_symlink() and path.stat().st_mode & 0o022
+    }
     assert made == {project / "in.jsonl"}

@@ -12,7 +12,15 @@ from tests.support.terminal import vespe_on_a_terminal
 from vespe.lint import FAMILIES
 
 Command = Callable[..., Said]
-MCP = {"tools": [{"name": "read_x", "description": "Read one thing from the store.", "inputSchema": {"type": "dict", "properties": {}}}]}
+MCP = {
+    "tools": [
+        {
+            "name": "read_x",
+            "description": "Read one thing from the store.",
+            "inputSchema": {"type": "dict", "properties": {}},
+        }
+    ]
+}
 
 
 @pytest.fixture
@@ -38,40 +46,88 @@ def test_text_names_the_place_the_rule_and_what_to_do(command: Command, tools: P
     ]
 
 
-def test_json_is_one_document_in_the_shape_that_scripts_rely_on(command: Command, tools: Path) -> None:
+def test_json_is_one_document_in_the_shape_that_scripts_rely_on(
+    command: Command, tools: Path
+) -> None:
     said = command("lint", "--json", "tools.json", "--select", "schema-root")
     assert said.err == ""
     [finding] = said.document["findings"]
     assert said.document["summary"] == {"errors": 1, "warnings": 0, "tools": 1}
-    assert set(finding) == {"rule", "severity", "message", "path", "pointer", "line", "column", "tool", "fix"}
-    assert (finding["pointer"], finding["tool"], finding["line"]) == ("/tools/0/inputSchema/type", "read_x", 7)
-    assert command("lint", "--format", "json", "tools.json", "--select", "schema-root").out == said.out
+    assert set(finding) == {
+        "rule",
+        "severity",
+        "message",
+        "path",
+        "pointer",
+        "line",
+        "column",
+        "tool",
+        "fix",
+    }
+    assert (finding["pointer"], finding["tool"], finding["line"]) == (
+        "/tools/0/inputSchema/type",
+        "read_x",
+        7,
+    )
+    assert (
+        command("lint", "--format", "json", "tools.json", "--select", "schema-root").out == said.out
+    )
 
 
 def test_sarif_and_github_say_the_same(command: Command, tools: Path) -> None:
-    log = json.loads(command("lint", "tools.json", "--format", "sarif", "--select", "schema-root").out)
+    log = json.loads(
+        command("lint", "tools.json", "--format", "sarif", "--select", "schema-root").out
+    )
     assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["schema-root"]
     said = command("lint", "tools.json", "--format", "github", "--select", "schema-root").out
-    assert said.startswith("::error file=tools.json,line=7,col=13,title=vespe schema-root::read_x: the root")
+    assert said.startswith(
+        "::error file=tools.json,line=7,col=13,title=vespe schema-root::read_x: the root"
+    )
     assert said.count("\n") == 1 and "%0A" in said
 
 
-def test_what_a_definition_says_cannot_make_a_command_or_move_the_cursor(command: Command, project: Path) -> None:
+def test_what_a_definition_says_cannot_make_a_command_or_move_the_cursor(
+    command: Command, project: Path
+) -> None:
     evil = {
-        "tools": [{"name": "a\n::error::x\x1b[2J", "description": "d\r\n::set-output", "inputSchema": {"type": "a\n::warning::\u202e"}}]
+        "tools": [
+            {
+                "name": "a\n::error::x\x1b[2J",
+                "description": "d\r\n::set-output",
+                "inputSchema": {"type": "a\n::warning::\u202e"},
+            }
+        ]
     }
     (project / "a,b:c.json").write_text(json.dumps(evil), encoding="utf-8")
     for form in ("github", "text"):
         said = command("lint", "a,b:c.json", "--format", form)
         assert "\x1b" not in said.out and "\u202e" not in said.out
         assert all(
-            line.startswith(("::error file=a%2Cb%3Ac.json", "::warning file=", "::notice file=", "a,b:c.json", "    "))
+            line.startswith(
+                (
+                    "::error file=a%2Cb%3Ac.json",
+                    "::warning file=",
+                    "::notice file=",
+                    "a,b:c.json",
+                    "    ",
+                )
+            )
             for line in said.out.splitlines()
         )
 
 
-def test_strict_fails_on_warnings_and_severity_leaves_them_out(command: Command, project: Path) -> None:
-    document = {"tools": [{"name": "read_x", "description": "Read one thing from the store.", "inputSchema": {"type": "object"}}]}
+def test_strict_fails_on_warnings_and_severity_leaves_them_out(
+    command: Command, project: Path
+) -> None:
+    document = {
+        "tools": [
+            {
+                "name": "read_x",
+                "description": "Read one thing from the store.",
+                "inputSchema": {"type": "object"},
+            }
+        ]
+    }
     (project / "tools.json").write_text(json.dumps(document), encoding="utf-8")
     assert command("lint", "tools.json").code == 0
     assert command("lint", "tools.json", "--strict").code == 1
@@ -79,8 +135,12 @@ def test_strict_fails_on_warnings_and_severity_leaves_them_out(command: Command,
     assert (said.code, said.out) == (0, "")
 
 
-@pytest.mark.parametrize(("text", "line"), [("{\n", 2), ('{"a": 1,\n "a": 2}', 2), ("", 1), ("\x00", 1), ("[" * 90, 1)])
-def test_a_file_that_is_not_json_is_4_alone_and_a_finding_among_others(command: Command, tools: Path, text: str, line: int) -> None:
+@pytest.mark.parametrize(
+    ("text", "line"), [("{\n", 2), ('{"a": 1,\n "a": 2}', 2), ("", 1), ("\x00", 1), ("[" * 90, 1)]
+)
+def test_a_file_that_is_not_json_is_4_alone_and_a_finding_among_others(
+    command: Command, tools: Path, text: str, line: int
+) -> None:
     (tools.parent / "bad.json").write_text(text, encoding="utf-8")
     said = command("lint", "bad.json", "--json")
     assert said.code == 4
@@ -100,7 +160,9 @@ def test_a_file_that_is_not_json_is_4_alone_and_a_finding_among_others(command: 
     (("--format", "xml"), 2, "lint --help"),
     (("nowhere",), 3, "vespe lint"),
 ])  # fmt: skip
-def test_what_is_mistyped_is_told_with_the_nearest(command: Command, arguments: tuple[str, ...], code: int, hint: str) -> None:
+def test_what_is_mistyped_is_told_with_the_nearest(
+    command: Command, arguments: tuple[str, ...], code: int, hint: str
+) -> None:
     said = command("lint", *arguments)
     assert said.code == code
     assert hint in said.err
@@ -116,9 +178,16 @@ def test_outside_a_project_a_file_is_linted_and_nothing_is_3(
 
 
 def test_selectors_and_targets_may_be_separated_by_commas(command: Command, tools: Path) -> None:
-    found = command("lint", "tools.json", "--json", "--select", "schema-root,schema-unknown-type").document["findings"]
+    found = command(
+        "lint", "tools.json", "--json", "--select", "schema-root,schema-unknown-type"
+    ).document["findings"]
     assert {finding["rule"] for finding in found} == {"schema-root", "schema-unknown-type"}
-    assert command("lint", "tools.json", "--target", "mcp, openai", "--ignore", "schema,description").code == 0
+    assert (
+        command(
+            "lint", "tools.json", "--target", "mcp, openai", "--ignore", "schema,description"
+        ).code
+        == 0
+    )
 
 
 def test_fix_mends_and_lints_what_is_left(command: Command, tools: Path) -> None:
@@ -136,11 +205,18 @@ def test_a_rule_is_explained(command: Command) -> None:
     assert "schema-unknown-type (error)" in said.out and '{"type": "float"}' in said.out
 
 
-def test_a_family_lists_its_rules_and_a_word_that_means_none_leads_to_the_families(command: Command) -> None:
+def test_a_family_lists_its_rules_and_a_word_that_means_none_leads_to_the_families(
+    command: Command,
+) -> None:
     said = command("lint", "--explain", "zzz")
-    assert f"known: those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one" in said.err
+    assert (
+        f"known: those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one"
+        in said.err
+    )
     for family, rules in FAMILIES.items():
-        assert [line.split("\t")[0] for line in command("lint", "--explain", family).out.splitlines()] == [rule.code for rule in rules]
+        assert [
+            line.split("\t")[0] for line in command("lint", "--explain", family).out.splitlines()
+        ] == [rule.code for rule in rules]
 
 
 def test_linting_needs_no_trust_and_asks_nothing(command: Command, project: Path) -> None:
@@ -150,7 +226,12 @@ def test_linting_needs_no_trust_and_asks_nothing(command: Command, project: Path
 
 
 def test_a_terminal_shows_progress_and_a_pipe_does_not(command: Command, project: Path) -> None:
-    tools = [{"name": f"tool_{number}", "description": "Do it.", "inputSchema": {"type": "object"}} for number in range(12000)]
+    tools = [
+        {"name": f"tool_{number}", "description": "Do it.", "inputSchema": {"type": "object"}}
+        for number in range(12000)
+    ]
     (project / "tools.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    assert "\r\x1b[Klinting, " in vespe_on_a_terminal("lint", "tools.json", "--select", "schema", cwd=project, NO_COLOR="")
+    assert "\r\x1b[Klinting, " in vespe_on_a_terminal(
+        "lint", "tools.json", "--select", "schema", cwd=project, NO_COLOR=""
+    )
     assert "linting" not in command("lint", "tools.json", "--select", "schema").err

@@ -6,17 +6,28 @@ from tests.support.terminal import on_a_terminal, plain
 from vespe.cli import lint_report
 from vespe.lint.findings import Finding
 
-FINDING = Finding(rule="a-b", severity="info", message="50% off\nnow", path="x,y:z", tool="t", fix="do: it")
+FINDING = Finding(
+    rule="a-b", severity="info", message="50% off\nnow", path="x,y:z", tool="t", fix="do: it"
+)
 
 
 def test_a_document_counts_errors_and_warnings() -> None:
-    findings = [FINDING, *(Finding(rule="r", severity=level, message="m", path="p") for level in ("error", "warning", "error"))]
+    findings = [
+        FINDING,
+        *(
+            Finding(rule="r", severity=level, message="m", path="p")
+            for level in ("error", "warning", "error")
+        ),
+    ]
     assert lint_report.document(findings, 7)["summary"] == {"errors": 2, "warnings": 1, "tools": 7}
 
 
 def test_github_has_its_own_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     lint_report.show_github([FINDING])
-    assert capsys.readouterr().out == "::notice file=x%2Cy%3Az,line=1,col=1,title=vespe a-b::t: 50%25 off%0Anow%0Ado: it\n"
+    assert (
+        capsys.readouterr().out
+        == "::notice file=x%2Cy%3Az,line=1,col=1,title=vespe a-b::t: 50%25 off%0Anow%0Ado: it\n"
+    )
 
 
 def test_text_keeps_a_finding_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,16 +18,23 @@ from tests.support.terminal import plain, vespe_on_a_terminal
 Command = Callable[..., Any]
 
 
-def test_every_call_is_a_line_with_time_tool_outcome_and_a_digest(command: Command, project: Path) -> None:
+def test_every_call_is_a_line_with_time_tool_outcome_and_a_digest(
+    command: Command, project: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     command("tool", "run", "one")
     command("tool", "run", "one", "x=1")
     calls = command("log", "--json").document["calls"]
-    assert [(call["tool"], call["outcome"]) for call in calls] == [("one", "ok"), ("one", "invalid_arguments")]
+    assert [(call["tool"], call["outcome"]) for call in calls] == [
+        ("one", "ok"),
+        ("one", "invalid_arguments"),
+    ]
     assert all(len(call["arguments_digest"]) == 64 and call["duration_ms"] > 0 for call in calls)
 
 
-def test_the_log_is_private_and_lies_outside_the_project(command: Command, project: Path, home: Path) -> None:
+def test_the_log_is_private_and_lies_outside_the_project(
+    command: Command, project: Path, home: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     command("tool", "run", "one")
     (log,) = (home / "state").rglob("*.jsonl")
@@ -43,13 +50,18 @@ def test_the_newest_lines_come_last_and_are_bounded(command: Command, project: P
     assert len(lines) == 2 and "invalid_arguments" in lines[1]
 
 
-def test_a_person_is_told_how_to_see_what_is_left_out_and_that_works(command: Command, project: Path) -> None:
+def test_a_person_is_told_how_to_see_what_is_left_out_and_that_works(
+    command: Command, project: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     for _ in range(3):
         command("tool", "run", "one")
     shown = plain(vespe_on_a_terminal("log", "-n", "2", columns=100, cwd=project))
     assert "vespe: the newest 2 calls: -n 20 shows earlier ones too\n" in shown
-    assert "newest" not in vespe_on_a_terminal("log", "-n", "20", cwd=project) and command("log", "-n", "2").err == ""
+    assert (
+        "newest" not in vespe_on_a_terminal("log", "-n", "20", cwd=project)
+        and command("log", "-n", "2").err == ""
+    )
 
 
 def test_an_empty_log_says_so_on_stderr(command: Command) -> None:
@@ -57,8 +69,15 @@ def test_an_empty_log_says_so_on_stderr(command: Command) -> None:
     assert said.out == "" and "no calls yet" in said.err
 
 
-def test_a_failed_call_shows_its_error_and_one_that_ran_its_arguments_where_they_are_kept(command: Command, project: Path) -> None:
-    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", schema={"type": "object", "properties": {"a": {"type": "string"}}})
+def test_a_failed_call_shows_its_error_and_one_that_ran_its_arguments_where_they_are_kept(
+    command: Command, project: Path
+) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-one",
+        "one",
+        "return 1",
+        schema={"type": "object", "properties": {"a": {"type": "string"}}},
+    )
     command("tool", "run", "one", "a=x y", "--log-arguments")
     command("tool", "run", "one", "b=1")
     first, second = (line.split("\t") for line in command("log").out.splitlines())
@@ -70,15 +89,25 @@ def test_failed_calls_and_those_of_one_tool_can_be_chosen(command: Command, proj
         python_tool(project / f".vespe/tools/tool-{name}", name, "return 1")
         command("tool", "run", name)
     command("tool", "run", "two", "b=1")
-    assert [call["tool"] for call in command("log", "--failed", "--json").document["calls"]] == ["two"]
-    assert [call["tool"] for call in command("log", "--tool", "one", "--json").document["calls"]] == ["one"]
+    assert [call["tool"] for call in command("log", "--failed", "--json").document["calls"]] == [
+        "two"
+    ]
+    assert [
+        call["tool"] for call in command("log", "--tool", "one", "--json").document["calls"]
+    ] == ["one"]
 
 
-def test_calls_of_tests_are_shown_only_where_they_are_asked_for(command: Command, project: Path) -> None:
-    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", examples=[{"input": {}, "output": 1}])
+def test_calls_of_tests_are_shown_only_where_they_are_asked_for(
+    command: Command, project: Path
+) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-one", "one", "return 1", examples=[{"input": {}, "output": 1}]
+    )
     assert command("tool", "test", "one").code == 0
     assert command("log", "--json").document["calls"] == []
-    assert [call["purpose"] for call in command("log", "--all", "--json").document["calls"]] == ["test"]
+    assert [call["purpose"] for call in command("log", "--all", "--json").document["calls"]] == [
+        "test"
+    ]
 
 
 def test_one_call_is_shown_whole_by_its_id(command: Command, project: Path) -> None:
@@ -93,14 +122,19 @@ def test_times_are_local(command: Command, project: Path, monkeypatch: pytest.Mo
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     command("tool", "run", "one")
     utc = command("log", "--json").document["calls"][0]["time"]
-    said = {zone: vespe("log", cwd=project, env={"TZ": zone}).stdout.split("\t")[0] for zone in ("UTC", "UTC-5")}
+    said = {
+        zone: vespe("log", cwd=project, env={"TZ": zone}).stdout.split("\t")[0]
+        for zone in ("UTC", "UTC-5")
+    }
     assert said["UTC"] == f"{utc[5:10]} {utc[11:19]}" and said["UTC-5"] != said["UTC"]
 
 
 def test_following_prints_calls_as_they_come_and_ctrl_c_ends_it(project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     argv = [sys.executable, "-um", "vespe", "log", "-f"]
-    with subprocess.Popen(argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=interruptible()) as running:
+    with subprocess.Popen(
+        argv, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=interruptible()
+    ) as running:
         assert running.stdout is not None and running.stderr is not None
         assert b"no calls yet" in running.stderr.readline()
         while running.poll() is None and not select.select([running.stdout], [], [], 0.5)[0]:

@@ -10,7 +10,9 @@ from vespe.cli import report
 NASTY = "a\x1b[31m\u202eb"
 
 
-def test_json_keeps_its_meaning_while_its_bytes_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_keeps_its_meaning_while_its_bytes_are_harmless(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     report.emit_json({"text": NASTY})
     out = capsys.readouterr().out
     assert "\x1b" not in out and "\u202e" not in out
@@ -25,7 +27,9 @@ def test_a_plain_result_is_exact_in_a_pipe(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_result_on_a_terminal_is_inert() -> None:
-    assert "\x1b[31m" not in on_a_terminal(f"from vespe.cli import report; report.emit_result({NASTY!r})")
+    assert "\x1b[31m" not in on_a_terminal(
+        f"from vespe.cli import report; report.emit_result({NASTY!r})"
+    )
 
 
 def test_an_error_is_coloured_on_a_terminal_unless_no_color_says_otherwise() -> None:
@@ -37,7 +41,10 @@ def test_an_error_is_coloured_on_a_terminal_unless_no_color_says_otherwise() -> 
 def test_the_next_step_is_for_a_person_alone(capsys: pytest.CaptureFixture[str]) -> None:
     report.next_step("do this")
     assert capsys.readouterr().err == ""
-    assert on_a_terminal("from vespe.cli import report; report.next_step('do this')") == "next: do this\n"
+    assert (
+        on_a_terminal("from vespe.cli import report; report.next_step('do this')")
+        == "next: do this\n"
+    )
 
 
 def test_a_result_has_colour_on_a_terminal_and_says_the_same() -> None:
@@ -48,9 +55,17 @@ def test_a_result_has_colour_on_a_terminal_and_says_the_same() -> None:
     assert "\x1b[" not in on_a_terminal(code, NO_COLOR="1")
 
 
-def test_markdown_is_coloured_on_a_terminal_and_exact_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_is_coloured_on_a_terminal_and_exact_elsewhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = "# Title\n\nSay `code`, **strong** and \x1b.\n\n```\n# not a heading\n```"
     report.emit_markdown(text)
     assert capsys.readouterr().out == text.replace("\x1b", "\\x1b") + "\n"
-    shown = on_a_terminal(f"from vespe.cli import report; report.emit_markdown({text!r})", NO_COLOR="")
-    assert "\x1b[1m# Title\x1b[0m" in shown and "\x1b[36m`code`\x1b[0m" in shown and "\x1b[36m# not a heading" in shown
+    shown = on_a_terminal(
+        f"from vespe.cli import report; report.emit_markdown({text!r})", NO_COLOR=""
+    )
+    assert (
+        "\x1b[1m# Title\x1b[0m" in shown
+        and "\x1b[36m`code`\x1b[0m" in shown
+        and "\x1b[36m# not a heading" in shown
+    )

@@ -1,4 +1,5 @@
-"""What a person sees on terminals of 60, 80, 100 and 200 columns, kept in tests/cases/terminal/ to be looked at.
+"""What a person sees on terminals of 60, 80, 100 and 200 columns, kept in tests/cases/terminal/ to
+be looked at.
 
 `UPDATE_SNAPSHOTS=1` writes the files anew; read the diff before you commit it.
 """
@@ -16,7 +17,11 @@ KEPT = Path(__file__).parents[1] / "cases" / "terminal"
 WIDTHS = (60, 80, 100, 200)
 CALC = {
     "type": "object",
-    "properties": {"a": {"type": "number"}, "b": {"type": "number"}, "op": {"enum": ["add", "mul"], "default": "add"}},
+    "properties": {
+        "a": {"type": "number"},
+        "b": {"type": "number"},
+        "op": {"enum": ["add", "mul"], "default": "add"},
+    },
     "required": ["a", "b"],
     "additionalProperties": False,
 }
@@ -34,7 +39,13 @@ COMMANDS = {
 
 @pytest.fixture
 def stocked(project: Path) -> Path:
-    python_tool(project / ".vespe/tools/tool-calc", "calc", "return 1", schema=CALC, annotations={"readOnlyHint": True})
+    python_tool(
+        project / ".vespe/tools/tool-calc",
+        "calc",
+        "return 1",
+        schema=CALC,
+        annotations={"readOnlyHint": True},
+    )
     python_tool(project / ".vespe/tools/tool-mine", "read_file", "return 1")
     (project / ".vespe/tools/tool-broken").mkdir()
     (project / ".vespe/tools/tool-broken/config.json").write_text("{", encoding="utf-8")
@@ -53,24 +64,39 @@ def test_a_table_is_shown_as_it_is_kept(name: str, stocked: Path) -> None:
 
 
 def table(name: str, project: Path, columns: int) -> str:
-    shown = plain(vespe_on_a_terminal(*COMMANDS[name].split(), columns=columns, cwd=project, TIKTOKEN_CACHE_DIR=""))
+    shown = plain(
+        vespe_on_a_terminal(
+            *COMMANDS[name].split(), columns=columns, cwd=project, TIKTOKEN_CACHE_DIR=""
+        )
+    )
     return re.sub(r"\S*/(?=\.vespe/tools/|vespe/data/kits/|kits/file_io)", "/…/", shown)
 
 
 def test_no_name_in_a_table_is_cut_at_any_width(stocked: Path) -> None:
     for columns in WIDTHS:
         shown = plain(vespe_on_a_terminal("tool", "list", "--all", columns=columns, cwd=stocked))
-        assert all(re.search(rf"^{name}  ", shown, re.MULTILINE) for name in ("calc", "git_list_files", "github_repository"))
-        assert columns < 80 or all(len(line) <= columns for line in shown.splitlines() if not line.startswith("vespe:"))
+        assert all(
+            re.search(rf"^{name}  ", shown, re.MULTILINE)
+            for name in ("calc", "git_list_files", "github_repository")
+        )
+        assert columns < 80 or all(
+            len(line) <= columns for line in shown.splitlines() if not line.startswith("vespe:")
+        )
 
 
-@pytest.mark.parametrize("page", ["--help", "tool --help", "kit --help", "tool run --help", "mcp config --help"])
+@pytest.mark.parametrize(
+    "page", ["--help", "tool --help", "kit --help", "tool run --help", "mcp config --help"]
+)
 def test_a_page_of_help_fits_its_terminal(page: str, home: Path) -> None:
     for columns in WIDTHS:
         shown = plain(vespe_on_a_terminal(*page.split(), columns=columns))
-        assert all(len(line) <= columns or line.startswith("Example: ") for line in shown.splitlines()), shown
+        assert all(
+            len(line) <= columns or line.startswith("Example: ") for line in shown.splitlines()
+        ), shown
 
 
 def test_tables_are_coloured_where_colour_is_wanted(stocked: Path) -> None:
-    assert "\x1b[31mbroken" in vespe_on_a_terminal("tool", "list", "--all", cwd=stocked, NO_COLOR="")
+    assert "\x1b[31mbroken" in vespe_on_a_terminal(
+        "tool", "list", "--all", cwd=stocked, NO_COLOR=""
+    )
     assert "\x1b[" not in vespe_on_a_terminal("tool", "list", "--all", cwd=stocked, NO_COLOR="1")

@@ -10,19 +10,25 @@ from vespe.cli import tables
 NASTY = "a\x1b[31m\u202eb"
 
 
-def test_a_table_in_a_pipe_is_tab_separated_lines_without_a_header(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_in_a_pipe_is_tab_separated_lines_without_a_header(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     tables.show(("A", "B"), [("one", None), ("tab\there", NASTY)])
     assert capsys.readouterr().out == "one\t\ntab\\there\ta\\x1b[31m\\u202eb\n"
 
 
 def test_a_table_on_a_terminal_has_a_header_and_fits_its_width() -> None:
-    shown = on_a_terminal(f"from vespe.cli import tables; tables.show(('NAME', 'WHAT'), [('x', 'word ' * 60), ('[b]y', {NASTY!r})])")
+    shown = on_a_terminal(
+        f"from vespe.cli import tables; tables.show(('NAME', 'WHAT'), [('x', 'word ' * 60), ('[b]y', {NASTY!r})])"
+    )
     assert "NAME" in shown and "[b]y" in shown and "\\x1b[31m" in shown
     assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines())) <= 80
 
 
 def test_a_long_table_is_plain_columns() -> None:
-    shown = on_a_terminal("from vespe.cli import tables; tables.show(('NAME', 'N'), [(f'n{i}', i) for i in range(300)])")
+    shown = on_a_terminal(
+        "from vespe.cli import tables; tables.show(('NAME', 'N'), [(f'n{i}', i) for i in range(300)])"
+    )
     assert shown.splitlines()[0].split() == ["NAME", "N"] and len(shown.splitlines()) == 301
 
 
@@ -43,11 +49,19 @@ def test_the_long_text_gives_way_and_names_stay_whole(columns: int) -> None:
         "ROWS", "[('a_name', 'x=1, ' * 60, 'some_kit')]"
     )
     shown = plain(on_a_terminal(code, columns=columns)).splitlines()
-    assert len(shown) == 2 and re.fullmatch(r"a_name .*…  some_kit", shown[1]) and len(shown[1]) <= columns
+    assert (
+        len(shown) == 2
+        and re.fullmatch(r"a_name .*…  some_kit", shown[1])
+        and len(shown[1]) <= columns
+    )
 
 
 def test_numbers_are_aligned_at_their_right() -> None:
-    shown = plain(on_a_terminal("from vespe.cli import tables; tables.show(('N', 'WHAT'), [(5, 'five'), (500, 'more')])"))
+    shown = plain(
+        on_a_terminal(
+            "from vespe.cli import tables; tables.show(('N', 'WHAT'), [(5, 'five'), (500, 'more')])"
+        )
+    )
     assert shown == "  N  WHAT\n  5  five\n500  more\n"
 
 

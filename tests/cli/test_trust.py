@@ -24,14 +24,18 @@ def cloned(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return clone
 
 
-def test_p1_a_cloned_project_runs_nothing_and_never_asks_without_a_terminal(command: Command, cloned: Path) -> None:
+def test_p1_a_cloned_project_runs_nothing_and_never_asks_without_a_terminal(
+    command: Command, cloned: Path
+) -> None:
     assert command("tool", "list", "--project", str(cloned)).code == 0
     assert command("tool", "run", "one", "--project", str(cloned)).code == 6
     assert command("tool", "test", "one", "--project", str(cloned)).code in (0, 6)
     assert command("trust", "--project", str(cloned)).code == 6
 
 
-def test_p2_an_approval_ends_with_the_first_changed_byte_and_names_the_file(command: Command, cloned: Path) -> None:
+def test_p2_an_approval_ends_with_the_first_changed_byte_and_names_the_file(
+    command: Command, cloned: Path
+) -> None:
     assert command("trust", "--yes", "--project", str(cloned)).code == 0
     assert command("tool", "run", "one", "--project", str(cloned)).out == "1\n"
     script = cloned / ".vespe/tools/tool-one/main.py"
@@ -43,9 +47,16 @@ def test_p2_an_approval_ends_with_the_first_changed_byte_and_names_the_file(comm
 def test_p5_everything_is_shown_untruncated_and_inert(command: Command, cloned: Path) -> None:
     argv = ["x" * 10_000, "\x1b[2K\u202e"]
     implementation = {"type": "shell_command", "entrypoint": "true", "args": {"argv": argv}}
-    write_tool(cloned / ".vespe/tools/tool-long", "long", implementation=implementation, secrets=["TOKEN"])
+    write_tool(
+        cloned / ".vespe/tools/tool-long", "long", implementation=implementation, secrets=["TOKEN"]
+    )
     shown = command("trust", "--yes", "--project", str(cloned)).err
-    assert "x" * 10_000 in shown and "\\u001b[2K\\u202e" in shown and "\x1b" not in shown and "TOKEN" in shown
+    assert (
+        "x" * 10_000 in shown
+        and "\\u001b[2K\\u202e" in shown
+        and "\x1b" not in shown
+        and "TOKEN" in shown
+    )
 
 
 def test_p1_the_same_project_elsewhere_is_one_question_that_says_where_it_was_approved(
@@ -60,25 +71,46 @@ def test_p1_the_same_project_elsewhere_is_one_question_that_says_where_it_was_ap
     assert command("tool", "run", "one", "--project", str(tmp_path / "fork")).out == "1\n"
 
 
-def test_p1_the_approval_of_an_empty_project_opens_no_other_one(command: Command, project: Path, tmp_path: Path) -> None:
+def test_p1_the_approval_of_an_empty_project_opens_no_other_one(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
     for name in ("harmless", "hostile"):
         shutil.copytree(project, tmp_path / name)
-        assert command("kit", "activate", "file_io_without_git", "--project", str(tmp_path / name)).code == 0
+        assert (
+            command(
+                "kit", "activate", "file_io_without_git", "--project", str(tmp_path / name)
+            ).code
+            == 0
+        )
     assert command("trust", "--yes", "--project", str(tmp_path / "harmless")).code == 0
     run = ("tool", "run", "list_directory", "path=.", "--project")
-    assert (command(*run, str(tmp_path / "harmless")).code, command(*run, str(tmp_path / "hostile")).code) == (0, 6)
+    assert (
+        command(*run, str(tmp_path / "harmless")).code,
+        command(*run, str(tmp_path / "hostile")).code,
+    ) == (0, 6)
 
 
-def test_p2_the_active_kits_are_shown_and_one_more_is_asked_about(command: Command, cloned: Path) -> None:
-    assert "in this order: project_tools\n" in command("trust", "--yes", "--project", str(cloned)).err
-    (cloned / ".vespe/config.json").write_text('{"active_kits": ["git_and_programs"]}', encoding="utf-8")
+def test_p2_the_active_kits_are_shown_and_one_more_is_asked_about(
+    command: Command, cloned: Path
+) -> None:
+    assert (
+        "in this order: project_tools\n" in command("trust", "--yes", "--project", str(cloned)).err
+    )
+    (cloned / ".vespe/config.json").write_text(
+        '{"active_kits": ["git_and_programs"]}', encoding="utf-8"
+    )
     said = command("tool", "run", "one", "--project", str(cloned))
     assert said.code == 6 and "git_and_programs became one of the places" in said.err
-    assert "in this order: project_tools, git_and_programs" in command("trust", "--yes", "--project", str(cloned)).err
+    assert (
+        "in this order: project_tools, git_and_programs"
+        in command("trust", "--yes", "--project", str(cloned)).err
+    )
     assert command("tool", "run", "one", "--project", str(cloned)).code == 0
 
 
-def test_a_kit_that_is_activated_by_command_needs_no_second_approval(command: Command, cloned: Path) -> None:
+def test_a_kit_that_is_activated_by_command_needs_no_second_approval(
+    command: Command, cloned: Path
+) -> None:
     command("trust", "--yes", "--project", str(cloned))
     command("kit", "activate", "git_and_programs", "--project", str(cloned))
     assert command("tool", "run", "one", "--project", str(cloned)).code == 0
@@ -90,7 +122,9 @@ def test_develop_trusts_the_place_whatever_changes_in_it(command: Command, clone
     assert command("tool", "run", "two", "--project", str(cloned)).out == "2\n"
 
 
-def test_the_trust_option_and_the_variable_are_for_one_command(command: Command, cloned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trust_option_and_the_variable_are_for_one_command(
+    command: Command, cloned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert command("tool", "run", "one", "--trust", "--project", str(cloned)).code == 0
     assert command("tool", "run", "one", "--project", str(cloned)).code == 6
     monkeypatch.setenv("VESPE_TRUSTED_PATHS", str(cloned))
@@ -99,7 +133,9 @@ def test_the_trust_option_and_the_variable_are_for_one_command(command: Command,
 
 def test_json_gives_what_was_approved(command: Command, cloned: Path) -> None:
     document = command("trust", "--yes", "--json", "--project", str(cloned)).document
-    assert document["digest"].startswith("v1:") and [tool["name"] for tool in document["tools"]] == ["one"]
+    assert document["digest"].startswith("v1:") and [
+        tool["name"] for tool in document["tools"]
+    ] == ["one"]
 
 
 def test_a_trusted_project_is_said_to_be_trusted_already(command: Command) -> None:
@@ -107,26 +143,45 @@ def test_a_trusted_project_is_said_to_be_trusted_already(command: Command) -> No
     assert said.code == 0 and "trusted already" in said.err
 
 
-def test_p5_no_text_of_a_tool_can_forge_a_line_of_another_ones_review(command: Command, cloned: Path) -> None:
-    implementation = {"type": "shell_command", "entrypoint": "rm", "args": {}, "zz\n\nharmless  (shell_command)\n  runs  echo": 1}
+def test_p5_no_text_of_a_tool_can_forge_a_line_of_another_ones_review(
+    command: Command, cloned: Path
+) -> None:
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "rm",
+        "args": {},
+        "zz\n\nharmless  (shell_command)\n  runs  echo": 1,
+    }
     tool = write_tool(cloned / ".vespe/tools/tool-forger", "forger", implementation=implementation)
     (tool / "config.json").write_text(
-        (tool / "config.json").read_text(encoding="utf-8").replace('"name": "forger"', '"name": "x\\nharmless  (shell_command)"'),
+        (tool / "config.json")
+        .read_text(encoding="utf-8")
+        .replace('"name": "forger"', '"name": "x\\nharmless  (shell_command)"'),
         encoding="utf-8",
     )
     shown = command("trust", "--yes", "--project", str(cloned)).err
     assert not any(line.startswith("harmless") for line in shown.splitlines())
 
 
-def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_the_same(command: Command, cloned: Path) -> None:
+def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_the_same(
+    command: Command, cloned: Path
+) -> None:
     python_tool(cloned / ".vespe/tools/tool-two", "two", "return 2")
     python_tool(cloned / ".vespe/tools/tool-gone", "gone", "return 'gone'")
     command("trust", "--yes", "--project", str(cloned))
-    (cloned / ".vespe/tools/tool-one/main.py").write_text("def one(**inputs):\n    return 'evil'\n", encoding="utf-8")
+    (cloned / ".vespe/tools/tool-one/main.py").write_text(
+        "def one(**inputs):\n    return 'evil'\n", encoding="utf-8"
+    )
     shutil.rmtree(cloned / ".vespe/tools/tool-gone")
-    python_tool(cloned / ".vespe/tools/tool-new", "new", "return 'new'", annotations={"readOnlyHint": True})
+    python_tool(
+        cloned / ".vespe/tools/tool-new", "new", "return 'new'", annotations={"readOnlyHint": True}
+    )
     shown = command("trust", "--yes", "--project", str(cloned)).err
-    assert "    -    return 1\n    +    return 'evil'\n" in shown and "-    return 'gone'" in shown and "+    return 'new'" in shown
+    assert (
+        "    -    return 1\n    +    return 'evil'\n" in shown
+        and "-    return 'gone'" in shown
+        and "+    return 'new'" in shown
+    )
     assert "1 tool, the same as you approved before: two\n" in shown and "return 2" not in shown
     assert "says     it only reads: agents will not ask" in shown and "\\n" not in shown
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
@@ -135,44 +190,77 @@ def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_
 def test_p5_a_hint_that_is_new_is_shown_as_a_difference(command: Command, cloned: Path) -> None:
     command("trust", "--yes", "--project", str(cloned))
     config = cloned / ".vespe/tools/tool-one/config.json"
-    document = json.loads(config.read_text(encoding="utf-8")) | {"annotations": {"readOnlyHint": True}}
+    document = json.loads(config.read_text(encoding="utf-8")) | {
+        "annotations": {"readOnlyHint": True}
+    }
     config.write_text(json.dumps(document), encoding="utf-8")
     shown = command("trust", "--yes", "--project", str(cloned)).err
     assert '  annotations\n    - null\n    + {"readOnlyHint":true}\n' in shown
 
 
-def test_p49_a_difference_is_inert_and_no_line_of_it_is_forged(command: Command, cloned: Path) -> None:
+def test_p49_a_difference_is_inert_and_no_line_of_it_is_forged(
+    command: Command, cloned: Path
+) -> None:
     command("trust", "--yes", "--project", str(cloned))
-    (cloned / ".vespe/tools/tool-one/main.py").write_text("x = '\x1b[2K\u202e\ufe0f'\r\nharmless\u2028y\n", encoding="utf-8", newline="")
+    (cloned / ".vespe/tools/tool-one/main.py").write_text(
+        "x = '\x1b[2K\u202e\ufe0f'\r\nharmless\u2028y\n", encoding="utf-8", newline=""
+    )
     shown = command("trust", "--yes", "--project", str(cloned)).err
-    assert "x = '\\x1b[2K\\u202e\\ufe0f'\\r" in shown and "harmless\\u2028y" in shown and "\x1b" not in shown
+    assert (
+        "x = '\\x1b[2K\\u202e\\ufe0f'\\r" in shown
+        and "harmless\\u2028y" in shown
+        and "\x1b" not in shown
+    )
 
 
-def test_a_terminal_gets_the_difference_in_colour_and_a_pager_for_what_is_long(command: Command, cloned: Path, tmp_path: Path) -> None:
+def test_a_terminal_gets_the_difference_in_colour_and_a_pager_for_what_is_long(
+    command: Command, cloned: Path, tmp_path: Path
+) -> None:
     command("trust", "--yes", "--project", str(cloned))
     script = cloned / ".vespe/tools/tool-one/main.py"
-    script.write_text("def one(**inputs):\n    return 'evil'\n" + "# more\n" * 200, encoding="utf-8")
+    script.write_text(
+        "def one(**inputs):\n    return 'evil'\n" + "# more\n" * 200, encoding="utf-8"
+    )
     pager = tmp_path / "pager"
     pager.write_text("#!/bin/sh\ncat > seen\n", encoding="utf-8")
     pager.chmod(0o755)
-    shown = vespe_on_a_terminal("trust", cwd=cloned, typed="y\n", PAGER=str(pager), NO_COLOR="", CI="")
+    shown = vespe_on_a_terminal(
+        "trust", cwd=cloned, typed="y\n", PAGER=str(pager), NO_COLOR="", CI=""
+    )
     assert "Approve exactly this?" in shown and "return 'evil'" not in shown
     seen = (cloned / "seen").read_text(encoding="utf-8")
-    assert "\x1b[32m    +    return 'evil'\x1b[0m" in seen and "\x1b[31m    -    return 1\x1b[0m" in seen
+    assert (
+        "\x1b[32m    +    return 'evil'\x1b[0m" in seen
+        and "\x1b[31m    -    return 1\x1b[0m" in seen
+    )
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
 
 
-def test_a_worktree_and_a_fresh_clone_ask_one_question_and_show_nothing_twice(project: Path, tmp_path: Path, home: Path) -> None:
+def test_a_worktree_and_a_fresh_clone_ask_one_question_and_show_nothing_twice(
+    project: Path, tmp_path: Path, home: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-own", "own", "return 1")
-    for argv in (["init", "-q"], ["add", "-f", ".vespe"], ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"]):
+    for argv in (
+        ["init", "-q"],
+        ["add", "-f", ".vespe"],
+        ["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"],
+    ):
         subprocess.run(["git", *argv], cwd=project, check=True)
     (tmp_path / "first").mkdir()
-    for argv in (["clone", "-q", ".", "../first/again"], ["clone", "-q", ".", "../fresh"], ["worktree", "add", "-q", "../tree"]):
+    for argv in (
+        ["clone", "-q", ".", "../first/again"],
+        ["clone", "-q", ".", "../fresh"],
+        ["worktree", "add", "-q", "../tree"],
+    ):
         subprocess.run(["git", *argv], cwd=project, check=True)
     assert vespe("trust", "--yes", cwd=tmp_path / "first/again").returncode == 0
     for place in ("fresh", "tree"):
         refused = vespe("tool", "run", "own", cwd=tmp_path / place)
         assert refused.returncode == 6 and "you approved the same in" in refused.stderr
         seen = vespe_on_a_terminal("trust", cwd=tmp_path / place, typed="y\n")
-        assert "Approve the same here too? [y/N]" in seen and "main.py" not in seen and "return 1" not in seen
+        assert (
+            "Approve the same here too? [y/N]" in seen
+            and "main.py" not in seen
+            and "return 1" not in seen
+        )
         assert vespe("tool", "run", "own", cwd=tmp_path / place).returncode == 0

@@ -6,7 +6,12 @@ import pytest
 
 from vespe.cli.verbs import CONFIG, KIT, TOOL, VERBS
 
-ALL = [entry[0] for table in (TOOL, KIT, CONFIG, VERBS) for entry in table.values() if isinstance(entry[1], str)]
+ALL = [
+    entry[0]
+    for table in (TOOL, KIT, CONFIG, VERBS)
+    for entry in table.values()
+    if isinstance(entry[1], str)
+]
 
 
 @pytest.mark.parametrize("module", ALL)

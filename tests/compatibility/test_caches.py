@@ -20,7 +20,9 @@ def test_verdicts_that_another_version_kept_are_not_believed(world: World) -> No
     *about, rows = json.loads(kept.read_bytes().partition(b"\n")[2])
     assert about[:2] == [2, "0.2.0"] and about[3] == str(world.shop / ".vespe/tools")
     rows["tool-calc"][1:] = ["calc", "A lie.", "python_script", "it is broken", None]
-    kept.write_bytes(checksummed(b"\n" + json.dumps([*about, rows], separators=(",", ":")).encode()))
+    kept.write_bytes(
+        checksummed(b"\n" + json.dumps([*about, rows], separators=(",", ":")).encode())
+    )
     lied = shown(world)
     assert lied["calc"] == ("available", "Add or multiply two numbers.")
     kept.write_bytes(b"\x00 damaged")
@@ -47,8 +49,14 @@ def test_names_that_were_kept_lead_to_no_other_tool(world: World) -> None:
 def test_an_index_of_a_search_that_was_kept_finds_what_a_new_one_finds(world: World) -> None:
     world.add("home/cache/vespe/search")
     described = {20: "Sorting letters.", 700: "Mending fences."}
-    tools = [{"name": f"tool_{number}", "description": described.get(number, "Counting things.")} for number in range(5001)]
-    queries = [{"query": query, "gold": [[f"tool_{number}"]]} for query, number in (("sort", 20), ("mended", 700))]
+    tools = [
+        {"name": f"tool_{number}", "description": described.get(number, "Counting things.")}
+        for number in range(5001)
+    ]
+    queries = [
+        {"query": query, "gold": [[f"tool_{number}"]]}
+        for query, number in (("sort", 20), ("mended", 700))
+    ]
     write(world.shop / "search.json", json.dumps({"queries": queries, "tools": tools}))
 
     def found() -> Any:
@@ -64,7 +72,9 @@ def test_an_index_of_a_search_that_was_kept_finds_what_a_new_one_finds(world: Wo
 
 def test_what_another_start_of_a_machine_offered_is_not_believed_of_this_one(world: World) -> None:
     def level() -> str:
-        return str(world.start("tool", "run", "calc", "a=1", "b=2", "--json").document["sandbox"]["level"])
+        return str(
+            world.start("tool", "run", "calc", "a=1", "b=2", "--json").document["sandbox"]["level"]
+        )
 
     kept = world.user("cache") / "sandbox"
     assert "landlock=0\nnamespaces=1\nfilter=1\n" in kept.read_text(encoding="utf-8")

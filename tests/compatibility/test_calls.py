@@ -25,7 +25,9 @@ def test_the_log_goes_on_over_its_rotation_and_tells_what_became_of_each_call(wo
     assert world.run("log", "show", shout["id"]).document == shout
     every = world.json("log", "-n", "1000", "--all")["calls"]
     assert {call["purpose"] for call in every if "purpose" in call} == {"test", "observe"}
-    assert len(world.json("log", "--tool", "note", "-n", "1000")["calls"]) == len([c for c in calls if c["tool"] == "note"])
+    assert len(world.json("log", "--tool", "note", "-n", "1000")["calls"]) == len(
+        [c for c in calls if c["tool"] == "note"]
+    )
 
 
 def test_new_calls_stand_behind_those_of_then_in_the_same_log(world: World) -> None:

@@ -27,15 +27,25 @@ SHARED = ("claude-code", "cursor", "vscode", "gemini")
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_entry_is_known_again_and_its_file_becomes_what_it_was(client: str, world: World) -> None:
+def test_an_entry_is_known_again_and_its_file_becomes_what_it_was(
+    client: str, world: World
+) -> None:
     path = world.root / CLIENTS[client]
     before = FILES / f"{CLIENTS[client]}.vespe-backup"
     if client in SHARED:
-        assert world.run("mcp", "config", client, "--write", "--json", "--", "--read-only").document["changed"] is False
+        assert (
+            world.run("mcp", "config", client, "--write", "--json", "--", "--read-only").document[
+                "changed"
+            ]
+            is False
+        )
     done = world.json("mcp", "config", client, "--remove")
     assert (done["name"], done["changed"]) == ("vespe-shop", True)
     if before.exists():
-        assert path.read_bytes() == before.read_bytes() and not path.with_name(path.name + ".vespe-backup").exists()
+        assert (
+            path.read_bytes() == before.read_bytes()
+            and not path.with_name(path.name + ".vespe-backup").exists()
+        )
     else:
         assert not path.exists()
 
@@ -52,7 +62,9 @@ def test_an_entry_is_brought_up_to_date_in_its_place_and_others_stay(world: Worl
     path = world.shop / ".mcp.json"
     edit(
         path,
-        lambda file: file["mcpServers"]["vespe-shop"].update(env={"A": "b"}, args=["mcp", "serve", "--project", "."]),
+        lambda file: file["mcpServers"]["vespe-shop"].update(
+            env={"A": "b"}, args=["mcp", "serve", "--project", "."]
+        ),
     )
     world.run("mcp", "config", "claude-code", "--write", "--", "--read-only")
     servers = read(path)["mcpServers"]
@@ -60,7 +72,9 @@ def test_an_entry_is_brought_up_to_date_in_its_place_and_others_stay(world: Worl
     assert servers["vespe-shop"]["args"][-1] == "--read-only"
 
 
-def test_the_server_that_an_entry_names_starts_with_the_tools_of_the_project(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_that_an_entry_names_starts_with_the_tools_of_the_project(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry = read(world.shop / ".mcp.json")["mcpServers"]["vespe-shop"]
     assert entry["command"] == "vespe"
     for name, value in world.environment.items():
@@ -87,7 +101,9 @@ def test_a_server_over_http_takes_the_token_that_was_kept(world: World) -> None:
         "--token-file",
         str(world.home / "server.token"),
     ]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")} | world.environment
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")
+    } | world.environment
     with subprocess.Popen(
         [sys.executable, *words],
         cwd=world.shop,
@@ -97,7 +113,11 @@ def test_a_server_over_http_takes_the_token_that_was_kept(world: World) -> None:
     ) as server:
         assert server.stderr is not None
         try:
-            port = next(found[1] for line in server.stderr if (found := re.search(r"http://127\.0\.0\.1:([0-9]+)", line)))
+            port = next(
+                found[1]
+                for line in server.stderr
+                if (found := re.search(r"http://127\.0\.0\.1:([0-9]+)", line))
+            )
             assert (asked(port, token.strip()), asked(port, token.strip()[::-1])) == (200, 401)
         finally:
             server.send_signal(signal.SIGINT)
@@ -119,7 +139,9 @@ def asked(port: str, token: str) -> int:
         "Accept": "application/json, text/event-stream",
     }
     try:
-        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/mcp", body, head), timeout=60) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"http://127.0.0.1:{port}/mcp", body, head), timeout=60
+        ) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:

@@ -24,7 +24,9 @@ def script(world: World, *turns: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("provider", CALL_IDS)
-def test_a_recording_of_every_api_replays_without_a_network_and_without_a_tool(provider: str, frozen: World) -> None:
+def test_a_recording_of_every_api_replays_without_a_network_and_without_a_tool(
+    provider: str, frozen: World
+) -> None:
     result = frozen.json(*ASK, "--replay", f"{provider}.recording.json")
     assert (result["text"], result["stop_reason"], result["iterations"]) == ("It is 42.", "done", 2)
     (call,) = result["calls"]
@@ -64,7 +66,10 @@ def test_a_replay_differs_where_the_question_or_a_tool_is_another_one(world: Wor
         lambda config: config["tools"]["calc"].update(description="Other words."),
     )
     world.run("trust", "--yes")
-    assert "/tools/0/function/description" in world.run(*ASK, "--replay", "local.recording.json", code=1).err
+    assert (
+        "/tools/0/function/description"
+        in world.run(*ASK, "--replay", "local.recording.json", code=1).err
+    )
 
 
 def test_a_recording_and_a_conversation_are_held_to_the_tools_of_now(world: World) -> None:
@@ -74,7 +79,12 @@ def test_a_recording_and_a_conversation_are_held_to_the_tools_of_now(world: Worl
     calc = world.shop / ".vespe/tools/tool-calc/calc.py"
     write(calc, calc.read_text(encoding="utf-8").replace("a * b", "a * b + 1"))
     world.run("trust", "--yes")
-    assert world.json("agent", "run", "--replay", "local.recording.json", "--tools", "live", code=1)["differences"] == 1
+    assert (
+        world.json("agent", "run", "--replay", "local.recording.json", "--tools", "live", code=1)[
+            "differences"
+        ]
+        == 1
+    )
 
 
 def test_a_program_reads_recordings_by_their_public_names(frozen: World, tmp_path: Path) -> None:
@@ -88,9 +98,13 @@ def test_a_program_reads_recordings_by_their_public_names(frozen: World, tmp_pat
         assert outcome is not None and outcome.unwrap() == 42
     with pytest.raises(Diverged):
         ReplayProvider(frozen.shop / "local.recording.json").create_message(asked)  # it had a tool
-    again = RecordingProvider(SimulatedProvider({"turns": [{"text": "Hi."}]}), tmp_path / "new.json")
+    again = RecordingProvider(
+        SimulatedProvider({"turns": [{"text": "Hi."}]}), tmp_path / "new.json"
+    )
     again.create_message(asked)
-    then, now = (read(path) for path in (frozen.shop / "simulated.recording.json", tmp_path / "new.json"))
+    then, now = (
+        read(path) for path in (frozen.shop / "simulated.recording.json", tmp_path / "new.json")
+    )
     assert (now["version"], now["provider"], now["api"]) == (
         then["version"],
         then["provider"],
@@ -108,7 +122,9 @@ def test_what_is_no_recording_of_then_is_still_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("provider", CALL_IDS)
-def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_had(provider: str, world_of: Callable[..., World]) -> None:
+def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_had(
+    provider: str, world_of: Callable[..., World]
+) -> None:
     seen: list[Any] = []
 
     def answer(exchange: Exchange) -> bool:
@@ -137,7 +153,11 @@ def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_had(prov
             "done": True,
             "done_reason": "stop",
         }
-        return exchange.reply(json.dumps({"local": openai, "anthropic": anthropic, "ollama": ollama}[provider]).encode())
+        return exchange.reply(
+            json.dumps(
+                {"local": openai, "anthropic": anthropic, "ollama": ollama}[provider]
+            ).encode()
+        )
 
     with Loopback(answer) as server:
         world = world_of(port=server.port)
@@ -151,12 +171,17 @@ def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_had(prov
             "--tools",
             "calc",
         )
-        assert world.run(*words, env={"SHOP_ANTHROPIC_KEY": "sk-ant-0123456789"}).out == "Still 42.\n"
+        assert (
+            world.run(*words, env={"SHOP_ANTHROPIC_KEY": "sk-ant-0123456789"}).out == "Still 42.\n"
+        )
     (request,) = seen
     assert request["model"] == {"local": "m1", "anthropic": "m2", "ollama": "m3"}[provider]
     messages = request["messages"]
     if provider == "local":
-        assert messages[1]["reasoning_content"] == "Six times seven." and messages[1]["tool_calls"][0]["id"] == "call_6x7"
+        assert (
+            messages[1]["reasoning_content"] == "Six times seven."
+            and messages[1]["tool_calls"][0]["id"] == "call_6x7"
+        )
     elif provider == "anthropic":
         assert messages[1]["content"][0] == {
             "type": "thinking",
@@ -178,7 +203,11 @@ def test_calls_that_wait_are_listed_run_and_denied(world: World) -> None:
     world.run("agent", "calls", "waiting.talk.json", "approve", "call_2", "--yes")
     world.run("agent", "calls", "waiting.talk.json", "deny", "call_3")
     assert (world.shop / "notes.txt").read_text(encoding="utf-8") == "second\n"
-    results = [message for message in read(world.shop / "waiting.talk.json")["messages"] if message["role"] == "tool"]
+    results = [
+        message
+        for message in read(world.shop / "waiting.talk.json")["messages"]
+        if message["role"] == "tool"
+    ]
     assert [message["tool_call_id"] for message in results] == ["call_1", "call_2", "call_3"]
     assert [bool(message.get("is_error")) for message in results] == [False, False, True]
 
@@ -215,7 +244,9 @@ def test_a_last_line_that_is_not_whole_had_not_happened_yet(world: World) -> Non
     assert len(world.json("agent", "calls", "killed.talk.json")["calls"]) == 2
     begun = lines.rindex('{"from":2')
     write(world.shop / "killed.talk.json", lines[: begun + 12])
-    assert [call["begun"] for call in world.json("agent", "calls", "killed.talk.json")["calls"]] == [False, False]
+    assert [
+        call["begun"] for call in world.json("agent", "calls", "killed.talk.json")["calls"]
+    ] == [False, False]
 
 
 def test_what_a_chat_saved_is_taken_up_again(world: World) -> None:
@@ -238,7 +269,9 @@ def test_what_a_chat_saved_is_taken_up_again(world: World) -> None:
 def test_a_program_goes_on_with_the_messages_of_a_conversation(at_home: World) -> None:
     talk = read(at_home.shop / "waiting.talk.json")
     transcript = Transcript(talk["messages"], provider=talk["vespe"]["provider"])
-    agent = Agent(SimulatedProvider({"turns": [{"text": "Done."}]}), Project("."), transcript=transcript)
+    agent = Agent(
+        SimulatedProvider({"turns": [{"text": "Done."}]}), Project("."), transcript=transcript
+    )
     try:
         result = agent.run(None)
     finally:

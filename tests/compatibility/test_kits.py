@@ -35,11 +35,18 @@ def stored(world: World, kit_id: str) -> Path:
 
 
 def test_every_kit_is_found_in_its_root(frozen: World) -> None:
-    kits = {kit["kit_id"]: kit for kit in frozen.json("kit", "list")["kits"] if kit["root_kind"] != "shipped"}
+    kits = {
+        kit["kit_id"]: kit
+        for kit in frozen.json("kit", "list")["kits"]
+        if kit["root_kind"] != "shipped"
+    }
     assert {kit_id: kit["root_kind"] for kit_id, kit in kits.items()} == ROOTS
     assert {kit_id for kit_id, kit in kits.items() if kit["problem"]} == set()
     assert {kit_id for kit_id, kit in kits.items() if not kit["active"]} == {"pets"}
-    assert kits["linked"]["path"] == str(frozen.root / "mine/linked") and kits["desk"]["version"] == "1.2"
+    assert (
+        kits["linked"]["path"] == str(frozen.root / "mine/linked")
+        and kits["desk"]["version"] == "1.2"
+    )
 
 
 def test_every_byte_that_was_installed_is_verified(world: World) -> None:
@@ -51,7 +58,9 @@ def test_every_byte_that_was_installed_is_verified(world: World) -> None:
     script = stored(world, "tides") / "tides/tool-example_of_tides/example_of_tides.py"
     write(script, script.read_text(encoding="utf-8") + "\n")
     assert "example_of_tides.py" in world.run("kit", "verify", code=4).err
-    assert "example_of_tides.py" in world.run("tool", "run", "example_of_tides", "text=a", code=4).err
+    assert (
+        "example_of_tides.py" in world.run("tool", "run", "example_of_tides", "text=a", code=4).err
+    )
 
 
 def test_an_approval_of_a_kit_is_what_lets_its_tools_run(world: World) -> None:
@@ -65,7 +74,9 @@ def test_a_machine_that_has_all_of_a_lock_has_nothing_to_sync(world: World) -> N
     world.add("mine", "packed").sources()
     before = (world.shop / ".vespe/kits.lock.json").read_bytes()
     synced = world.json("kit", "sync", "--locked", "--yes")
-    assert {kit["kit_id"]: kit["installed"] for kit in synced["kits"]} == dict.fromkeys(LOCKED, False)
+    assert {kit["kit_id"]: kit["installed"] for kit in synced["kits"]} == dict.fromkeys(
+        LOCKED, False
+    )
     assert (synced["moved"], synced["mcp_servers"]) == ([], [{"kit_id": "desk", "made": False}])
     assert (world.shop / ".vespe/kits.lock.json").read_bytes() == before
 
@@ -79,12 +90,17 @@ def test_a_machine_that_has_nothing_of_a_lock_gets_the_same_bytes(world: World) 
         approval.unlink()
     shutil.rmtree(world.user("data") / "kits/desk")
     synced = world.json("kit", "sync", "--locked", "--yes")
-    assert {kit["kit_id"]: kit["installed"] for kit in synced["kits"]} == dict.fromkeys(LOCKED, True)
+    assert {kit["kit_id"]: kit["installed"] for kit in synced["kits"]} == dict.fromkeys(
+        LOCKED, True
+    )
     assert synced["mcp_servers"] == [{"kit_id": "desk", "made": True}]
     for kit_id, digest in digests(world).items():
         kept = FILES / f"home/data/vespe/store/v1-{digest}/{kit_id}"
         files = [file.relative_to(kept) for file in kept.rglob("*") if file.is_file()]
-        assert files and all((kept / file).read_bytes() == (stored(world, kit_id) / kit_id / file).read_bytes() for file in files)
+        assert files and all(
+            (kept / file).read_bytes() == (stored(world, kit_id) / kit_id / file).read_bytes()
+            for file in files
+        )
 
 
 def test_a_lock_leads_to_the_next_version_of_its_signer(world: World) -> None:
@@ -122,11 +138,15 @@ def test_a_kit_that_a_lock_of_then_needs_is_not_cleaned_away(world: World) -> No
     }
     assert world.json("cache", "clean", "--yes")["removed"] == []
     (world.user("data") / world.fill("locks/@SHA256_32-shop+.vespe+kits.lock.json@")).unlink()
-    assert {kit["kit_id"] for kit in world.json("cache", "clean", "--dry-run")["removed"]} == set(LOCKED)
+    assert {kit["kit_id"] for kit in world.json("cache", "clean", "--dry-run")["removed"]} == set(
+        LOCKED
+    )
 
 
 def test_the_kit_of_a_server_runs_what_was_approved_and_nothing_else(world: World) -> None:
-    assert json.loads(world.run("tool", "run", "desk_book", "day=Monday").out) == {"booked": "Monday"}
+    assert json.loads(world.run("tool", "run", "desk_book", "day=Monday").out) == {
+        "booked": "Monday"
+    }
     server = world.shop / "server.py"
     write(server, server.read_text(encoding="utf-8").replace("Book a desk.", "Book two desks."))
     refused = world.run("tool", "run", "desk_book", "day=Monday", code=6)
@@ -169,7 +189,10 @@ def test_kits_that_were_made_or_installed_are_removed_whole(world: World) -> Non
     world.run("kit", "remove", "own_kit", "--yes")
     world.run("kit", "remove", "from_file", "--yes")
     assert not (world.user("data") / "kits/own_kit").exists() and not gone.exists()
-    assert "from_file" not in digests(world) and "own_kit" not in read(world.shop / ".vespe/config.json")["active_kits"]
+    assert (
+        "from_file" not in digests(world)
+        and "own_kit" not in read(world.shop / ".vespe/config.json")["active_kits"]
+    )
 
 
 def test_a_packed_kit_installs_with_the_digest_that_it_had(world: World) -> None:
@@ -194,8 +217,16 @@ def listed_by(world: World, entry: Any, place: Path, marker: str) -> list[str]:
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     ]
     asked = "".join(json.dumps(message) + "\n" for message in messages)
-    answers = [json.loads(line) for line in world.start(*words, cwd=str(place), stdin=asked).out.splitlines()]
-    return [tool["name"] for answer in answers if answer.get("id") == 1 for tool in answer["result"]["tools"]]
+    answers = [
+        json.loads(line)
+        for line in world.start(*words, cwd=str(place), stdin=asked).out.splitlines()
+    ]
+    return [
+        tool["name"]
+        for answer in answers
+        if answer.get("id") == 1
+        for tool in answer["result"]["tools"]
+    ]
 
 
 def test_the_servers_that_packed_forms_name_still_start(world: World) -> None:
@@ -214,9 +245,13 @@ def test_the_servers_that_packed_forms_name_still_start(world: World) -> None:
 def test_a_kit_is_packed_over_what_was_packed_before(form: str, world: World) -> None:
     target = world.add("packed").root / "packed" / form
     left_over = write(target / "kits/linked/tool-gone/config.json", "{}")
-    said = world.json("kit", "pack", str(world.root / "mine/linked"), "--as", form, "-o", str(target))
+    said = world.json(
+        "kit", "pack", str(world.root / "mine/linked"), "--as", form, "-o", str(target)
+    )
     assert left_over.exists() != ("kits/linked/tool-gone/config.json" in said["changed"])
-    world.run("kit", "pack", str(world.root / "mine/linked"), "--as", form, "-o", str(target), "--check")
+    world.run(
+        "kit", "pack", str(world.root / "mine/linked"), "--as", form, "-o", str(target), "--check"
+    )
 
 
 def test_a_server_json_of_then_is_read_and_says_what_it_names(world: World) -> None:

@@ -31,16 +31,23 @@ OF_PROJECT = {
 
 def test_every_setting_is_listed_with_the_file_that_said_it(frozen: World) -> None:
     listed = frozen.json("config", "list", "--origin")["settings"]
-    found = {(setting["key"], Path(setting["origin"]).parent.name): setting["value"] for setting in listed}
+    found = {
+        (setting["key"], Path(setting["origin"]).parent.name): setting["value"]
+        for setting in listed
+    }
     assert {key: found.get((key, "vespe")) for key in LEAVES} == LEAVES
     assert {key: found.get((key, ".vespe")) for key in OF_PROJECT} == OF_PROJECT
     assert found["allow_hosts", "vespe"] == [f"127.0.0.1:{frozen.port}"]
-    assert found["approvals.deny", "vespe"] == ["own_kit/*"] and found["approvals.deny", ".vespe"] == ["new_name"]
+    assert found["approvals.deny", "vespe"] == ["own_kit/*"] and found[
+        "approvals.deny", ".vespe"
+    ] == ["new_name"]
 
 
 def test_a_project_of_then_is_whole_so_that_init_adds_nothing(world: World) -> None:
     def files() -> dict[Path, bytes]:
-        return {file: file.read_bytes() for file in (world.shop / ".vespe").rglob("*") if file.is_file()}
+        return {
+            file: file.read_bytes() for file in (world.shop / ".vespe").rglob("*") if file.is_file()
+        }
 
     before = files()
     world.run("init")
@@ -56,7 +63,9 @@ def test_a_setting_is_changed_and_the_others_stay_as_they_were(world: World) -> 
     path = world.user("config") / "config.json"
     before = read(path)
     world.run("config", "set", "agent.model", "m9")
-    assert read(path) == before | {"agent": before["agent"] | {"model": "m9"}} and list(read(path)) == list(before)
+    assert read(path) == before | {"agent": before["agent"] | {"model": "m9"}} and list(
+        read(path)
+    ) == list(before)
     world.run("config", "set", "--unset", "agent.model")
     assert read(path) == before and path.stat().st_mode & 0o777 == 0o600
 
@@ -109,7 +118,10 @@ def test_rules_on_calls_of_the_user_and_the_project_are_obeyed(world: World) -> 
         "--approve",
         "read-only",
     )
-    codes = [(call["outcome"].get("error") or {"code": "ok"})["code"] for call in world.json(*words)["calls"]]
+    codes = [
+        (call["outcome"].get("error") or {"code": "ok"})["code"]
+        for call in world.json(*words)["calls"]
+    ]
     # A denied tool is not shown to the model. What no rule allows needs an approval, and nobody can
     # be asked here.
     assert codes == ["tool_not_found", "tool_not_found", "ok", "denied"]
@@ -129,6 +141,16 @@ def test_a_private_host_is_reached_because_the_user_allowed_it(
 ) -> None:
     with Loopback(lambda exchange: exchange.reply(b'"here"')) as server:
         world = world_of("home", "web", port=server.port)
-        assert world.run("tool", "run", "page", "name=a", cwd="web", env={"WEB_KEY": "0123456789"}).out.strip() == "here"
+        assert (
+            world.run(
+                "tool", "run", "page", "name=a", cwd="web", env={"WEB_KEY": "0123456789"}
+            ).out.strip()
+            == "here"
+        )
         world.run("config", "set", "allow_hosts", "[]", cwd="web")
-        assert "allow_hosts" in world.run("tool", "run", "page", "name=a", cwd="web", code=6, env={"WEB_KEY": "0123456789"}).err
+        assert (
+            "allow_hosts"
+            in world.run(
+                "tool", "run", "page", "name=a", cwd="web", code=6, env={"WEB_KEY": "0123456789"}
+            ).err
+        )

@@ -75,10 +75,16 @@ SCHEMAS = {
 
 
 def test_every_tool_is_listed_with_its_uid_and_its_type(frozen: World) -> None:
-    rows = [tool for tool in frozen.start("tool", "list", "--json").document["tools"] if tool["scope"] == "project_tools"]
+    rows = [
+        tool
+        for tool in frozen.start("tool", "list", "--json").document["tools"]
+        if tool["scope"] == "project_tools"
+    ]
     assert {tool["name"]: tool["type"] for tool in rows} == TYPES
     uids = {tool["name"]: tool["uid"] for tool in rows}
-    assert uids == {name: "tool-old_name" if name == "new_name" else f"tool-{name}" for name in TYPES}
+    assert uids == {
+        name: "tool-old_name" if name == "new_name" else f"tool-{name}" for name in TYPES
+    }
     assert all((tool["status"], tool["problem"]) == ("available", None) for tool in rows)
 
 
@@ -88,7 +94,9 @@ def test_every_type_of_tool_runs_under_the_approval_of_then(at_home: World) -> N
         outcomes = {name: project.execute_tool(name, given) for name, (given, _) in RUNS.items()}
     finally:
         project.close()
-    assert {name: outcome.unwrap() for name, outcome in outcomes.items()} == {name: wanted for name, (_, wanted) in RUNS.items()}
+    assert {name: outcome.unwrap() for name, outcome in outcomes.items()} == {
+        name: wanted for name, (_, wanted) in RUNS.items()
+    }
 
 
 def test_what_the_commands_wrote_into_a_config_has_its_meaning(at_home: World) -> None:
@@ -100,20 +108,30 @@ def test_what_the_commands_wrote_into_a_config_has_its_meaning(at_home: World) -
         ["numbers"],
         {"readOnlyHint": True},
     )
-    assert calc.document["limits"] == {"timeout_s": 20} and [example["input"]["a"] for example in calc.examples] == [6, "x"]
+    assert calc.document["limits"] == {"timeout_s": 20} and [
+        example["input"]["a"] for example in calc.examples
+    ] == [6, "x"]
     assert calc.permissions == {"read": [], "write": [], "network": [], "programs": []}
-    assert note.permissions == {"read": ["."], "write": ["."], "network": []} and note.document["effects"] == ["destructive"]
-    assert list(signed.secrets) == ["SHOP_KEY"] and calc.input_schema["properties"]["op"]["enum"] == ["add", "mul"]
+    assert note.permissions == {"read": ["."], "write": ["."], "network": []} and note.document[
+        "effects"
+    ] == ["destructive"]
+    assert list(signed.secrets) == ["SHOP_KEY"] and calc.input_schema["properties"]["op"][
+        "enum"
+    ] == ["add", "mul"]
 
 
 def test_models_see_the_tools_as_the_project_exposes_them(frozen: World) -> None:
     seen = {tool["name"]: tool for tool in frozen.json("tool", "list", "--as-models")["tools"]}
-    assert set(seen["calculate"]["input_schema"]["properties"]) == {"a", "b"} and seen["calculate"]["preset"] == {"op": "mul"}
+    assert set(seen["calculate"]["input_schema"]["properties"]) == {"a", "b"} and seen["calculate"][
+        "preset"
+    ] == {"op": "mul"}
     assert (seen["calculate"]["description"], seen["calculate"]["expose"]) == (
         "Multiply two numbers.",
         "always",
     )
-    assert seen["count_lines"]["expose"] == "search" and set(seen["shout"]["input_schema"]["properties"]) == {"text"}
+    assert seen["count_lines"]["expose"] == "search" and set(
+        seen["shout"]["input_schema"]["properties"]
+    ) == {"text"}
     assert "calc" not in seen and "read_file" not in seen
     assert set(seen["note"]["effects"]) == {"destructive"}
     (strict,) = json.loads(frozen.run("export", "--as", "openai", "get_price").out)
@@ -167,12 +185,25 @@ def test_a_schema_that_was_derived_is_still_what_its_function_takes(world: World
 
 def test_lint_obeys_what_projects_and_tools_say_of_it(world: World) -> None:
     findings = world.json("lint", code=1)["findings"]
-    missing = {finding["tool"]: finding["severity"] for finding in findings if finding["rule"] == "description-argument-missing"}
-    assert missing and set(missing.values()) == {"error"} and "shout" not in missing and "price" in missing
-    assert not any(finding["rule"] in ("layout-project-config", "layout-unused-ignore") for finding in findings)
+    missing = {
+        finding["tool"]: finding["severity"]
+        for finding in findings
+        if finding["rule"] == "description-argument-missing"
+    }
+    assert (
+        missing
+        and set(missing.values()) == {"error"}
+        and "shout" not in missing
+        and "price" in missing
+    )
+    assert not any(
+        finding["rule"] in ("layout-project-config", "layout-unused-ignore") for finding in findings
+    )
     edit(world.shop / ".vespe/tools/tool-shout/config.json", lambda tool: tool.pop("lint"))
     again = world.json("lint", code=1)["findings"]
-    assert "shout" in {finding["tool"] for finding in again if finding["rule"] == "description-argument-missing"}
+    assert "shout" in {
+        finding["tool"] for finding in again if finding["rule"] == "description-argument-missing"
+    }
 
 
 def test_a_module_whose_source_changed_since_it_was_built_is_told_from_one_that_did_not(
@@ -180,12 +211,16 @@ def test_a_module_whose_source_changed_since_it_was_built_is_told_from_one_that_
 ) -> None:
     def stale() -> set[str]:
         findings = world.run("lint", "--select", "layout", "--json", code=code).document["findings"]
-        return {finding["tool"] for finding in findings if "older than its source" in finding["message"]}
+        return {
+            finding["tool"] for finding in findings if "older than its source" in finding["message"]
+        }
 
     code = 0
     assert stale() == set()
     for name, source in (("edit_distance", "src/tool.c"), ("word_count", "src/tool.rs")):
-        with (world.shop / f".vespe/tools/tool-{name}/{source}").open("a", encoding="utf-8") as file:
+        with (world.shop / f".vespe/tools/tool-{name}/{source}").open(
+            "a", encoding="utf-8"
+        ) as file:
             file.write("\n// changed\n")
     code = 1
     assert stale() == {"edit_distance", "word_count"}
@@ -209,7 +244,9 @@ def test_an_http_tool_asks_its_host_with_its_secret(world_of: Callable[..., Worl
 
     with Loopback(answer) as server:
         world = world_of("home", "web", port=server.port)
-        said = world.run("tool", "run", "page", "name=a b", "q=c", cwd="web", env={"WEB_KEY": "0123456789"}).out
+        said = world.run(
+            "tool", "run", "page", "name=a b", "q=c", cwd="web", env={"WEB_KEY": "0123456789"}
+        ).out
         without = world.run("tool", "run", "page", "name=a", cwd="web", code=6)
     assert json.loads(said) == ["/items/a%20b?q=c", "***"] and "WEB_KEY" in without.err
 
@@ -222,7 +259,10 @@ def test_a_script_with_a_lock_runs_with_the_packages_that_were_locked(world: Wor
         "PATH": os.defpath + ":/usr/local/bin",
     }
     assert "every lock fits" in world.run("tool", "lock", "--check", cwd="packages").err
-    assert world.run("tool", "run", "greet", "name=Ada", cwd="packages", env=offline).out == "hello, Ada"
+    assert (
+        world.run("tool", "run", "greet", "name=Ada", cwd="packages", env=offline).out
+        == "hello, Ada"
+    )
     script = world.root / "packages/.vespe/tools/tool-greet/greet.py"
     write(script, script.read_text(encoding="utf-8").replace('"greeting"', '"greeting>=1"'))
     refused = world.run("tool", "run", "greet", "name=Ada", cwd="packages", code=4, env=offline)
@@ -272,7 +312,10 @@ def test_the_published_schema_of_now_takes_the_files_of_then(kind: str, frozen: 
 def test_a_new_tool_names_the_schemas_that_the_project_keeps(world: World) -> None:
     world.run("untrust")
     world.run("tool", "create", "fresh", "--type", "python_script")
-    assert read(world.shop / ".vespe/tools/tool-fresh/config.json")["$schema"] == "../../schemas/tool.schema.json"
+    assert (
+        read(world.shop / ".vespe/tools/tool-fresh/config.json")["$schema"]
+        == "../../schemas/tool.schema.json"
+    )
     world.run("schema", "--write")
     tools = read(world.shop / ".vespe/schemas/tool.schema.json")
     assert tools == json.loads(world.run("schema", "tool").out)
@@ -286,4 +329,6 @@ def test_what_a_killed_command_left_is_no_tool_and_goes_with_the_next_change(wor
     assert "half" not in {tool["uid"] for tool in world.json("tool", "list", "--all")["tools"]}
     world.run("tool", "create", "fresh", "--type", "python_script")
     world.run("kit", "deactivate", "linked")
-    assert not beside.exists() and not [path for path in tools.iterdir() if path.name.startswith(".vespe-")]
+    assert not beside.exists() and not [
+        path for path in tools.iterdir() if path.name.startswith(".vespe-")
+    ]

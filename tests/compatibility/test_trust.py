@@ -31,7 +31,9 @@ def rename(shop: Path) -> None:
 
 
 def activate_another_kit(shop: Path) -> None:
-    edit(shop / ".vespe/config.json", lambda config: config["active_kits"].append("git_and_programs"))
+    edit(
+        shop / ".vespe/config.json", lambda config: config["active_kits"].append("git_and_programs")
+    )
 
 
 def look_elsewhere_first(shop: Path) -> None:
@@ -57,7 +59,9 @@ def preset_another_value(shop: Path) -> None:
         (preset_another_value, "models see calc"),
     ],
 )
-def test_an_approval_of_bytes_is_revoked_by_what_was_not_shown(world: World, change: Callable[[Path], None], said: str) -> None:
+def test_an_approval_of_bytes_is_revoked_by_what_was_not_shown(
+    world: World, change: Callable[[Path], None], said: str
+) -> None:
     change(world.shop)
     assert said in world.run("tool", "run", "note", "text=a", code=6).err
     assert not (world.shop / "notes.txt").exists()
@@ -74,7 +78,10 @@ def test_what_changed_since_then_is_shown_line_by_line(world: World) -> None:
     script = world.shop / CALC
     write(script, script.read_text(encoding="utf-8").replace("a + b", "a - b"))
     shown = world.run("trust", code=6).err
-    assert '-    return a + b if op == "add" else a * b' in shown and '+    return a - b if op == "add" else a * b' in shown
+    assert (
+        '-    return a + b if op == "add" else a * b' in shown
+        and '+    return a - b if op == "add" else a * b' in shown
+    )
     same = next(line for line in shown.splitlines() if "the same as you approved" in line)
     assert "note" in same and "calc" not in same
 
@@ -115,12 +122,21 @@ def test_records_that_others_could_have_written_grant_nothing(world: World) -> N
     for record in (world.user("state") / "trust").glob("*.json"):
         record.chmod(0o644)
     for name, tool in (("shop", "calc"), ("studio", "hello"), ("guest", "mine")):
-        world.run("tool", "run", tool, *(["a=1", "b=2"] if tool == "calc" else []), cwd=name, code=6)
+        world.run(
+            "tool", "run", tool, *(["a=1", "b=2"] if tool == "calc" else []), cwd=name, code=6
+        )
 
 
-@pytest.mark.parametrize(("name", "gone"), [("shop", ["content", "texts"]), ("studio", ["place"]), ("guest", ["tool"])])
-def test_untrust_takes_back_what_was_approved_then(world: World, name: str, gone: list[str]) -> None:
-    place = world.add("studio", "guest").root / {"shop": "shop", "studio": "studio/.vespe", "guest": "guest/.vespe/tools/tool-mine"}[name]
+@pytest.mark.parametrize(
+    ("name", "gone"), [("shop", ["content", "texts"]), ("studio", ["place"]), ("guest", ["tool"])]
+)
+def test_untrust_takes_back_what_was_approved_then(
+    world: World, name: str, gone: list[str]
+) -> None:
+    place = (
+        world.add("studio", "guest").root
+        / {"shop": "shop", "studio": "studio/.vespe", "guest": "guest/.vespe/tools/tool-mine"}[name]
+    )
     mark = place_name(str(place))
     trust = world.user("state") / "trust"
     assert len([file for file in os.listdir(trust) if mark in file]) == len(gone)

@@ -22,7 +22,9 @@ def marked(world: World, file: str, *places: str) -> Callable[[], list[str]]:
 
     def at(document: Any, place: str) -> Any:
         for step in place.split("/")[1:]:
-            document = document[int(step) if isinstance(document, list) else step] if step else document
+            document = (
+                document[int(step) if isinstance(document, list) else step] if step else document
+            )
         return document
 
     def put(document: Any) -> None:
@@ -129,7 +131,9 @@ def test_a_kit_that_was_imported_keeps_them(world: World) -> None:
 
 
 def test_the_messages_of_a_conversation_keep_them(world: World) -> None:
-    lost = marked(world, "shop/waiting.talk.json", "/messages/0", "/messages/1", "/messages/1/tool_calls/0")
+    lost = marked(
+        world, "shop/waiting.talk.json", "/messages/0", "/messages/1", "/messages/1/tool_calls/0"
+    )
     world.run("agent", "calls", "waiting.talk.json", "deny", "call_3")
     assert lost() == []
 

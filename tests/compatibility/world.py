@@ -33,7 +33,9 @@ _HEAVY: Final = "home/cache/vespe/search"
 _PATIENCE_S: Final = 90.0
 _GETVERSION: Final = 0x80087601
 _WHO: Final = {
-    f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "Test"), ("EMAIL", "t@localhost"))
+    f"GIT_{role}_{key}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for key, value in (("NAME", "Test"), ("EMAIL", "t@localhost"))
 }
 
 
@@ -99,7 +101,9 @@ class World:
         env: Mapping[str, str] | None = None,
     ) -> Said:
         """Run a command of Vespe in this process; it must end with `code` and no traceback."""
-        said = run_here(words, cwd=self.root / cwd, env={**self.environment, **(env or {})}, stdin=stdin)
+        said = run_here(
+            words, cwd=self.root / cwd, env={**self.environment, **(env or {})}, stdin=stdin
+        )
         return _checked(Said(*said), words, code)
 
     def start(
@@ -215,7 +219,9 @@ class World:
 
 def _checked(said: Said, words: tuple[str, ...], code: int) -> Said:
     assert "Traceback" not in said.err, said.err
-    assert said.code == code, f"vespe {' '.join(words)}: exit code {said.code}\n{said.out}\n{said.err}"
+    assert said.code == code, (
+        f"vespe {' '.join(words)}: exit code {said.code}\n{said.out}\n{said.err}"
+    )
     return said
 
 
@@ -274,7 +280,9 @@ def _birth(descriptor: int, status: os.stat_result) -> int:
     answer = ctypes.create_string_buffer(256)
     if ctypes.CDLL(None).statx(descriptor, b"", 0x1000, 0x800, answer):
         return 0
-    words = [int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92))]
+    words = [
+        int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92))
+    ]
     return words[1] * 1_000_000_000 + words[2] if words[0] & 0x800 else 0
 
 

@@ -31,8 +31,13 @@ def test_a_string_of_another_type_is_refused_with_its_pointer(value: JsonValue) 
     assert (caught.value.path, pointer_of(caught)) == ("f", "/a")
 
 
-@pytest.mark.parametrize(("value", "pointer"), [(None, "/a"), ("x", "/a"), ({}, "/a"), (["x", 1], "/a/1"), ([["x"]], "/a/0")])
-def test_a_list_of_another_type_is_refused_with_the_pointer_of_the_first_wrong_element(value: JsonValue, pointer: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [(None, "/a"), ("x", "/a"), ({}, "/a"), (["x", 1], "/a/1"), ([["x"]], "/a/0")],
+)
+def test_a_list_of_another_type_is_refused_with_the_pointer_of_the_first_wrong_element(
+    value: JsonValue, pointer: str
+) -> None:
     with pytest.raises(InvalidDocument) as caught:
         fields.strings({"a": value}, "a", path="f")
     assert pointer_of(caught) == pointer

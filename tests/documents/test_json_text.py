@@ -1,4 +1,6 @@
-"""The encoder that is made once says what json's own says, of every value, and fails as that does."""
+"""The encoder that is made once says what json's own says, of every value, and fails as that
+does.
+"""
 
 import json
 from typing import Any
@@ -14,8 +16,16 @@ ENCODERS = {
     "canonical": json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr),
     "plain": json.JSONEncoder(),
 }
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
+)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -31,7 +41,9 @@ def holding_itself() -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), [float("inf")], {"a": object()}, {(1, 2): 3}, holding_itself()], ids=["nan", "inf", "object", "key", "circle"]
+    "value",
+    [float("nan"), [float("inf")], {"a": object()}, {(1, 2): 3}, holding_itself()],
+    ids=["nan", "inf", "object", "key", "circle"],
 )
 def test_it_fails_as_the_encoder_fails_and_goes_on(value: Any) -> None:
     encode = text_encoder(ENCODERS["compact"])

@@ -7,7 +7,9 @@ from vespe.errors import InvalidDocument
 
 
 def test_comments_trailing_commas_and_a_byte_order_mark_are_read_past() -> None:
-    text = '\ufeff// head\n{ /* a */ "a": [1, 2, /* x */], // b\n "b": {"c": "// no comment",},\n}\n'
+    text = (
+        '\ufeff// head\n{ /* a */ "a": [1, 2, /* x */], // b\n "b": {"c": "// no comment",},\n}\n'
+    )
     assert jsonc.parse(text).value == {"a": [1, 2], "b": {"c": "// no comment"}}
 
 

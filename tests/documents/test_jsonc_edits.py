@@ -60,11 +60,15 @@ def test_the_layout_of_the_neighbours_is_taken_over() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "\ufeff", "{}", "{}\n", "{ }", "// only this\n{\n  // nothing yet\n}\n"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "\ufeff", "{}", "{}\n", "{ }", "// only this\n{\n  // nothing yet\n}\n"]
+)
 def test_objects_on_the_way_are_made(text: str) -> None:
     added = with_member(text, STEPS, ENTRY)
     assert jsonc.parse(added).value == {"servers": {"ours": ENTRY}}
-    assert added.startswith("\ufeff") == text.startswith("\ufeff") and added.count("//") == text.count("//")
+    assert added.startswith("\ufeff") == text.startswith("\ufeff") and added.count(
+        "//"
+    ) == text.count("//")
 
 
 def test_a_value_is_replaced_in_its_place() -> None:
@@ -82,7 +86,10 @@ def test_a_value_is_replaced_in_its_place() -> None:
         ('{"x": 2}', "{}"),
         ('{ /* c */ "x": 2 }', "{ /* c */  }"),
         ('{\n  "x": 2,\n  "b": 3\n}', '{\n  "b": 3\n}'),
-        ('{\n  "a": 1, // one\n  "x": 2 // two\n  // three\n}', '{\n  "a": 1 // one\n  // three\n}'),
+        (
+            '{\n  "a": 1, // one\n  "x": 2 // two\n  // three\n}',
+            '{\n  "a": 1 // one\n  // three\n}',
+        ),
         ('{\r\n  "a": 1,\r\n  "x": 2\r\n}', '{\r\n  "a": 1\r\n}'),
         ('{\n  "a": 1, "x": 2,\n  "b": 3\n}', '{\n  "a": 1, "b": 3\n}'),
     ],
@@ -93,22 +100,32 @@ def test_a_member_is_taken_out_with_its_comma_and_its_lines(text: str, left: str
 
 
 def test_what_is_not_there_is_removed_without_a_trace() -> None:
-    assert without_member('{"a": 1 }', ["servers", "ours"]) == '{"a": 1 }' and without_member("", ["x"]) == ""
+    assert (
+        without_member('{"a": 1 }', ["servers", "ours"]) == '{"a": 1 }'
+        and without_member("", ["x"]) == ""
+    )
 
 
-@pytest.mark.parametrize("text", ["[]", '{"servers": []}', '{"servers": 3, "a": 1}', '{"servers": {}'])
+@pytest.mark.parametrize(
+    "text", ["[]", '{"servers": []}', '{"servers": 3, "a": 1}', '{"servers": {}']
+)
 def test_a_file_of_another_form_is_refused_and_never_overwritten(text: str) -> None:
     with pytest.raises(InvalidDocument):
         with_member(text, STEPS, ENTRY)
 
 
 _TREES = st.recursive(
-    st.none() | st.integers() | st.text(max_size=4), lambda inner: st.dictionaries(st.text(max_size=3), inner, max_size=4)
+    st.none() | st.integers() | st.text(max_size=4),
+    lambda inner: st.dictionaries(st.text(max_size=3), inner, max_size=4),
 )
 
 
-@given(_TREES.filter(lambda tree: isinstance(tree, dict)), st.sampled_from([None, 0, 1, 2, 4, "\t"]))
-def test_whatever_the_object_a_member_comes_and_goes(tree: JsonValue, indent: int | str | None) -> None:
+@given(
+    _TREES.filter(lambda tree: isinstance(tree, dict)), st.sampled_from([None, 0, 1, 2, 4, "\t"])
+)
+def test_whatever_the_object_a_member_comes_and_goes(
+    tree: JsonValue, indent: int | str | None
+) -> None:
     text = json.dumps(tree, indent=indent, ensure_ascii=False)
     key = "a key that is not there"
     added = with_member(text, [key], ENTRY)
@@ -116,7 +133,9 @@ def test_whatever_the_object_a_member_comes_and_goes(tree: JsonValue, indent: in
     assert without_member(added, [key]) == text
 
 
-@pytest.mark.parametrize("case", ["claude-desktop-append", "claude-desktop-create", "zed-append", "zed-create"])
+@pytest.mark.parametrize(
+    "case", ["claude-desktop-append", "claude-desktop-create", "zed-append", "zed-create"]
+)
 def test_anothers_recorded_edits_come_out_with_the_same_meaning(case: str, shared: Path) -> None:
     folder = shared / "corpus/configs/docker-mcp-gateway/add_del" / case
     original = next(folder.glob("original.*")).read_text(encoding="utf-8")
@@ -125,5 +144,7 @@ def test_anothers_recorded_edits_come_out_with_the_same_meaning(case: str, share
     added = with_member(original, [key, "my-server"], after[key]["my-server"])
     assert jsonc.parse(added).value == after
     left = without_member(added, [key, "my-server"])
-    assert jsonc.parse(left).value == json.loads((folder / "after-del.json").read_text(encoding="utf-8"))
+    assert jsonc.parse(left).value == json.loads(
+        (folder / "after-del.json").read_text(encoding="utf-8")
+    )
     assert original.count("//") == left.count("//")

@@ -23,12 +23,18 @@ def test_a_beginning_or_a_slip_of_the_keys_finds_the_word(word: str, found: list
 
 
 def test_what_is_near_is_said_as_a_question_and_nothing_is_said_of_what_is_not() -> None:
-    assert meant("claude", ["claude-code", "claude-desktop", "zed"]) == "did you mean claude-code or claude-desktop?"
+    assert (
+        meant("claude", ["claude-code", "claude-desktop", "zed"])
+        == "did you mean claude-code or claude-desktop?"
+    )
     assert meant("emacs", ["claude-code", "zed"]) == ""
 
 
 def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
-    assert listed("abc", most=3, see="see FILE") == "a, b, c" and listed("abcde", most=3) == "a, b, c and 2 more"
+    assert (
+        listed("abc", most=3, see="see FILE") == "a, b, c"
+        and listed("abcde", most=3) == "a, b, c and 2 more"
+    )
     assert listed("abcde", most=3, see="see FILE", apart="; ") == "a; b; c and 2 more (see FILE)"
 
 

@@ -13,7 +13,10 @@ def test_a_pointer_finds_what_it_stands_for(pointer: str, value: Any) -> None:
     assert pointers.resolve_pointer(DOCUMENT, pointer) == value
 
 
-@pytest.mark.parametrize("pointer", ["/b", "/a/b", "/a/b~1c/2", "/a/b~1c/01", "/a/b~1c/-", "/a/b~1c/-1", "/a/b~1c/٣", "/0/x"])
+@pytest.mark.parametrize(
+    "pointer",
+    ["/b", "/a/b", "/a/b~1c/2", "/a/b~1c/01", "/a/b~1c/-", "/a/b~1c/-1", "/a/b~1c/٣", "/0/x"],
+)
 def test_a_pointer_to_nothing_is_a_lookup_error(pointer: str) -> None:
     with pytest.raises(LookupError):
         pointers.resolve_pointer(DOCUMENT, pointer)

@@ -27,9 +27,13 @@ FORMS: dict[str, Callable[[str], str]] = {
     "encodeURIComponent": lambda s: urllib.parse.quote(s, safe="!'()*"),
     "percent for every byte": lambda s: "".join(f"%{byte:02X}" for byte in s.encode()),
     "json in json": lambda s: json.dumps(json.dumps(s)[1:-1])[1:-1],
-    "upper-case unicode escapes": lambda s: "".join(f"\\u{ord(c):04X}" if ord(c) < 0x10000 else c for c in s),
+    "upper-case unicode escapes": lambda s: "".join(
+        f"\\u{ord(c):04X}" if ord(c) < 0x10000 else c for c in s
+    ),
     "base64 in a query": lambda s: urllib.parse.quote_plus(base64.b64encode(s.encode())),
-    "base64 in json with escaped slashes": lambda s: base64.b64encode(s.encode()).decode().replace("/", "\\/"),
+    "base64 in json with escaped slashes": lambda s: (
+        base64.b64encode(s.encode()).decode().replace("/", "\\/")
+    ),
     "json": lambda s: json.dumps(s)[1:-1],
     "json without ascii escapes": lambda s: json.dumps(s, ensure_ascii=False)[1:-1],
     "json with escaped slashes": lambda s: json.dumps(s)[1:-1].replace("/", "\\/"),
@@ -40,7 +44,10 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda name: name.replace(" ", "-"))
-@pytest.mark.parametrize("secret", [TOKEN, "sk-ant-0123456789abcdef", "pässword", "a/b+c=d?", "back\\slash\nline", "four"])
+@pytest.mark.parametrize(
+    "secret",
+    [TOKEN, "sk-ant-0123456789abcdef", "pässword", "a/b+c=d?", "back\\slash\nline", "four"],
+)
 def test_p36_a_secret_is_redacted_in_every_form(form: str, secret: str) -> None:
     written = FORMS[form](secret)
     shown = redact(f"before <{written}> after", [secret])
@@ -62,13 +69,21 @@ def test_p36_base64_of_a_longer_text_gives_the_secret_away_at_no_alignment(
 
 
 def without(encoded: str, before: int, length: int, after: int) -> str:
-    """Give a base64 text with a mask for every character that holds a bit of the secret, its padding with it."""
-    return encoded[: before * 8 // 6] + MASK + (encoded[((before + length) * 8 + 5) // 6 :] if after else "")
+    """Give a base64 text with a mask for every character that holds a bit of the secret, its
+    padding with it.
+    """
+    return (
+        encoded[: before * 8 // 6]
+        + MASK
+        + (encoded[((before + length) * 8 + 5) // 6 :] if after else "")
+    )
 
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.text(st.characters(max_codepoint=127), min_size=4, max_size=40).filter(lambda secret: len(secret.strip()) >= 4),
+    st.text(st.characters(max_codepoint=127), min_size=4, max_size=40).filter(
+        lambda secret: len(secret.strip()) >= 4
+    ),
     st.lists(st.integers(128, 255), max_size=9).map(bytes),
     st.lists(st.integers(128, 255), max_size=9).map(bytes),
     st.sampled_from([base64.b64encode, base64.urlsafe_b64encode]),
@@ -116,8 +131,20 @@ def test_p36_base64_and_hex_wrapped_into_lines_are_found(newline: str) -> None:
 
 
 def test_p36_every_string_of_a_value_is_redacted_keys_included() -> None:
-    value = {"a": [f"x{TOKEN}", {TOKEN: {"deep": (TOKEN,)}}], "n": 1, "t": True, "z": None, "f": 0.5}
-    assert redact(value, [TOKEN]) == {"a": [f"x{MASK}", {MASK: {"deep": [MASK]}}], "n": 1, "t": True, "z": None, "f": 0.5}
+    value = {
+        "a": [f"x{TOKEN}", {TOKEN: {"deep": (TOKEN,)}}],
+        "n": 1,
+        "t": True,
+        "z": None,
+        "f": 0.5,
+    }
+    assert redact(value, [TOKEN]) == {
+        "a": [f"x{MASK}", {MASK: {"deep": [MASK]}}],
+        "n": 1,
+        "t": True,
+        "z": None,
+        "f": 0.5,
+    }
 
 
 def test_the_value_that_was_given_is_not_changed() -> None:
@@ -127,13 +154,19 @@ def test_the_value_that_was_given_is_not_changed() -> None:
 
 
 def test_keys_that_become_the_same_keep_apart() -> None:
-    shown = redact({"one-secret": 1, "two-secret": 2, MASK: 3, f"{MASK}1": 4}, ["one-secret", "two-secret"])
+    shown = redact(
+        {"one-secret": 1, "two-secret": 2, MASK: 3, f"{MASK}1": 4}, ["one-secret", "two-secret"]
+    )
     assert sorted(shown.values()) == [1, 2, 3, 4] and all(key.startswith(MASK) for key in shown)
 
 
 def test_p36_a_number_that_is_a_secret_is_redacted() -> None:
     assert redact([True, False], ["True", "False"]) == [True, False]
-    assert redact({"pin": 83749265, "other": 837492650, "yes": True}, ["83749265"]) == {"pin": MASK, "other": 837492650, "yes": True}
+    assert redact({"pin": 83749265, "other": 837492650, "yes": True}, ["83749265"]) == {
+        "pin": MASK,
+        "other": 837492650,
+        "yes": True,
+    }
 
 
 def test_p36_of_overlapping_secrets_nothing_is_left() -> None:
@@ -143,7 +176,9 @@ def test_p36_of_overlapping_secrets_nothing_is_left() -> None:
 
 
 def test_p36_each_line_of_a_secret_of_several_lines_is_redacted() -> None:
-    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nw0BAQEFAASCBKcwggSj\nshort\n-----END KEY-----\n"
+    key = (
+        "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nw0BAQEFAASCBKcwggSj\nshort\n-----END KEY-----\n"
+    )
     assert redact(key.splitlines(), [key]) == [MASK, MASK, MASK, "short", MASK]
     assert redact(f"key: {key.strip()}.", [key]) == f"key: {MASK}."
     assert redact(key.replace("\n", "\r\n"), [key]).count("MII") == 0
@@ -175,23 +210,37 @@ def test_blank_secrets_are_not_looked_for(secrets: list[str]) -> None:
     assert redact(value, secrets) == value
 
 
-def test_p36_a_secret_of_odd_bytes_is_found_as_the_environment_gives_it_and_as_it_is_repaired() -> None:
+def test_p36_a_secret_of_odd_bytes_is_found_as_the_environment_gives_it_and_as_it_is_repaired() -> (
+    None
+):
     data = b"odd\xff\xfebytes"
     secret = data.decode("utf-8", "surrogateescape")
-    assert redact([data.decode("utf-8", "replace"), data.hex(), base64.b64encode(data).decode()], [secret])[:2] == [MASK, MASK]
+    assert redact(
+        [data.decode("utf-8", "replace"), data.hex(), base64.b64encode(data).decode()], [secret]
+    )[:2] == [MASK, MASK]
     assert redact("a \ud800-secret", ["\ud800-secret"]) == f"a {MASK}"
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(min_size=4, max_size=40).filter(str.strip), st.text(max_size=30), st.text(max_size=30), st.sampled_from(sorted(FORMS)))
-def test_p36_no_secret_survives_in_any_surroundings(secret: str, before: str, after: str, form: str) -> None:
+@given(
+    st.text(min_size=4, max_size=40).filter(str.strip),
+    st.text(max_size=30),
+    st.text(max_size=30),
+    st.sampled_from(sorted(FORMS)),
+)
+def test_p36_no_secret_survives_in_any_surroundings(
+    secret: str, before: str, after: str, form: str
+) -> None:
     written = FORMS[form](secret)
     assert MASK in redact(f"{before}\n{written}\n{after}", [secret])
     assert len(written) <= 8 or written not in redact(f"<{written}>", [secret])
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(alphabet="abc", max_size=60), st.lists(st.text(alphabet="abc", min_size=4, max_size=8), max_size=3))
+@given(
+    st.text(alphabet="abc", max_size=60),
+    st.lists(st.text(alphabet="abc", min_size=4, max_size=8), max_size=3),
+)
 def test_text_without_a_secret_is_given_back_as_it_was(text: str, secrets: list[str]) -> None:
     shown = redact(text, secrets)
     assert (shown == text) == all(secret not in text for secret in secrets)
@@ -202,4 +251,6 @@ def test_large_texts_full_of_near_matches_and_matches_are_read_in_passes() -> No
     secret = "a" * 2000
     assert redact("a" * 400_000, [secret]) == MASK * 200
     assert redact(("a" * 1999 + "b\n") * 200, [secret]) == ("a" * 1999 + "b\n") * 200
-    assert redact({f"{secret}{n}": n for n in range(300)} | {secret: 1, f"{secret}{secret}": 2}, [secret]).keys() >= {MASK}
+    assert redact(
+        {f"{secret}{n}": n for n in range(300)} | {secret: 1, f"{secret}{secret}": 2}, [secret]
+    ).keys() >= {MASK}

@@ -10,14 +10,18 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases" / "json" / "rows.json").read_text(encoding="utf-8"))
+ROWS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "cases" / "json" / "rows.json").read_text(encoding="utf-8")
+)
 
 
 def content(row: dict[str, Any]) -> bytes:
     """The bytes of a row: a text, hexadecimal, or [piece, times] one after the other."""
     if "hex" in row:
         return bytes.fromhex(row["hex"])
-    text: str = row["text"] if "text" in row else "".join(piece * times for piece, times in row["pieces"])
+    text: str = (
+        row["text"] if "text" in row else "".join(piece * times for piece, times in row["pieces"])
+    )
     return text.encode("utf-8")
 
 
@@ -30,17 +34,25 @@ def refused(data: bytes | str, **how: Any) -> InvalidDocument:
 # Strict JSON in
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row["name"].startswith("n_")], ids=lambda row: row["name"])
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["name"].startswith("n_")], ids=lambda row: row["name"]
+)
 def test_p23_what_is_not_strict_json_is_refused_in_a_sentence(row: dict[str, Any]) -> None:
     error = refused(content(row))
     assert row["says"] in error.reason
     assert len(str(error)) < 200
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row["name"].startswith("y_")], ids=lambda row: row["name"])
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["name"].startswith("y_")], ids=lambda row: row["name"]
+)
 def test_p23_strict_json_is_read_as_the_standard_library_reads_it(row: dict[str, Any]) -> None:
     data = content(row)
-    assert strict_json.parse_json(data) == json.loads(data) == strict_json.parse_json(data.decode("utf-8"))
+    assert (
+        strict_json.parse_json(data)
+        == json.loads(data)
+        == strict_json.parse_json(data.decode("utf-8"))
+    )
 
 
 def test_p23_the_rows_are_many() -> None:
@@ -96,7 +108,14 @@ def test_p23_deep_nesting_is_refused_wherever_the_callers_stack_stands() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("[]", "an array"), ("null", "null"), ("true", "a boolean"), ("1", "a number"), ('"x"', "a string")]
+    ("text", "kind"),
+    [
+        ("[]", "an array"),
+        ("null", "null"),
+        ("true", "a boolean"),
+        ("1", "a number"),
+        ('"x"', "a string"),
+    ],
 )
 def test_a_document_that_should_be_an_object_says_what_it_is(text: str, kind: str) -> None:
     with pytest.raises(InvalidDocument, match=f"must hold a JSON object, not {kind}"):
@@ -104,7 +123,9 @@ def test_a_document_that_should_be_an_object_says_what_it_is(text: str, kind: st
 
 
 @settings(max_examples=200, deadline=None)
-@given(data=st.binary(max_size=200) | st.text(alphabet='{}[]":,\\u019aeE+-.NaInfty \n', max_size=60))
+@given(
+    data=st.binary(max_size=200) | st.text(alphabet='{}[]":,\\u019aeE+-.NaInfty \n', max_size=60)
+)
 def test_p19_no_bytes_make_the_reader_raise_anything_else(data: bytes | str) -> None:
     try:
         strict_json.parse_json(data)
@@ -113,8 +134,14 @@ def test_p19_no_bytes_make_the_reader_raise_anything_else(data: bytes | str) -> 
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -141,7 +168,10 @@ def test_p24_nan_and_infinities_are_never_written(value: Any) -> None:
             write(value)
 
 
-@pytest.mark.parametrize(("text", "repaired"), [("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd"), ("\ud83d\ude00", "😀"), ("plain", "plain")])
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd"), ("\ud83d\ude00", "😀"), ("plain", "plain")],
+)
 def test_p24_lone_surrogates_are_repaired_in_what_is_written(text: str, repaired: str) -> None:
     assert strict_json.repair_surrogates(text) == repaired
     assert json.loads(strict_json.compact_json([text]).encode("utf-8")) == [repaired]

@@ -50,17 +50,26 @@ def test_names_that_are_no_bare_keys_are_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['mcp_servers = { ours = { command = "x" }, b = {} } # why\n', 'mcp_servers.ours.command = "x"\n', "[mcp_servers]\nours = {}\n"]
+    "text",
+    [
+        'mcp_servers = { ours = { command = "x" }, b = {} } # why\n',
+        'mcp_servers.ours.command = "x"\n',
+        "[mcp_servers]\nours = {}\n",
+    ],
 )
 def test_tables_of_every_form_are_set_and_taken_out(text: str) -> None:
     made = with_table(text, "mcp_servers", "ours", values=VALUES)
-    assert read_toml(made)["mcp_servers"]["ours"] == VALUES and ("# why" in made) is ("# why" in text)
+    assert read_toml(made)["mcp_servers"]["ours"] == VALUES and ("# why" in made) is (
+        "# why" in text
+    )
     assert "ours" not in without_table(made, "mcp_servers", "ours")
     more = with_table(text, "mcp_servers", "more", values=VALUES)
     assert read_toml(more)["mcp_servers"].keys() >= {"ours", "more"}
 
 
-@pytest.mark.parametrize("text", ["mcp_servers = 3\n", "[mcp_servers]\nours = 3\n", "[[mcp_servers]]\na = 1\n"])
+@pytest.mark.parametrize(
+    "text", ["mcp_servers = 3\n", "[mcp_servers]\nours = 3\n", "[[mcp_servers]]\na = 1\n"]
+)
 def test_what_is_no_table_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(InvalidDocument, match="something else than tables"):
         with_table(text, "mcp_servers", "ours", values=VALUES)
@@ -69,18 +78,37 @@ def test_what_is_no_table_is_refused_with_a_sentence(text: str) -> None:
 
 
 def test_line_ends_of_a_windows_file_stay_in_a_table_that_changes() -> None:
-    made = with_table('a = 1\r\n\r\n[mcp_servers.ours]\r\ncommand = "old"\r\n', "mcp_servers", "ours", values=VALUES)
+    made = with_table(
+        'a = 1\r\n\r\n[mcp_servers.ours]\r\ncommand = "old"\r\n',
+        "mcp_servers",
+        "ours",
+        values=VALUES,
+    )
     assert made.count("\n") == made.count("\r\n") == 5
 
 
 @given(
-    before=st.sampled_from(["", "a = 1\n", "# top\n\n", "[mcp_servers.a]\nx = 1\n\n", "mcp_servers.b.x = 1\n"]),
-    after=st.sampled_from(["", "\n# next\n[z]\nc = 1\n", "[mcp_servers.c]\n", '\n\n[mcp_servers.c.env]\nK = "v"\n', "# end\n"]),
+    before=st.sampled_from(
+        ["", "a = 1\n", "# top\n\n", "[mcp_servers.a]\nx = 1\n\n", "mcp_servers.b.x = 1\n"]
+    ),
+    after=st.sampled_from(
+        [
+            "",
+            "\n# next\n[z]\nc = 1\n",
+            "[mcp_servers.c]\n",
+            '\n\n[mcp_servers.c.env]\nK = "v"\n',
+            "# end\n",
+        ]
+    ),
 )
 @settings(deadline=None, max_examples=25)
 def test_what_stands_around_a_table_stays_when_it_goes(before: str, after: str) -> None:
-    left = without_table(f'{before}[mcp_servers.ours]\ncommand = "x"\n{after}', "mcp_servers", "ours")
-    assert [line for line in left.splitlines() if line] == [line for line in (before + after).splitlines() if line]
+    left = without_table(
+        f'{before}[mcp_servers.ours]\ncommand = "x"\n{after}', "mcp_servers", "ours"
+    )
+    assert [line for line in left.splitlines() if line] == [
+        line for line in (before + after).splitlines() if line
+    ]
 
 
 def test_broken_toml_is_told_with_its_line() -> None:

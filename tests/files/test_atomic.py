@@ -72,7 +72,9 @@ def test_p48_a_missing_file_is_told_with_its_errno(tmp_path: Path) -> None:
     assert caught.value.details["errno"] == 2
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc holds regular files that lie about their size")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="/proc holds regular files that lie about their size"
+)
 def test_p48_a_file_that_lies_about_its_size_is_read_whole_or_refused() -> None:
     assert b"VmRSS" in atomic.read_bytes("/proc/self/status")
     with pytest.raises(InvalidDocument, match="larger than 10 bytes"):
@@ -89,7 +91,9 @@ def test_p48_a_file_without_permission_is_told(tmp_path: Path) -> None:
         atomic.read_bytes(tmp_path / "f")
 
 
-def test_p48_a_file_that_grows_and_vanishes_while_it_is_read_gives_a_whole_text_or_a_sentence(tmp_path: Path) -> None:
+def test_p48_a_file_that_grows_and_vanishes_while_it_is_read_gives_a_whole_text_or_a_sentence(
+    tmp_path: Path,
+) -> None:
     path, stop = tmp_path / "f", threading.Event()
 
     def churn() -> None:
@@ -141,13 +145,23 @@ def test_p47_a_full_disk_changes_nothing_and_leaves_nothing_behind(tmp_path: Pat
         "except errors.StorageError as error:\n"
         "    print(error, error.details['errno'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "f")], capture_output=True, text=True, check=True, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "f")],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+    )
     assert done.stdout == f"cannot write {tmp_path / 'f'}: File too large 27\n"
-    assert [(entry.name, entry.read_text(encoding="utf-8")) for entry in tmp_path.iterdir()] == [("f", "old")]
+    assert [(entry.name, entry.read_text(encoding="utf-8")) for entry in tmp_path.iterdir()] == [
+        ("f", "old")
+    ]
 
 
 @pytest.mark.parametrize("name", ["no/such/directory/f", "/dev/full/f", "/proc/f", "x" * 300])
-def test_p47_a_place_that_cannot_be_written_is_told_in_one_sentence(name: str, tmp_path: Path) -> None:
+def test_p47_a_place_that_cannot_be_written_is_told_in_one_sentence(
+    name: str, tmp_path: Path
+) -> None:
     path = os.path.join(tmp_path, name)
     with pytest.raises(StorageError, match=f"cannot write {path}: "):
         atomic.write_atomic(path, b"x")
@@ -187,8 +201,12 @@ def test_p45_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -
         assert path.read_bytes() in (b"a" * 200_000, b"b" * 200_000)
 
 
-@pytest.mark.parametrize(("number", "kept", "error"), [(1, "old", "StorageError cannot write"), (2, "new", "NotDurable")])
-def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(number: int, kept: str, error: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "kept", "error"), [(1, "old", "StorageError cannot write"), (2, "new", "NotDurable")]
+)
+def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(
+    number: int, kept: str, error: str, tmp_path: Path
+) -> None:
     (tmp_path / "f.json").write_text("old", encoding="utf-8")
     code = (
         "import sys\nfrom vespe.files import atomic\ntry: atomic.write_atomic(sys.argv[1] + '/f.json', 'new')\n"
@@ -196,11 +214,17 @@ def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(number: int, k
     )
     said = with_failing_flush(number, code, tmp_path)
     assert said.startswith(error) and f"{tmp_path}/f.json" in said and "Input/output error" in said
-    assert (tmp_path / "f.json").read_text(encoding="utf-8") == kept and os.listdir(tmp_path) == ["f.json"]
+    assert (tmp_path / "f.json").read_text(encoding="utf-8") == kept and os.listdir(tmp_path) == [
+        "f.json"
+    ]
 
 
-@pytest.mark.parametrize(("more", "left"), [((), "aside"), (("/^rename:error=EIO:when=2",), "place")])
-def test_p47_a_rename_that_the_disk_does_not_confirm_is_undone_or_told(more: tuple[str, ...], left: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "left"), [((), "aside"), (("/^rename:error=EIO:when=2",), "place")]
+)
+def test_p47_a_rename_that_the_disk_does_not_confirm_is_undone_or_told(
+    more: tuple[str, ...], left: str, tmp_path: Path
+) -> None:
     (tmp_path / "aside").mkdir()
     code = (
         "import sys\nfrom vespe.files import atomic\ntry: atomic.rename_durably(sys.argv[1] + '/aside', sys.argv[1] + '/place')\n"
@@ -245,7 +269,9 @@ def test_p46_a_lock_is_waited_for_then_told_and_falls_with_its_holder(tmp_path: 
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"held\n"
     with (
-        pytest.raises(StorageError, match=r"cannot lock .*: another process has held its lock for 0\.05 s"),
+        pytest.raises(
+            StorageError, match=r"cannot lock .*: another process has held its lock for 0\.05 s"
+        ),
         atomic.locked(str(tmp_path), timeout_s=0.05),
     ):
         pytest.fail("two hold one lock")
@@ -275,14 +301,24 @@ def test_p46_two_threads_take_turns(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"cannot lock .*No such file"), atomic.locked(str(tmp_path / "gone")):
+    with (
+        pytest.raises(StorageError, match=r"cannot lock .*No such file"),
+        atomic.locked(str(tmp_path / "gone")),
+    ):
         pytest.fail("locked nothing")
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: Path(path).write_bytes(b"")], ids=["fifo", "file"])
-def test_what_is_no_directory_cannot_be_locked_and_does_not_hold_anybody_up(make: Callable[[str], Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: Path(path).write_bytes(b"")], ids=["fifo", "file"]
+)
+def test_what_is_no_directory_cannot_be_locked_and_does_not_hold_anybody_up(
+    make: Callable[[str], Any], tmp_path: Path
+) -> None:
     make(str(tmp_path / "odd"))
-    with pytest.raises(StorageError, match=r"cannot lock .*odd: Not a directory"), atomic.locked(str(tmp_path / "odd")):
+    with (
+        pytest.raises(StorageError, match=r"cannot lock .*odd: Not a directory"),
+        atomic.locked(str(tmp_path / "odd")),
+    ):
         pytest.fail("locked what is not a directory")
 
 
@@ -294,10 +330,21 @@ def test_the_lock_is_let_go_when_the_work_inside_fails(tmp_path: Path) -> None:
 
 
 def test_the_unfinished_successors_of_the_file_go_and_nothing_else(tmp_path: Path) -> None:
-    for name in ("a.json", "a.json.1f-2a.tmp", "a.json.tmp", "b.json.1f-2a.tmp", "a.json.1f-2a.tmp.bak"):
+    for name in (
+        "a.json",
+        "a.json.1f-2a.tmp",
+        "a.json.tmp",
+        "b.json.1f-2a.tmp",
+        "a.json.1f-2a.tmp.bak",
+    ):
         (tmp_path / name).touch()
     atomic.sweep_beside(tmp_path / "a.json")
-    assert sorted(os.listdir(tmp_path)) == ["a.json", "a.json.1f-2a.tmp.bak", "a.json.tmp", "b.json.1f-2a.tmp"]
+    assert sorted(os.listdir(tmp_path)) == [
+        "a.json",
+        "a.json.1f-2a.tmp.bak",
+        "a.json.tmp",
+        "b.json.1f-2a.tmp",
+    ]
 
 
 def test_sweeping_in_a_directory_that_is_not_there_is_not_an_error(tmp_path: Path) -> None:
@@ -308,7 +355,10 @@ def test_a_thread_that_holds_a_lock_gets_it_again_and_others_do_not(tmp_path: Pa
     waited: list[str] = []
 
     def other() -> None:
-        with pytest.raises(StorageError, match="another process"), atomic.locked(str(tmp_path), timeout_s=0):
+        with (
+            pytest.raises(StorageError, match="another process"),
+            atomic.locked(str(tmp_path), timeout_s=0),
+        ):
             waited.append("never")
 
     with atomic.locked(str(tmp_path)):
@@ -322,7 +372,10 @@ def test_a_thread_that_holds_a_lock_gets_it_again_and_others_do_not(tmp_path: Pa
 
 
 def test_what_the_system_refuses_is_said_and_what_vespe_refuses_stays(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot list nothing: No such file"), atomic.translated("list", "nothing"):
+    with (
+        pytest.raises(StorageError, match="cannot list nothing: No such file"),
+        atomic.translated("list", "nothing"),
+    ):
         os.listdir(tmp_path / "gone")
     with pytest.raises(Refused, match="no"), atomic.translated("list", "nothing"):
         raise Refused("no")
@@ -335,11 +388,15 @@ def no_umask() -> Iterator[None]:
     os.umask(before)
 
 
-def test_every_level_that_is_made_is_private_and_what_is_there_stays_as_it_is(no_umask: None, tmp_path: Path) -> None:
+def test_every_level_that_is_made_is_private_and_what_is_there_stays_as_it_is(
+    no_umask: None, tmp_path: Path
+) -> None:
     (tmp_path / "there").mkdir(0o755)
     atomic.private_directory(str(tmp_path / "there/a/b"))
     atomic.private_directory(str(tmp_path / "there/a/b"))
-    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("there", "there/a", "there/a/b")]
+    modes = [
+        stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("there", "there/a", "there/a/b")
+    ]
     assert modes == [0o755, 0o700, 0o700]
 
 

@@ -22,7 +22,9 @@ SECRET = "outside, and nobody's business"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A directory `r/tools` with a file, and beside it a secret and a directory whose name only begins the same."""
+    """A directory `r/tools` with a file, and beside it a secret and a directory whose name only
+    begins the same.
+    """
     root = tmp_path / "r" / "tools"
     (root / "sub").mkdir(parents=True)
     (root / "sub" / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
@@ -57,7 +59,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("path", REFUSED)
-def test_p17_a_path_that_leads_out_is_refused_by_every_operation(directory: Directory, path: str) -> None:
+def test_p17_a_path_that_leads_out_is_refused_by_every_operation(
+    directory: Directory, path: str
+) -> None:
     for operation in (
         directory.read_bytes,
         directory.list,
@@ -71,7 +75,9 @@ def test_p17_a_path_that_leads_out_is_refused_by_every_operation(directory: Dire
             operation(path)
 
 
-def test_p17_the_absolute_path_of_a_file_inside_or_of_a_sibling_with_the_same_prefix_is_refused(directory: Directory, root: Path) -> None:
+def test_p17_the_absolute_path_of_a_file_inside_or_of_a_sibling_with_the_same_prefix_is_refused(
+    directory: Directory, root: Path
+) -> None:
     for path in (str(root / "sub" / "a.txt"), f"{root}-evil/secret.txt"):
         with pytest.raises(PathRefused, match="absolute"):
             directory.read_text(path)
@@ -91,14 +97,18 @@ def test_p17_a_symbolic_link_is_refused_at_every_step(directory: Directory, root
     assert (root.parent / "secret.txt").read_text(encoding="utf-8") == SECRET
 
 
-def test_p17_a_new_file_through_a_link_makes_nothing_outside(directory: Directory, root: Path) -> None:
+def test_p17_a_new_file_through_a_link_makes_nothing_outside(
+    directory: Directory, root: Path
+) -> None:
     (root / "out").symlink_to(root.parent)
     with pytest.raises(PathRefused):
         directory.write_text("out/new/file.txt", "x")
     assert not (root.parent / "new").exists()
 
 
-def test_p17_a_dangling_link_is_refused_and_its_target_is_not_made(directory: Directory, root: Path) -> None:
+def test_p17_a_dangling_link_is_refused_and_its_target_is_not_made(
+    directory: Directory, root: Path
+) -> None:
     (root / "dangling").symlink_to("../made.txt")
     with pytest.raises(PathRefused, match="symbolic link"):
         directory.write_text("dangling", "x")
@@ -107,7 +117,9 @@ def test_p17_a_dangling_link_is_refused_and_its_target_is_not_made(directory: Di
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(st.sampled_from("./~\\a\0 é"), max_size=12))
-def test_p17_no_text_reads_or_lists_what_is_outside(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
+def test_p17_no_text_reads_or_lists_what_is_outside(
+    tmp_path_factory: pytest.TempPathFactory, path: str
+) -> None:
     base = tmp_path_factory.mktemp("any")
     (base / "a").write_text(SECRET, encoding="utf-8")
     (base / "r").mkdir()
@@ -129,7 +141,9 @@ def swap(root: Path, done: threading.Event) -> None:
         os.rename(real, sub)
 
 
-def test_p17_a_directory_that_becomes_a_link_between_steps_never_leads_out(directory: Directory, root: Path) -> None:
+def test_p17_a_directory_that_becomes_a_link_between_steps_never_leads_out(
+    directory: Directory, root: Path
+) -> None:
     (root / "sub" / "secret.txt").write_text("inside", encoding="utf-8")
     done = threading.Event()
     thread = threading.Thread(target=swap, args=(root, done))
@@ -151,20 +165,30 @@ def test_p17_a_directory_that_becomes_a_link_between_steps_never_leads_out(direc
     assert [p.name for p in (root.parent / "tools-evil").iterdir()] == ["secret.txt"]
 
 
-def test_a_root_that_is_moved_away_stays_the_same_directory(directory: Directory, root: Path) -> None:
+def test_a_root_that_is_moved_away_stays_the_same_directory(
+    directory: Directory, root: Path
+) -> None:
     root.rename(root.parent / "moved")
     root.symlink_to(root.parent / "tools-evil")
     assert directory.read_text("sub/a.txt") == "one\ntwo\n"
 
 
-def test_pipes_sockets_devices_and_directories_are_refused_without_blocking(directory: Directory, root: Path) -> None:
+def test_pipes_sockets_devices_and_directories_are_refused_without_blocking(
+    directory: Directory, root: Path
+) -> None:
     os.mkfifo(root / "pipe")
     with socket.socket(socket.AF_UNIX) as bound:
         here = os.getcwd()
         os.chdir(root)  # a socket's path is short
         bound.bind("socket")
         os.chdir(here)
-        for path, why in (("pipe", "pipe"), ("socket", "socket"), ("sub", "a directory"), ("sub/", "directory"), (".", "directory")):
+        for path, why in (
+            ("pipe", "pipe"),
+            ("socket", "socket"),
+            ("sub", "a directory"),
+            ("sub/", "directory"),
+            (".", "directory"),
+        ):
             with pytest.raises(PathRefused, match=why):
                 directory.read_bytes(path)
             with pytest.raises(PathRefused, match=why):
@@ -172,8 +196,12 @@ def test_pipes_sockets_devices_and_directories_are_refused_without_blocking(dire
     assert stat.S_ISFIFO((root / "pipe").lstat().st_mode)
 
 
-@pytest.mark.parametrize("name", [".git", ".GIT", ".Git ", ".git.", ".g\u200dit", ".vespe", ".Vespe", ".veſpe"])
-def test_the_projects_own_directories_are_read_and_never_written(directory: Directory, root: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", [".git", ".GIT", ".Git ", ".git.", ".g\u200dit", ".vespe", ".Vespe", ".veſpe"]
+)
+def test_the_projects_own_directories_are_read_and_never_written(
+    directory: Directory, root: Path, name: str
+) -> None:
     (root / name).mkdir()
     (root / name / "config").write_text("old", encoding="utf-8")
     assert directory.read_text(f"{name}/config") == "old"
@@ -202,7 +230,9 @@ def test_writing_makes_directories_and_says_what_it_did(directory: Directory, ro
     assert sorted(p.name for p in (root / "deep" / "er").iterdir()) == ["é.txt"]
 
 
-def test_an_existing_file_keeps_its_mode_and_other_links_keep_their_bytes(directory: Directory, root: Path) -> None:
+def test_an_existing_file_keeps_its_mode_and_other_links_keep_their_bytes(
+    directory: Directory, root: Path
+) -> None:
     file = root / "sub" / "a.txt"
     file.chmod(0o754)
     os.link(file, root.parent / "other-name")
@@ -219,15 +249,24 @@ def test_a_read_only_file_stays_as_it_is(directory: Directory, root: Path) -> No
 
 
 def test_what_can_be_written_is_known_beforehand(directory: Directory, root: Path) -> None:
-    assert [directory.check_writable(path) for path in ("sub/a.txt", "sub/new.txt", "new/er.txt")] == [True, False, False]
+    assert [
+        directory.check_writable(path) for path in ("sub/a.txt", "sub/new.txt", "new/er.txt")
+    ] == [True, False, False]
     (root / "link").symlink_to("sub/a.txt")
     (root / "sub" / "a.txt").chmod(0o444)
-    for path, why in (("sub", "a directory"), ("link", "symbolic link"), ("sub/a.txt", "read-only"), ("sub/a.txt/b", "no directory")):
+    for path, why in (
+        ("sub", "a directory"),
+        ("link", "symbolic link"),
+        ("sub/a.txt", "read-only"),
+        ("sub/a.txt/b", "no directory"),
+    ):
         with pytest.raises(PathRefused, match=why):
             directory.check_writable(path)
 
 
-def test_a_write_that_the_system_refuses_leaves_nothing_behind(directory: Directory, root: Path) -> None:
+def test_a_write_that_the_system_refuses_leaves_nothing_behind(
+    directory: Directory, root: Path
+) -> None:
     with pytest.raises(StorageError, match=r"cannot write .* too long"):
         directory.write_text("n" * 300, "x")
     with pytest.raises(PathRefused, match="no directory"):
@@ -279,7 +318,9 @@ def test_replacements_at_the_same_time_all_arrive(root: Path) -> None:
     assert (root / "count").read_text(encoding="utf-8") == "".join(f"[{n}]" for n in range(40))
 
 
-def test_listing_names_links_and_pipes_and_walking_goes_through_neither_links_nor_git(directory: Directory, root: Path) -> None:
+def test_listing_names_links_and_pipes_and_walking_goes_through_neither_links_nor_git(
+    directory: Directory, root: Path
+) -> None:
     (root / ".git").mkdir()
     (root / ".git" / "HEAD").write_text("x", encoding="utf-8")
     (root / "loop").symlink_to(".")
@@ -292,7 +333,13 @@ def test_listing_names_links_and_pipes_and_walking_goes_through_neither_links_no
         ("sub/a.txt", "file", 8),
     ]
     assert directory.list("sub/") == [Entry(path="sub/a.txt", kind="file", size=8)]
-    assert [directory.kind(p) for p in ("sub", "loop", "pipe", "sub/a.txt", "nothing")] == ["directory", "link", "other", "file", None]
+    assert [directory.kind(p) for p in ("sub", "loop", "pipe", "sub/a.txt", "nothing")] == [
+        "directory",
+        "link",
+        "other",
+        "file",
+        None,
+    ]
 
 
 def test_a_name_that_is_not_utf8_is_shown_repaired(directory: Directory, root: Path) -> None:
@@ -304,7 +351,9 @@ def test_a_name_that_is_not_utf8_is_shown_repaired(directory: Directory, root: P
     assert [entry.path for entry in directory.list()] == ["caf\ufffd", "sub"]
 
 
-def test_a_directory_that_cannot_be_gone_into_is_given_with_its_reason(directory: Directory, root: Path) -> None:
+def test_a_directory_that_cannot_be_gone_into_is_given_with_its_reason(
+    directory: Directory, root: Path
+) -> None:
     inner: str | Path = root
     fd = os.open(inner, os.O_RDONLY)
     for _ in range(MAX_DEPTH + 3):
@@ -314,7 +363,10 @@ def test_a_directory_that_cannot_be_gone_into_is_given_with_its_reason(directory
         fd = deeper
     os.close(fd)
     deepest = [entry for entry in directory.walk("d") if entry.kind == "directory"][-1]
-    assert deepest.path.count("/") == MAX_DEPTH and deepest.problem == f"deeper than {MAX_DEPTH} directories"
+    assert (
+        deepest.path.count("/") == MAX_DEPTH
+        and deepest.problem == f"deeper than {MAX_DEPTH} directories"
+    )
 
 
 def test_removing_takes_a_file_and_nothing_else(directory: Directory, root: Path) -> None:
@@ -338,7 +390,12 @@ def test_no_descriptor_is_left_open(directory: Directory, root: Path) -> None:
     (root / "link").symlink_to("sub")
     before = len(os.listdir("/dev/fd"))
     for path in ("sub/a.txt", "link/a.txt", "missing/x", "sub", "..", "x" * 300):
-        for operation in (directory.read_text, directory.list, lambda p: next(directory.walk(p)), directory.kind):
+        for operation in (
+            directory.read_text,
+            directory.list,
+            lambda p: next(directory.walk(p)),
+            directory.kind,
+        ):
             with contextlib.suppress(PathRefused, StorageError):
                 operation(path)
     assert len(os.listdir("/dev/fd")) == before
@@ -346,5 +403,11 @@ def test_no_descriptor_is_left_open(directory: Directory, root: Path) -> None:
 
 def test_importing_it_loads_nothing_heavy() -> None:
     code = "import sys, vespe.files.confined; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, encoding="utf-8").stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+    ).stdout.split()
     assert not {"json", "pathlib", "tempfile", "dataclasses", "subprocess", "inspect"} & set(loaded)

@@ -1,4 +1,6 @@
-"""What the file tools never write and never read: names that other programs execute, bare repositories, the user's own rules."""
+"""What the file tools never write and never read: names that other programs execute, bare
+repositories, the user's own rules.
+"""
 
 import subprocess
 from pathlib import Path
@@ -26,10 +28,14 @@ def writable(at: Path, path: str, *patterns: str) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(EXECUTED))
-def test_p17b_what_other_programs_execute_is_not_written_unless_the_user_allows_it(tmp_path: Path, name: str) -> None:
+def test_p17b_what_other_programs_execute_is_not_written_unless_the_user_allows_it(
+    tmp_path: Path, name: str
+) -> None:
     for path in (name, f"sub/{name}", f"{name}/inner.json", name.upper(), f"{name}."):
         assert not writable(tmp_path, path), path
-    assert writable(tmp_path, f"{name}/inner.json", name) and writable(tmp_path, f"sub/{name}", "sub")
+    assert writable(tmp_path, f"{name}/inner.json", name) and writable(
+        tmp_path, f"sub/{name}", "sub"
+    )
 
 
 @pytest.mark.parametrize("path", ORDINARY)
@@ -38,35 +44,69 @@ def test_other_files_are_written_as_ever(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NEVER))
-def test_p17b_no_configuration_lets_a_tool_write_hooks_and_approvals(tmp_path: Path, name: str) -> None:
+def test_p17b_no_configuration_lets_a_tool_write_hooks_and_approvals(
+    tmp_path: Path, name: str
+) -> None:
     assert not writable(tmp_path, f"{name}/config", name, "*", f"{name}/config")
 
 
 @pytest.mark.parametrize(
-    "order", [("HEAD", "config", "objects/x", "refs/x"), ("refs/x", "objects/x", "config", "HEAD"), ("commondir", "HEAD")]
+    "order",
+    [
+        ("HEAD", "config", "objects/x", "refs/x"),
+        ("refs/x", "objects/x", "config", "HEAD"),
+        ("commondir", "HEAD"),
+    ],
 )
-def test_p17b_no_writes_make_a_repository_that_git_reads(tmp_path: Path, order: tuple[str, ...], home: Path) -> None:
-    content = {"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = true\n", "commondir": "elsewhere\n"}
+def test_p17b_no_writes_make_a_repository_that_git_reads(
+    tmp_path: Path, order: tuple[str, ...], home: Path
+) -> None:
+    content = {
+        "HEAD": "ref: refs/heads/main\n",
+        "config": "[core]\n\tbare = true\n",
+        "commondir": "elsewhere\n",
+    }
     with Directory(tmp_path, rules=Rules()) as directory:
         for path in order:
             try:
                 directory.write_text(path, content.get(path, "x"))
             except PathRefused:
                 continue
-    assert subprocess.run(["git", "rev-parse"], cwd=tmp_path, capture_output=True, check=False).returncode
+    assert subprocess.run(
+        ["git", "rev-parse"], cwd=tmp_path, capture_output=True, check=False
+    ).returncode
 
 
-@pytest.mark.parametrize("path", ["fixtures/kit.git/config", "fixtures/kit.git/hooks/post-receive", "fixtures/kit.git/refs/heads/x"])
-def test_p17b_a_bare_repository_that_is_there_keeps_its_configuration(tmp_path: Path, path: str, home: Path) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [
+        "fixtures/kit.git/config",
+        "fixtures/kit.git/hooks/post-receive",
+        "fixtures/kit.git/refs/heads/x",
+    ],
+)
+def test_p17b_a_bare_repository_that_is_there_keeps_its_configuration(
+    tmp_path: Path, path: str, home: Path
+) -> None:
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "fixtures/kit.git")], check=True)
     assert not writable(tmp_path, path) and writable(tmp_path, "fixtures/config")
     assert writable(tmp_path, path, "fixtures")
 
 
 @pytest.mark.parametrize(
-    "path", [".git::$INDEX_ALLOCATION/config", "git~1/config", "GIT~2", "VESPE~1/tools/x", "sub/vscode~1/tasks.json", ".envrc:"]
+    "path",
+    [
+        ".git::$INDEX_ALLOCATION/config",
+        "git~1/config",
+        "GIT~2",
+        "VESPE~1/tools/x",
+        "sub/vscode~1/tasks.json",
+        ".envrc:",
+    ],
 )
-def test_p17b_other_spellings_that_a_windows_volume_reads_are_not_written(tmp_path: Path, path: str) -> None:
+def test_p17b_other_spellings_that_a_windows_volume_reads_are_not_written(
+    tmp_path: Path, path: str
+) -> None:
     assert not writable(tmp_path, path)
 
 
@@ -91,7 +131,9 @@ def test_what_the_user_keeps_from_tools_is_neither_read_edited_nor_searched(tmp_
         assert directory.read_text("b.txt") == "KEY=1"
 
 
-@pytest.mark.parametrize("pattern", ["{}/prod.env", "{}/*.env", "{}/", "{}", "{}/../*/prod.env", "{}/sub/../prod.env"])
+@pytest.mark.parametrize(
+    "pattern", ["{}/prod.env", "{}/*.env", "{}/", "{}", "{}/../*/prod.env", "{}/sub/../prod.env"]
+)
 def test_a_whole_path_keeps_the_file_that_it_names(tmp_path: Path, pattern: str) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

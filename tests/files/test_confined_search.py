@@ -31,12 +31,20 @@ def test_a_literal_is_found_in_every_text_file_in_order(directory: Directory) ->
 def test_a_literal_is_no_pattern_and_a_pattern_is_none_by_default(directory: Directory) -> None:
     assert search(directory, Query("os.name)")).matches == [Match("a.py", 2, "print(os.name)")]
     assert search(directory, Query("^.tude$")).matches == []
-    assert search(directory, Query("^.tude$", regex=True)).matches == [Match("sub/b.txt", 2, "étude")]
-    assert search(directory, Query("^IMPORT .*s$", regex=True, ignore_case=True), path="a.py").matches == []
+    assert search(directory, Query("^.tude$", regex=True)).matches == [
+        Match("sub/b.txt", 2, "étude")
+    ]
+    assert (
+        search(directory, Query("^IMPORT .*s$", regex=True, ignore_case=True), path="a.py").matches
+        == []
+    )
 
 
 def test_one_file_one_directory_or_files_of_one_kind_can_be_searched(directory: Directory) -> None:
-    assert [m.path for m in search(directory, Query("n"), path="sub/b.txt").matches] == ["sub/b.txt", "sub/b.txt"]
+    assert [m.path for m in search(directory, Query("n"), path="sub/b.txt").matches] == [
+        "sub/b.txt",
+        "sub/b.txt",
+    ]
     assert search(directory, Query("os"), path="sub").matches == []
     assert {m.path for m in search(directory, Query("n", files="*.py")).matches} == {"a.py"}
 
@@ -55,7 +63,9 @@ def test_a_long_line_is_shown_around_its_match(directory: Directory, tmp_path: P
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*", "(?<", "x" * 600, "(" * 300])
-def test_a_pattern_that_is_none_is_refused_with_a_reason(directory: Directory, pattern: str) -> None:
+def test_a_pattern_that_is_none_is_refused_with_a_reason(
+    directory: Directory, pattern: str
+) -> None:
     with pytest.raises(InvalidArguments, match="regular expression"):
         search(directory, Query(pattern, regex=True))
 
@@ -66,7 +76,10 @@ def test_what_no_line_can_hold_is_refused(directory: Directory, text: str, why: 
         search(directory, Query(text))
 
 
-@pytest.mark.parametrize(("pattern", "text"), [("^(a+)+$", "a" * 60 + "b"), (".*.*.*.*=x", "a" * 9000), ("(x+x+)+y", "x" * 200)])
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [("^(a+)+$", "a" * 60 + "b"), (".*.*.*.*=x", "a" * 9000), ("(x+x+)+y", "x" * 200)],
+)
 def test_a_pattern_without_end_is_ended(
     directory: Directory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, text: str
 ) -> None:
@@ -92,7 +105,9 @@ def test_a_pattern_is_refused_where_its_time_cannot_be_bounded(directory: Direct
     assert len(raised) == 1
 
 
-def test_what_is_too_large_or_cannot_be_read_is_skipped_and_counted(directory: Directory, tmp_path: Path) -> None:
+def test_what_is_too_large_or_cannot_be_read_is_skipped_and_counted(
+    directory: Directory, tmp_path: Path
+) -> None:
     (tmp_path / "large").write_text("import " * 400_000, encoding="utf-8")
     (tmp_path / "link").symlink_to("a.py")
     found = search(directory, Query("import"))

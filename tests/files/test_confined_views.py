@@ -23,9 +23,17 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
 
 @pytest.mark.parametrize(
     ("start", "count", "page"),
-    [(1, None, "one\r\ntwo\x0b2\nthree"), (1, 1, "one\r\n"), (2, 1, "two\x0b2\n"), (2, 9, "two\x0b2\nthree"), (3, None, "three")],
+    [
+        (1, None, "one\r\ntwo\x0b2\nthree"),
+        (1, 1, "one\r\n"),
+        (2, 1, "two\x0b2\n"),
+        (2, 9, "two\x0b2\nthree"),
+        (3, None, "three"),
+    ],
 )
-def test_lines_are_numbered_as_editors_do_and_keep_their_ends(directory: Directory, start: int, count: int | None, page: str) -> None:
+def test_lines_are_numbered_as_editors_do_and_keep_their_ends(
+    directory: Directory, start: int, count: int | None, page: str
+) -> None:
     assert read_lines(directory, "a.txt", start_line=start, line_count=count) == page
 
 
@@ -38,12 +46,16 @@ def test_a_page_past_the_end_says_how_many_lines_there_are(directory: Directory)
 
 def test_a_long_file_is_read_in_pages_and_never_cut(directory: Directory, tmp_path: Path) -> None:
     (tmp_path / "long").write_text("0123456789\n" * MAX_READ, encoding="utf-8")
-    with pytest.raises(InvalidArguments, match=f"has {MAX_READ} lines and .* start_line and line_count"):
+    with pytest.raises(
+        InvalidArguments, match=f"has {MAX_READ} lines and .* start_line and line_count"
+    ):
         read_lines(directory, "long")
     assert read_lines(directory, "long", start_line=MAX_READ, line_count=5) == "0123456789\n"
 
 
-def test_a_listing_is_of_one_directory_or_of_all_beneath_and_says_when_it_is_cut(directory: Directory, tmp_path: Path) -> None:
+def test_a_listing_is_of_one_directory_or_of_all_beneath_and_says_when_it_is_cut(
+    directory: Directory, tmp_path: Path
+) -> None:
     (tmp_path / "link").symlink_to("/")
     assert list_entries(directory) == {
         "entries": [
@@ -54,15 +66,24 @@ def test_a_listing_is_of_one_directory_or_of_all_beneath_and_says_when_it_is_cut
         ],
         "truncated": False,
     }
-    assert [e["path"] for e in list_entries(directory, recursive=True, limit=5)["entries"]][-1] == "sub/b.txt"
+    assert [e["path"] for e in list_entries(directory, recursive=True, limit=5)["entries"]][
+        -1
+    ] == "sub/b.txt"
     assert list_entries(directory, recursive=True, limit=4)["truncated"] is True
-    assert list_entries(directory, "sub")["entries"] == [{"path": "sub/b.txt", "type": "file", "size": 4}]
+    assert list_entries(directory, "sub")["entries"] == [
+        {"path": "sub/b.txt", "type": "file", "size": 4}
+    ]
 
 
-def test_a_directory_that_is_too_deep_is_listed_with_its_problem(directory: Directory, tmp_path: Path) -> None:
+def test_a_directory_that_is_too_deep_is_listed_with_its_problem(
+    directory: Directory, tmp_path: Path
+) -> None:
     deep = tmp_path / "/".join("d" * 65)
     deep.mkdir(parents=True)
-    assert list_entries(directory, recursive=True, limit=70)["entries"][65]["problem"] == "deeper than 64 directories"
+    assert (
+        list_entries(directory, recursive=True, limit=70)["entries"][65]["problem"]
+        == "deeper than 64 directories"
+    )
 
 
 def test_search_results_are_data(directory: Directory) -> None:

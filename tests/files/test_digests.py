@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from vespe.files import digests
 from vespe.files.digests import File, TextDigest, Tree, sha256
 
-PIECES = st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"\0", b"\xff", b"#!"]), max_size=12)
+PIECES = st.lists(
+    st.sampled_from([b"\r", b"\n", b"\r\n", b"a", b"\0", b"\xff", b"#!"]), max_size=12
+)
 
 
 def digest(data: bytes, *, step: int = 99, exact: bool = False) -> str:
@@ -30,12 +32,25 @@ def test_p2_line_ends_are_normalised_only_where_all_are_alike_however_the_stream
     assert digest(data, step=step, exact=exact) == hashlib.sha256(normal).hexdigest()
 
 
-@given(st.lists(st.sampled_from([b"case $1 in", b"dry-run) ;;", b"*) real ;;", b""]), min_size=2, max_size=6), st.data())
-def test_p2_one_line_end_more_in_crlf_is_a_change_and_all_of_them_are_none(lines: list[bytes], data: st.DataObject) -> None:
+@given(
+    st.lists(
+        st.sampled_from([b"case $1 in", b"dry-run) ;;", b"*) real ;;", b""]), min_size=2, max_size=6
+    ),
+    st.data(),
+)
+def test_p2_one_line_end_more_in_crlf_is_a_change_and_all_of_them_are_none(
+    lines: list[bytes], data: st.DataObject
+) -> None:
     flipped = data.draw(st.integers(0, len(lines) - 1))
     text = b"".join(line + b"\n" for line in lines)
-    assert digest(text) != digest(b"".join(line + (b"\r\n" if at == flipped else b"\n") for at, line in enumerate(lines)))
-    assert digest(text) == digest(text.replace(b"\n", b"\r\n")) != digest(text.replace(b"\n", b"\r\n"), exact=True)
+    assert digest(text) != digest(
+        b"".join(line + (b"\r\n" if at == flipped else b"\n") for at, line in enumerate(lines))
+    )
+    assert (
+        digest(text)
+        == digest(text.replace(b"\n", b"\r\n"))
+        != digest(text.replace(b"\n", b"\r\n"), exact=True)
+    )
 
 
 def test_changes_are_said_in_words_with_renames_found() -> None:

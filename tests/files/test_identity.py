@@ -1,4 +1,6 @@
-"""The identity of a place: never through a link, and never a directory made later under the same name."""
+"""The identity of a place: never through a link, and never a directory made later under the same
+name.
+"""
 
 import os
 import time
@@ -18,7 +20,10 @@ def test_no_place_is_seen_through_a_link(tmp_path: Path) -> None:
     assert place_of(str(tmp_path), "gone") is None
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="needs a file system without generations, as Linux has there")
+@pytest.mark.skipif(
+    not os.path.isdir("/dev/shm"),
+    reason="needs a file system without generations, as Linux has there",
+)
 def test_a_directory_in_memory_made_again_has_another_time_of_birth() -> None:
     directory = f"/dev/shm/vespe-{os.urandom(8).hex()}"
     seen = set()
@@ -48,7 +53,9 @@ def test_a_directory_made_again_under_the_same_name_has_another_identity(tmp_pat
         place = place_of(str(tmp_path), "here")
         assert place
         if not place.strong:
-            pytest.skip("this file system tells no generation of an inode: the documented residual risk")
+            pytest.skip(
+                "this file system tells no generation of an inode: the documented residual risk"
+            )
         seen.add(place.name)
         assert len(seen) == number + 1
         (tmp_path / "here").rmdir()
@@ -67,4 +74,13 @@ def test_names_of_records_differ_by_what_makes_a_place_strong() -> None:
     assert weak.name == "ff-d10-u0"
     assert Place(path="/p", inode=255, device=16, generation=10).name == "ff-d10-ga-u0"
     assert Place(path="/p", inode=255, device=16, birth_ns=11).name == "ff-d10-bb-u0"
-    assert len({Place(path="/p", inode=1, device=device, owner=owner, generation=3).name for device in (1, 2) for owner in (1, 2)}) == 4
+    assert (
+        len(
+            {
+                Place(path="/p", inode=1, device=device, owner=owner, generation=3).name
+                for device in (1, 2)
+                for owner in (1, 2)
+            }
+        )
+        == 4
+    )

@@ -12,7 +12,9 @@ import pytest
 from vespe.errors import InvalidDocument, ProjectNotFound
 from vespe.files import locations
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="XDG is computed directly on Linux alone")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="XDG is computed directly on Linux alone"
+)
 KINDS = ("data", "config", "state", "cache")
 
 
@@ -23,42 +25,62 @@ def ours(kind: str) -> str:
 @linux
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", [None, "", "/else where", "/trailing/"])
-def test_user_directories_agree_with_platformdirs(kind: str, value: str | None, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", value) if value is not None else monkeypatch.delenv(f"XDG_{kind.upper()}_HOME")
+def test_user_directories_agree_with_platformdirs(
+    kind: str, value: str | None, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        f"XDG_{kind.upper()}_HOME", value
+    ) if value is not None else monkeypatch.delenv(f"XDG_{kind.upper()}_HOME")
     theirs = getattr(platformdirs, f"user_{kind}_dir")("vespe", appauthor=False)
     assert os.path.normpath(ours(kind)) == os.path.normpath(theirs)
 
 
 @linux
 @pytest.mark.parametrize("value", [None, "", "/one:/two", "relative:/two"])
-def test_site_directories_agree_with_platformdirs(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_DATA_DIRS", value) if value is not None else monkeypatch.delenv("XDG_DATA_DIRS", raising=False)
-    assert locations.site_data_dirs() == platformdirs.site_data_dir("vespe", appauthor=False, multipath=True).split(os.pathsep)
+def test_site_directories_agree_with_platformdirs(
+    value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_DIRS", value) if value is not None else monkeypatch.delenv(
+        "XDG_DATA_DIRS", raising=False
+    )
+    assert locations.site_data_dirs() == platformdirs.site_data_dir(
+        "vespe", appauthor=False, multipath=True
+    ).split(os.pathsep)
 
 
 @linux
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_relative_xdg_value_is_ignored_as_its_specification_says(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_xdg_value_is_ignored_as_its_specification_says(
+    kind: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", "here/below")
     assert ours(kind).startswith(f"{home}/.") and ours(kind).endswith("/vespe")
 
 
 def test_other_systems_ask_platformdirs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert [ours(kind) for kind in KINDS] == [getattr(platformdirs, f"user_{kind}_dir")("vespe", appauthor=False) for kind in KINDS]
-    assert locations.site_data_dirs() == platformdirs.site_data_dir("vespe", appauthor=False, multipath=True).split(os.pathsep)
+    assert [ours(kind) for kind in KINDS] == [
+        getattr(platformdirs, f"user_{kind}_dir")("vespe", appauthor=False) for kind in KINDS
+    ]
+    assert locations.site_data_dirs() == platformdirs.site_data_dir(
+        "vespe", appauthor=False, multipath=True
+    ).split(os.pathsep)
 
 
 @linux
 @pytest.mark.parametrize("value", [None, "", "not/absolute"])
-def test_a_missing_home_falls_back_to_the_system_s_record_of_the_user(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_home_falls_back_to_the_system_s_record_of_the_user(
+    value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", value) if value is not None else monkeypatch.delenv("HOME")
     assert ours("data") == pwd.getpwuid(os.getuid()).pw_dir + "/.local/share/vespe"
 
 
 @linux
-def test_a_user_without_any_home_gets_a_directory_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_any_home_gets_a_directory_that_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
@@ -71,9 +93,16 @@ def test_listing_directories_loads_no_heavy_module() -> None:
         "l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); print(*{*sys.modules} - before)"
     )
     loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2], encoding="utf-8"
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+        encoding="utf-8",
     )
-    absent = {"pathlib", "tempfile", "subprocess"} | ({"platformdirs"} if sys.platform.startswith("linux") else set())
+    absent = {"pathlib", "tempfile", "subprocess"} | (
+        {"platformdirs"} if sys.platform.startswith("linux") else set()
+    )
     assert not absent & set(loaded.stdout.split())
 
 
@@ -83,7 +112,9 @@ def kit_below(directory: Path) -> Path:
     return directory / "kits"
 
 
-def test_shipped_kits_are_inside_the_wheel_before_they_are_beside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_kits_are_inside_the_wheel_before_they_are_beside_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = tmp_path / "vespe"
     package.mkdir()
     monkeypatch.setattr(locations, "__file__", str(package / "files" / "locations.py"))
@@ -94,7 +125,9 @@ def test_shipped_kits_are_inside_the_wheel_before_they_are_beside_the_package(tm
     assert locations.shipped_kits_dir() == str(inside)
 
 
-def test_a_kits_directory_without_a_kit_is_not_taken_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kits_directory_without_a_kit_is_not_taken_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "kits" / "empty").mkdir(parents=True)
     monkeypatch.setattr(locations, "__file__", str(tmp_path / "vespe" / "files" / "locations.py"))
     assert locations.shipped_kits_dir() is None
@@ -107,7 +140,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-def test_a_project_is_found_from_a_directory_below_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_is_found_from_a_directory_below_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(root / "a" / "b")
     assert locations.find_project() == locations.find_project(root / "a") == str(root)
 
@@ -117,7 +152,9 @@ def test_the_nearest_project_wins(root: Path) -> None:
     assert locations.find_project(root / "a" / "b") == str(root / "a")
 
 
-def test_the_option_comes_before_the_variable_and_the_variable_before_the_working_directory(root: Path, tmp_path: Path) -> None:
+def test_the_option_comes_before_the_variable_and_the_variable_before_the_working_directory(
+    root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "other" / ".vespe").mkdir(parents=True)
     environ = {"VESPE_PROJECT": str(tmp_path / "other")}
     assert locations.find_project(root, environ=environ) == str(tmp_path / "other")
@@ -130,7 +167,9 @@ def test_a_named_directory_that_does_not_exist_never_means_the_project_above_it(
         locations.find_project(explicit=root / "typo")
 
 
-def test_without_a_project_the_walk_stops_at_the_root_and_says_how_to_make_one(tmp_path: Path) -> None:
+def test_without_a_project_the_walk_stops_at_the_root_and_says_how_to_make_one(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ProjectNotFound) as caught:
         locations.find_project(tmp_path)
     assert caught.value.start == str(tmp_path) and "vespe init" in caught.value.hint
@@ -147,7 +186,9 @@ def test_a_symbolic_link_in_the_place_of_the_project_is_refused(root: Path) -> N
         locations.find_project(root / "a" / "b")
 
 
-def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_working_directory_that_is_gone_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

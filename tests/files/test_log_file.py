@@ -35,7 +35,9 @@ def test_a_grown_file_becomes_the_old_one(tmp_path: Path) -> None:
     log = LogFile(str(tmp_path / "log"), limit=5, kept=True)
     for line in (b"first", b"second"):
         log.append(line)
-    assert (tmp_path / "log").read_bytes() == b"second\n" and (tmp_path / f"log{OLD}").read_bytes() == b"first\n"
+    assert (tmp_path / "log").read_bytes() == b"second\n" and (
+        tmp_path / f"log{OLD}"
+    ).read_bytes() == b"first\n"
     log.close()
 
 
@@ -46,7 +48,9 @@ def test_nothing_stays_open_unless_it_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", ["moved", "removed", "with its directory"])
-def test_a_watched_file_that_is_taken_away_is_opened_again_for_the_next_line(tmp_path: Path, taken: str) -> None:
+def test_a_watched_file_that_is_taken_away_is_opened_again_for_the_next_line(
+    tmp_path: Path, taken: str
+) -> None:
     path = tmp_path / "private" / "log"
     log = LogFile(str(path), limit=1000, kept=True, watch=Watch())
     for _ in range(60):
@@ -63,7 +67,9 @@ def test_a_watched_file_that_is_taken_away_is_opened_again_for_the_next_line(tmp
     log.close()
 
 
-def test_a_watched_file_that_another_writes_to_keeps_lines_whole_and_is_rotated(tmp_path: Path) -> None:
+def test_a_watched_file_that_another_writes_to_keeps_lines_whole_and_is_rotated(
+    tmp_path: Path,
+) -> None:
     path, watch = tmp_path / "log", Watch()
     log = LogFile(str(path), limit=300, kept=True, watch=watch)
     for _ in range(60):

@@ -36,14 +36,18 @@ def original(tmp_path: Path) -> Path:
     return directory
 
 
-def test_the_copy_holds_every_byte_and_the_tree_says_the_same_as_a_scan(original: Path, scratch: Path) -> None:
+def test_the_copy_holds_every_byte_and_the_tree_says_the_same_as_a_scan(
+    original: Path, scratch: Path
+) -> None:
     with private_copy(str(original.parent), "tool-a") as (copy, tree):
         assert tree == walk.scan(str(original)) == walk.scan(copy)
         for name in ("run.sh", "deep/er/data.bin"):
             assert Path(copy, name).read_bytes() == (original / name).read_bytes()
 
 
-def test_the_copy_is_private_and_keeps_its_name_and_what_may_be_executed(original: Path, scratch: Path) -> None:
+def test_the_copy_is_private_and_keeps_its_name_and_what_may_be_executed(
+    original: Path, scratch: Path
+) -> None:
     (original / "run.sh").chmod(0o4777)
     with private_copy(str(original.parent), "tool-a") as (copy, _):
         assert os.path.basename(copy) == "tool-a"
@@ -59,7 +63,9 @@ def test_what_is_odd_is_not_copied(original: Path, scratch: Path) -> None:
         assert sorted(os.listdir(copy)) == ["deep", "run.sh"]
 
 
-def test_the_copy_goes_away_when_its_use_fails_and_whatever_was_left_in_it(original: Path, scratch: Path) -> None:
+def test_the_copy_goes_away_when_its_use_fails_and_whatever_was_left_in_it(
+    original: Path, scratch: Path
+) -> None:
     outside = scratch.parent / "outside"
     outside.mkdir()
     (outside / "kept").touch()
@@ -75,7 +81,9 @@ def test_a_directory_that_is_not_there_gives_an_empty_tree(tmp_path: Path, scrat
         assert (tree.files, tree.odd, os.path.exists(copy)) == ({}, {}, False)
 
 
-def test_a_copy_that_cannot_be_written_is_a_storage_error(original: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_cannot_be_written_is_a_storage_error(
+    original: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = os.makedirs
 
     def in_the_way(name: str, mode: int = 0o777, exist_ok: bool = False) -> None:
@@ -83,11 +91,16 @@ def test_a_copy_that_cannot_be_written_is_a_storage_error(original: Path, scratc
         Path(name).touch()
 
     monkeypatch.setattr(os, "makedirs", in_the_way)
-    with pytest.raises(StorageError, match="cannot write"), private_copy(str(original.parent), "tool-a"):
+    with (
+        pytest.raises(StorageError, match="cannot write"),
+        private_copy(str(original.parent), "tool-a"),
+    ):
         pytest.fail("there is no copy to use")
 
 
-def test_without_a_tmpdir_the_copy_is_in_the_systems(original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_tmpdir_the_copy_is_in_the_systems(
+    original: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TMPDIR", raising=False)
     with private_copy(str(original.parent), "tool-a") as (copy, _):
         assert copy.startswith("/tmp/.vespe-")
@@ -103,9 +116,13 @@ with private_copy(sys.argv[1], "tool-a") as (copy, _):
 
 
 def kill_in_use(original: Path, scratch: Path) -> Path:
-    """Leave the copy of a process that was killed while it used it, and give its directory, as old as a minute."""
+    """Leave the copy of a process that was killed while it used it, and give its directory, as old
+    as a minute.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    done = subprocess.run([sys.executable, "-c", KILLED, str(original.parent)], env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(original.parent)], env=environment, check=False
+    )
     assert done.returncode == -signal.SIGKILL
     (left,) = scratch.iterdir()
     return aged(left)
@@ -116,17 +133,29 @@ def aged(directory: Path) -> Path:
     return directory
 
 
-def test_p28_the_next_copy_removes_that_of_a_process_that_was_killed(original: Path, scratch: Path) -> None:
+def test_p28_the_next_copy_removes_that_of_a_process_that_was_killed(
+    original: Path, scratch: Path
+) -> None:
     left = kill_in_use(original, scratch)
     assert (left / "tool-a" / "run.sh").exists()
     with private_copy(str(original.parent), "tool-a") as (copy, _):
         assert list(scratch.iterdir()) == [Path(copy).parent]
 
 
-def test_p28_a_copy_that_a_living_process_uses_is_never_removed(original: Path, scratch: Path) -> None:
+def test_p28_a_copy_that_a_living_process_uses_is_never_removed(
+    original: Path, scratch: Path
+) -> None:
     with private_copy(str(original.parent), "tool-a") as (copy, _):
         aged(Path(copy).parent)
-        done = subprocess.run([sys.executable, "-c", KILLED.replace("os.kill(os.getpid(), 9)", "pass"), str(original.parent)], check=False)
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                KILLED.replace("os.kill(os.getpid(), 9)", "pass"),
+                str(original.parent),
+            ],
+            check=False,
+        )
         assert (done.returncode, os.path.exists(f"{copy}/run.sh")) == (0, True)
 
 
@@ -148,7 +177,9 @@ def behind_a_link(left: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [shared_with_others, new, renamed, behind_a_link])
-def test_what_is_not_surely_a_copy_left_over_is_not_removed(change: Callable[[Path], None], original: Path, scratch: Path) -> None:
+def test_what_is_not_surely_a_copy_left_over_is_not_removed(
+    change: Callable[[Path], None], original: Path, scratch: Path
+) -> None:
     left = kill_in_use(original, scratch)
     change(left)
     with private_copy(str(original.parent), "tool-a"):

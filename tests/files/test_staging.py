@@ -1,4 +1,6 @@
-"""Directories are made aside and come to their place whole; what killed processes left goes, what living ones use stays."""
+"""Directories are made aside and come to their place whole; what killed processes left goes, what
+living ones use stays.
+"""
 
 import fcntl
 import os
@@ -28,7 +30,10 @@ def test_what_fails_on_its_way_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_made_the_error_names_what_was_to_be_made(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot make the kit"), staging(str(tmp_path / "gone"), target="the kit"):
+    with (
+        pytest.raises(StorageError, match="cannot make the kit"),
+        staging(str(tmp_path / "gone"), target="the kit"),
+    ):
         pytest.fail("there is no directory to use")
 
 
@@ -40,7 +45,9 @@ def test_a_place_that_is_taken_stays_as_it_is(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "place") == ["theirs"]
 
 
-def test_a_removed_directory_is_gone_with_its_links_and_not_what_they_lead_to(tmp_path: Path) -> None:
+def test_a_removed_directory_is_gone_with_its_links_and_not_what_they_lead_to(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "tool").mkdir()
     (tmp_path / "tool/link").symlink_to(tmp_path / "kept")
@@ -64,7 +71,9 @@ def test_a_file_or_nothing_in_the_place_of_a_directory_is_an_error(tmp_path: Pat
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_what_nobody_holds_is_swept_and_what_people_made_or_others_use_stays(tmp_path: Path) -> None:
+def test_what_nobody_holds_is_swept_and_what_people_made_or_others_use_stays(
+    tmp_path: Path,
+) -> None:
     kept = [".vespe", ".vespe-x.tmp", f".vespe-{'b' * 24}", f"vespe-{'b' * 24}.tmp", "tool-a"]
     for name in (*kept, LEFT):
         (tmp_path / name / "inner").mkdir(parents=True)

@@ -14,7 +14,10 @@ from vespe.errors import InvalidDocument, Refused, StorageError, UsageError
 from vespe.files import trees
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 
-FILES = {"config.json": TreeFile(data=b"{}"), "bin/run": TreeFile(data=b"#!/bin/sh\n", executable=True)}
+FILES = {
+    "config.json": TreeFile(data=b"{}"),
+    "bin/run": TreeFile(data=b"#!/bin/sh\n", executable=True),
+}
 
 
 def accept(_: str) -> None:
@@ -56,17 +59,42 @@ def test_p47_a_disk_that_takes_no_more_leaves_nothing(tmp_path: Path) -> None:
         "try: place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x'), 'b': TreeFile(data=b'x' * 1000)}, check=print)\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert done.stdout.startswith(f"StorageError cannot make {tmp_path}/tool-a: ")
     assert os.listdir(tmp_path) == []
 
 
 def with_failing_flush(number: int, code: str, directory: Path, *more: str) -> str:
-    """Run code in a process whose `number`-th fsync fails as that of a broken disk does, and give what it prints."""
+    """Run code in a process whose `number`-th fsync fails as that of a broken disk does, and give
+    what it prints.
+    """
     if not shutil.which("strace"):
         pytest.skip("no strace here: it makes a real fsync fail")
-    injected = [word for what in (f"fsync:error=EIO:when={number}", *more) for word in ("-e", f"inject={what}")]
-    traced = ["strace", "-qq", "-o", os.devnull, "-e", "trace=fsync,/^rename", *injected, sys.executable, "-B", "-c", code, str(directory)]
+    injected = [
+        word
+        for what in (f"fsync:error=EIO:when={number}", *more)
+        for word in ("-e", f"inject={what}")
+    ]
+    traced = [
+        "strace",
+        "-qq",
+        "-o",
+        os.devnull,
+        "-e",
+        "trace=fsync,/^rename",
+        *injected,
+        sys.executable,
+        "-B",
+        "-c",
+        code,
+        str(directory),
+    ]
     done = subprocess.run(traced, capture_output=True, text=True, encoding="utf-8", check=False)
     if "ptrace" in done.stderr:
         pytest.skip("strace may not trace here: it makes a real fsync fail")
@@ -77,7 +105,9 @@ REPORTED = "import sys\nfrom vespe.files.trees import *\ntry: {}\nexcept Excepti
 
 
 def test_p47_a_tree_whose_place_the_disk_does_not_confirm_is_taken_back(tmp_path: Path) -> None:
-    code = REPORTED.format("place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x')}, check=lambda staged: None)")
+    code = REPORTED.format(
+        "place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x')}, check=lambda staged: None)"
+    )
     said = with_failing_flush(3, code, tmp_path)  # after those of the file and of its directory
     assert said == f"StorageError cannot make {tmp_path}/tool-a: Input/output error\n"
     assert os.listdir(tmp_path) == []
@@ -107,7 +137,9 @@ def fifo(path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [link, broken_link, directory_link, fifo])
-def test_p11_what_is_no_regular_file_is_not_copied(odd: Callable[[Path], None], tmp_path: Path) -> None:
+def test_p11_what_is_no_regular_file_is_not_copied(
+    odd: Callable[[Path], None], tmp_path: Path
+) -> None:
     (tmp_path / "inner").mkdir()
     odd(tmp_path / "inner/odd")
     with pytest.raises(InvalidDocument, match="inner/odd: is not a regular file"):
@@ -151,7 +183,10 @@ def test_removing_deletes_the_links_in_a_tree_and_nothing_behind_them(tmp_path: 
     (place / "directory").symlink_to(tmp_path / "kept")
     (place / "file").symlink_to(tmp_path / "kept/file")
     remove_tree(str(tmp_path), "tool-a")
-    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["kept", "kept/file"]
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == [
+        "kept",
+        "kept/file",
+    ]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../kept", "/etc", "a/b", "a\0b"])

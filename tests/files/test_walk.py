@@ -26,7 +26,9 @@ def plant(root: Path, files: dict[str, Any]) -> Path:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         spec = content if isinstance(content, dict) else {"text": content}
-        target.write_bytes(base64.b64decode(spec["base64"]) if "base64" in spec else spec["text"].encode())
+        target.write_bytes(
+            base64.b64decode(spec["base64"]) if "base64" in spec else spec["text"].encode()
+        )
         target.chmod(0o755 if spec.get("executable") else 0o644)
     return root
 
@@ -68,10 +70,14 @@ def test_a_symbolic_link_is_odd_wherever_it_leads(tmp_path: Path) -> None:
     (tmp_path / "tool" / "file").symlink_to("main.py")
     (tmp_path / "tool" / "gone").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to(".", target_is_directory=True)
-    assert walk.scan(str(tmp_path)).odd == dict.fromkeys(("tool/file", "tool/gone", "loop"), "a symbolic link")
+    assert walk.scan(str(tmp_path)).odd == dict.fromkeys(
+        ("tool/file", "tool/gone", "loop"), "a symbolic link"
+    )
 
 
-def test_p48_a_fifo_a_socket_and_a_strange_name_are_named_and_block_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p48_a_fifo_a_socket_and_a_strange_name_are_named_and_block_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
     with socket.socket(socket.AF_UNIX) as server:
@@ -89,7 +95,10 @@ def test_a_name_that_is_not_utf8_is_odd(tmp_path: Path) -> None:
     assert walk.scan(str(tmp_path)).odd == {"\\udcff": "a name that is not UTF-8"}
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs a device, and every system that Vespe runs on has this one")
+@pytest.mark.skipif(
+    not os.path.exists("/dev/null"),
+    reason="needs a device, and every system that Vespe runs on has this one",
+)
 def test_a_device_is_odd() -> None:
     assert walk.scan("/dev").odd["null"] == "a device"
 
@@ -102,7 +111,9 @@ def as_anybody(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
         os.seteuid(65534)
 
 
-def test_what_cannot_be_read_is_odd_and_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read_is_odd_and_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plant(tmp_path, {"shut/inner": "1", "file": "2", "open": "3"})
     (tmp_path / "file").chmod(0)
     (tmp_path / "shut").chmod(0)
@@ -113,7 +124,10 @@ def test_what_cannot_be_read_is_odd_and_not_left_out(tmp_path: Path, monkeypatch
     finally:
         os.seteuid(user)
         (tmp_path / "shut").chmod(0o755)
-    assert tree.odd == {"file": "unreadable (Permission denied)", "shut": "unreadable (Permission denied)"}
+    assert tree.odd == {
+        "file": "unreadable (Permission denied)",
+        "shut": "unreadable (Permission denied)",
+    }
     assert list(tree.files) == ["open"]
 
 
@@ -125,7 +139,9 @@ def test_a_root_that_is_a_link_a_file_or_shut_is_odd_as_a_whole(tmp_path: Path) 
     assert walk.scan(str(tmp_path), "real", "tools").digest
 
 
-def test_the_walk_is_bounded_in_entries_depth_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_is_bounded_in_entries_depth_and_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plant(tmp_path, {"/".join("d" * 70) + "/f": "1"})
     assert "levels" in next(iter(walk.scan(str(tmp_path)).odd.values()))
     monkeypatch.setattr(walk, "MAX_ENTRIES", 2)
@@ -137,7 +153,9 @@ def test_the_walk_is_bounded_in_entries_depth_and_bytes(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("length", [0, 5])
-def test_a_file_that_changes_its_length_while_it_is_read_is_odd(tmp_path: Path, length: int) -> None:
+def test_a_file_that_changes_its_length_while_it_is_read_is_odd(
+    tmp_path: Path, length: int
+) -> None:
     plant(tmp_path, {"a": "123"})
 
     def visit(path: str, descriptor: int, status: os.stat_result) -> str:
@@ -174,15 +192,26 @@ except KeyboardInterrupt:
 """
 
 
-def test_p31_ctrl_c_ends_the_reading_of_a_large_tree_and_what_was_copied_is_gone(tmp_path: Path) -> None:
+def test_p31_ctrl_c_ends_the_reading_of_a_large_tree_and_what_was_copied_is_gone(
+    tmp_path: Path,
+) -> None:
     plant(tmp_path / "tool", {f"{number}.txt": "x" for number in range(9)})
     (tmp_path / "scratch").mkdir()
     environment = interruptible(TMPDIR=str(tmp_path / "scratch"), OF=str(tmp_path))
-    said = subprocess.run([sys.executable, "-c", LARGE], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
+    said = subprocess.run(
+        [sys.executable, "-c", LARGE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert (said.stdout, said.stderr) == ("1 0 []\n", "")
 
 
-def test_an_error_while_reading_is_odd_and_a_storage_error_of_the_visitor_ends_the_scan(tmp_path: Path) -> None:
+def test_an_error_while_reading_is_odd_and_a_storage_error_of_the_visitor_ends_the_scan(
+    tmp_path: Path,
+) -> None:
     plant(tmp_path, {"a": "1"})
 
     def failing(path: str, descriptor: int, status: os.stat_result) -> str:

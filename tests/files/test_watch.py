@@ -1,4 +1,6 @@
-"""Files that are as they were: each change is seen by the next look, whether Linux tells of it or not."""
+"""Files that are as they were: each change is seen by the next look, whether Linux tells of it or
+not.
+"""
 
 import os
 import shutil
@@ -27,8 +29,16 @@ def place(tmp_path: Path) -> Path:
 
 
 def held(place: Path, *more: Path) -> Held:
-    """Return the place and its file as they are, after so many looks that Linux tells of changes."""
-    found = Held(tuple((str(path), stamp(str(path))) for path in (place, place / "file", place / "missing" / "deep", *more)), Watch())
+    """Return the place and its file as they are, after so many looks that Linux tells of
+    changes.
+    """
+    found = Held(
+        tuple(
+            (str(path), stamp(str(path)))
+            for path in (place, place / "file", place / "missing" / "deep", *more)
+        ),
+        Watch(),
+    )
     assert all(found.hold() for _ in range(MANY))
     return found
 
@@ -36,7 +46,9 @@ def held(place: Path, *more: Path) -> Held:
 CHANGES: dict[str, Callable[[Path], object]] = {
     "rewritten": lambda place: (place / "file").write_text("two", encoding="utf-8"),
     "of the same size and times": lambda place: _forge(place / "file"),
-    "through another link": lambda place: (place.parent / "link").write_text("two", encoding="utf-8"),
+    "through another link": lambda place: (place.parent / "link").write_text(
+        "two", encoding="utf-8"
+    ),
     "replaced": lambda place: os.replace(place.parent / "other", place / "file"),
     "gone": lambda place: (place / "file").unlink(),
     "moved and back": lambda place: (place / "file").rename(place / "aside").rename(place / "file"),
@@ -61,7 +73,9 @@ def _swap(above: Path) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_every_change_is_seen_by_the_next_look(place: Path, change: Callable[[Path], object]) -> None:
+def test_every_change_is_seen_by_the_next_look(
+    place: Path, change: Callable[[Path], object]
+) -> None:
     os.link(place / "file", place.parent / "link")
     (place.parent / "other").write_text("two", encoding="utf-8")
     found = held(place)
@@ -112,7 +126,9 @@ def test_a_child_that_was_forked_takes_nothing_from_its_parent(place: Path) -> N
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 and not found.hold()
 
 
-def test_what_linux_does_not_tell_is_seen_soon(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_linux_does_not_tell_is_seen_soon(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watch, "_ITSELF", 0x400)
     monkeypatch.setattr(watch, "_CONTENTS", 0x400)
     found = held(place)
@@ -122,7 +138,9 @@ def test_what_linux_does_not_tell_is_seen_soon(place: Path, monkeypatch: pytest.
         assert time.monotonic() < until
 
 
-def test_where_linux_tells_nothing_each_look_looks(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_linux_tells_nothing_each_look_looks(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watch, "_LOCAL", frozenset())
     found = held(place)
     (place / "file").write_text("two", encoding="utf-8")

@@ -9,7 +9,14 @@ import pytest
 from vespe.errors import NotFound, UsageError
 from vespe.git.changed_paths import changed_paths
 
-IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false")
+IDENTITY = (
+    "-c",
+    "user.name=Test",
+    "-c",
+    "user.email=test@example.com",
+    "-c",
+    "commit.gpgsign=false",
+)
 
 
 def git(cwd: Path, *arguments: str) -> None:
@@ -21,7 +28,9 @@ def repository(tmp_path: Path) -> Path:
     root = tmp_path / "répo"
     (root / "a dir").mkdir(parents=True)
     for name in ("a dir/kept", "a dir/changed", "renamed", ".gitignore"):
-        (root / name).write_text("ignored\n" if name == ".gitignore" else name * 20, encoding="utf-8")
+        (root / name).write_text(
+            "ignored\n" if name == ".gitignore" else name * 20, encoding="utf-8"
+        )
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "first")
@@ -30,7 +39,11 @@ def repository(tmp_path: Path) -> Path:
 
 def names(root: Path, revision: str = "HEAD") -> set[str]:
     real = os.path.realpath(root)
-    return {os.path.relpath(path, real) for path in changed_paths(revision, cwd=str(root)) if path.startswith(f"{real}/")}
+    return {
+        os.path.relpath(path, real)
+        for path in changed_paths(revision, cwd=str(root))
+        if path.startswith(f"{real}/")
+    }
 
 
 def test_changed_new_and_renamed_files_and_their_directories_are_named(repository: Path) -> None:
@@ -44,16 +57,22 @@ def test_changed_new_and_renamed_files_and_their_directories_are_named(repositor
 
 def test_it_is_the_same_from_a_directory_within(repository: Path) -> None:
     (repository / "renamed").write_text("other", encoding="utf-8")
-    assert changed_paths("HEAD", cwd=str(repository / "a dir")) == changed_paths("HEAD", cwd=str(repository))
+    assert changed_paths("HEAD", cwd=str(repository / "a dir")) == changed_paths(
+        "HEAD", cwd=str(repository)
+    )
 
 
-@pytest.mark.parametrize("revision", ["", "-x", "--output=x", "no-such", "HEAD:renamed", "HEAD..HEAD"])
+@pytest.mark.parametrize(
+    "revision", ["", "-x", "--output=x", "no-such", "HEAD:renamed", "HEAD..HEAD"]
+)
 def test_what_is_no_commit_is_refused(repository: Path, revision: str) -> None:
     with pytest.raises(UsageError):
         changed_paths(revision, cwd=str(repository))
 
 
-def test_outside_a_work_tree_and_without_git_nothing_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_work_tree_and_without_git_nothing_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(NotFound):
         changed_paths("HEAD", cwd=str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -1,4 +1,6 @@
-"""One file's change as one commit, in real repositories: nobody else's work is touched, and no configured program runs."""
+"""One file's change as one commit, in real repositories: nobody else's work is touched, and no
+configured program runs.
+"""
 
 import os
 import subprocess
@@ -17,7 +19,14 @@ from vespe.git.commit import Committed, commit_text
 
 def git(at: Path, *arguments: str) -> str:
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    done = subprocess.run(["git", *who, *arguments], cwd=at, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        ["git", *who, *arguments],
+        cwd=at,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -35,7 +44,14 @@ def repo(home: Path, tmp_path: Path) -> Path:
     return at
 
 
-def write(root: Path, path: str, text: str, *, message: str = "Write it", run: Callable[..., Any] = subprocess.run) -> Committed:
+def write(
+    root: Path,
+    path: str,
+    text: str,
+    *,
+    message: str = "Write it",
+    run: Callable[..., Any] = subprocess.run,
+) -> Committed:
     with Directory(root) as directory:
         return commit_text(directory, path, lambda _: text, message=message, run=run)
 
@@ -50,8 +66,13 @@ def test_a_new_file_and_its_change_are_one_commit_each(repo: Path) -> None:
     changed = write(repo, "docs/ünder.txt", "two\n")
     assert (changed.created, changed.commit) == (False, git(repo, "rev-parse", "HEAD").strip())
     assert "-one\n+two\n" in changed.diff
-    assert git(repo, "log", "-2", "--format=%s|%b|%an").replace("\n|", "|") == "Write it||Vespe\nAdd a page|with a reason|Vespe\n"
-    assert git(repo, "show", "--stat=200", "--format=", "HEAD").count("|") == 1 and state(repo) == ""
+    assert (
+        git(repo, "log", "-2", "--format=%s|%b|%an").replace("\n|", "|")
+        == "Write it||Vespe\nAdd a page|with a reason|Vespe\n"
+    )
+    assert (
+        git(repo, "show", "--stat=200", "--format=", "HEAD").count("|") == 1 and state(repo) == ""
+    )
 
 
 def test_the_same_text_makes_no_commit(repo: Path) -> None:
@@ -70,7 +91,10 @@ def test_staged_unstaged_and_untracked_work_of_others_stays_as_it_is(repo: Path)
     write(repo, "a.txt", "by the tool\n")
     write(repo, "made.txt", "by the tool\n")
     assert (state(repo), git(repo, "diff"), git(repo, "diff", "--cached")) == before
-    assert git(repo, "show", "--format=", "--name-only", "HEAD", "HEAD~1").split() == ["made.txt", "a.txt"]
+    assert git(repo, "show", "--format=", "--name-only", "HEAD", "HEAD~1").split() == [
+        "made.txt",
+        "a.txt",
+    ]
 
 
 def test_a_file_with_changes_of_its_own_is_refused_and_left_alone(repo: Path) -> None:
@@ -78,7 +102,11 @@ def test_a_file_with_changes_of_its_own_is_refused_and_left_alone(repo: Path) ->
     git(repo, "add", "a.txt")
     (repo / "b.txt").write_text("unstaged\n", encoding="utf-8")
     (repo / "untracked.txt").write_text("mine\n", encoding="utf-8")
-    for path, why in (("a.txt", "staged"), ("b.txt", "not committed"), ("untracked.txt", "not in git yet")):
+    for path, why in (
+        ("a.txt", "staged"),
+        ("b.txt", "not committed"),
+        ("untracked.txt", "not in git yet"),
+    ):
         before = (repo / path).read_text(encoding="utf-8")
         with pytest.raises(InvalidArguments, match=why):
             write(repo, path, "by the tool\n")
@@ -95,7 +123,10 @@ def test_the_first_commit_of_a_repository_can_be_a_tools(home: Path, tmp_path: P
     git(tmp_path / "empty", "add", "staged.txt")
     made = write(tmp_path / "empty", "a.txt", "one\n")
     assert "new file" in made.diff
-    assert git(tmp_path / "empty", "ls-tree", "--name-only", "HEAD") == "a.txt\n" and state(tmp_path / "empty") == "A  staged.txt\n"
+    assert (
+        git(tmp_path / "empty", "ls-tree", "--name-only", "HEAD") == "a.txt\n"
+        and state(tmp_path / "empty") == "A  staged.txt\n"
+    )
 
 
 def test_a_project_below_the_top_of_its_repository_commits_beneath_itself(repo: Path) -> None:
@@ -106,19 +137,28 @@ def test_a_project_below_the_top_of_its_repository_commits_beneath_itself(repo: 
         write(repo / "project", "../a.txt", "one\n")
 
 
-def test_a_detached_head_and_a_linked_work_tree_move_only_themselves(repo: Path, tmp_path: Path) -> None:
+def test_a_detached_head_and_a_linked_work_tree_move_only_themselves(
+    repo: Path, tmp_path: Path
+) -> None:
     main = git(repo, "rev-parse", "main")
     git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
     write(tmp_path / "linked", "a.txt", "side\n")
     assert git(repo, "rev-parse", "main") == main and state(tmp_path / "linked") == ""
     git(repo, "checkout", "-q", "--detach")
     made = write(repo, "a.txt", "detached\n")
-    assert git(repo, "rev-parse", "HEAD").strip() == made.commit and git(repo, "rev-parse", "main") == main
+    assert (
+        git(repo, "rev-parse", "HEAD").strip() == made.commit
+        and git(repo, "rev-parse", "main") == main
+    )
     assert state(repo) == ""
 
 
-def test_a_directory_without_a_repository_is_refused_and_nothing_is_written(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(ToolExecutionError, match="not in the work tree of a git repository") as caught:
+def test_a_directory_without_a_repository_is_refused_and_nothing_is_written(
+    home: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        ToolExecutionError, match="not in the work tree of a git repository"
+    ) as caught:
         write(tmp_path, "a.txt", "x")
     assert "git init" in caught.value.hint and not (tmp_path / "a.txt").exists()
 
@@ -155,7 +195,10 @@ def test_executable_files_stay_executable_and_odd_names_are_names(repo: Path) ->
     assert git(repo, "ls-files", "--stage", "run.sh").startswith("100755") and state(repo) == ""
     for name in (":(top)x", "*.txt", "-n", "a,b\tc\nd", "[a].txt"):
         made = write(repo, name, "odd\n")
-        assert made.commit and git(repo, "show", "--format=", "--name-only", "-z", "HEAD") == f"{name}\0"
+        assert (
+            made.commit
+            and git(repo, "show", "--format=", "--name-only", "-z", "HEAD") == f"{name}\0"
+        )
     assert state(repo) == ""
 
 
@@ -180,10 +223,24 @@ def hostile(repo: Path, tmp_path: Path) -> Iterator[Path]:
     script = tmp_path / "evil.sh"
     script.write_text(f"#!/bin/sh\necho $0 $* >> {tmp_path}/ran\ncat\n", encoding="utf-8")
     script.chmod(0o755)
-    for hook in ("reference-transaction", "post-index-change", "pre-commit", "post-commit", "fsmonitor-watchman"):
+    for hook in (
+        "reference-transaction",
+        "post-index-change",
+        "pre-commit",
+        "post-commit",
+        "fsmonitor-watchman",
+    ):
         (repo / ".git" / "hooks").mkdir(exist_ok=True)
         (repo / ".git" / "hooks" / hook).symlink_to(script)
-    for key in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external", "diff.evil.textconv", "core.editor", "diff.evil.command"):
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "gpg.program",
+        "diff.external",
+        "diff.evil.textconv",
+        "core.editor",
+        "diff.evil.command",
+    ):
         git(repo, "config", key, str(script))
     git(repo, "config", "commit.gpgSign", "true")
     (repo / ".git" / "info" / "attributes").write_text("*.txt diff=evil\n", encoding="utf-8")
@@ -195,7 +252,9 @@ def test_nothing_that_a_repository_configures_is_run(hostile: Path) -> None:
     assert write(hostile, "a.txt", "x\n").commit and write(hostile, "new.txt", "x\n").commit
 
 
-def test_a_file_with_a_filter_is_refused_rather_than_filtered(hostile: Path, tmp_path: Path) -> None:
+def test_a_file_with_a_filter_is_refused_rather_than_filtered(
+    hostile: Path, tmp_path: Path
+) -> None:
     git(hostile, "config", "filter.evil.clean", str(tmp_path / "evil.sh"))
     (hostile / ".git" / "info" / "attributes").write_text("*.txt filter=evil\n", encoding="utf-8")
     os.utime(hostile / "a.txt", (1, 1))
@@ -203,12 +262,17 @@ def test_a_file_with_a_filter_is_refused_rather_than_filtered(hostile: Path, tmp
         write(hostile, "a.txt", "x\n")
 
 
-def test_variables_of_git_in_the_environment_lead_nowhere(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_git_in_the_environment_lead_nowhere(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "other-index"))
     made = write(repo, "a.txt", "x\n")
     monkeypatch.undo()
-    assert git(repo, "rev-parse", "HEAD").strip() == made.commit and not (tmp_path / "other-index").exists()
+    assert (
+        git(repo, "rev-parse", "HEAD").strip() == made.commit
+        and not (tmp_path / "other-index").exists()
+    )
 
 
 def after(command: str, happens: Callable[[], object]) -> Callable[..., Any]:
@@ -225,12 +289,16 @@ def after(command: str, happens: Callable[[], object]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(("path", "content"), [("a.txt", "a.txt\n"), ("new/file.txt", None)])
-def test_a_commit_of_somebody_else_in_between_undoes_the_write(repo: Path, path: str, content: str | None) -> None:
+def test_a_commit_of_somebody_else_in_between_undoes_the_write(
+    repo: Path, path: str, content: str | None
+) -> None:
     other = after("commit-tree", lambda: git(repo, "commit", "-q", "--allow-empty", "-m", "theirs"))
     with pytest.raises(ToolExecutionError, match="git update-ref failed"):
         write(repo, path, "mine\n", run=other)
     assert git(repo, "log", "--format=%s") == "theirs\nfirst\n" and state(repo) == ""
-    assert ((repo / path).read_text(encoding="utf-8") if (repo / path).exists() else None) == content
+    assert (
+        (repo / path).read_text(encoding="utf-8") if (repo / path).exists() else None
+    ) == content
 
 
 def test_an_index_that_is_locked_is_waited_for(repo: Path) -> None:

@@ -1,4 +1,6 @@
-"""No key of a repository's configuration that names a program makes git run it, at any door of Vespe's that starts git."""
+"""No key of a repository's configuration that names a program makes git run it, at any door of
+Vespe's that starts git.
+"""
 
 import os
 import subprocess
@@ -26,10 +28,29 @@ PROGRAMS = (
     "trailer.evil.cmd", "trailer.evil.command", "uploadpack.packObjectsHook", "web.browser",
     *(f"pager.{command}" for command in ("blame", "cat-file", "config", "diff", "grep", "log", "ls-files", "ls-tree", "show", "status")),
 )  # fmt: skip
-"""git's own documentation of its configuration, every key that names a program which git itself starts (`git help -c` lists them)."""
-FILTERS = ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "lfs.extension.evil.clean", "hook.evil.command")
-"""What no flag switches off: tools that compare files refuse a repository that names them, the others leave them out."""
-SHELL = ("alias.blame", "alias.diff", "alias.grep", "alias.log", "alias.ls-files", "alias.show", "alias.status", "submodule.sub.update")
+"""git's own documentation of its configuration, every key that names a program which git itself
+starts (`git help -c` lists them).
+"""
+FILTERS = (
+    "filter.evil.clean",
+    "filter.evil.smudge",
+    "filter.evil.process",
+    "lfs.extension.evil.clean",
+    "hook.evil.command",
+)
+"""What no flag switches off: tools that compare files refuse a repository that names them, the
+others leave them out.
+"""
+SHELL = (
+    "alias.blame",
+    "alias.diff",
+    "alias.grep",
+    "alias.log",
+    "alias.ls-files",
+    "alias.show",
+    "alias.status",
+    "submodule.sub.update",
+)
 """Keys whose value is a command after a `!`."""
 OTHERS = {
     "branch.main.remote": "o", "diff.submodule": "diff", "diff.tool": "evil",
@@ -39,12 +60,22 @@ OTHERS = {
     "http.proxy": "http://127.0.0.1:1", "url.ext::sh -c evil.insteadOf": "ssh://", "core.hooksPath": "../hooks", "trailer.evil.key": "x",
 }  # fmt: skip
 """What leads git to those programs, elsewhere, or to the network."""
-HOOKS = ("post-checkout", "post-index-change", "pre-commit", "post-commit", "reference-transaction", "fsmonitor-watchman", "pre-auto-gc")
+HOOKS = (
+    "post-checkout",
+    "post-index-change",
+    "pre-commit",
+    "post-commit",
+    "reference-transaction",
+    "fsmonitor-watchman",
+    "pre-auto-gc",
+)
 MISSING = "1" * 40
 
 
 class Trap:
-    """A repository of one commit and one change, and a program that leaves a line wherever it is run."""
+    """A repository of one commit and one change, and a program that leaves a line wherever it is
+    run.
+    """
 
     def __init__(self, at: Path) -> None:
         self.repo, self.ran, self.program = at / "repo", at / "ran", at / "evil.sh"
@@ -60,8 +91,12 @@ class Trap:
         git(self.repo, "add", ".")
         git(self.repo, "commit", "-qm", "first")
         (self.repo / "a.txt").write_text("two\n", encoding="utf-8")
-        os.utime(self.repo / "b.txt", (2**31, 2**31))  # newer than the index: git compares what is in it
-        (self.repo / ".git/info/attributes").write_text("a.txt diff=evil\nb.txt filter=evil diff=evil merge=evil\n", encoding="utf-8")
+        os.utime(
+            self.repo / "b.txt", (2**31, 2**31)
+        )  # newer than the index: git compares what is in it
+        (self.repo / ".git/info/attributes").write_text(
+            "a.txt diff=evil\nb.txt filter=evil diff=evil merge=evil\n", encoding="utf-8"
+        )
 
     def set(self, *keys: str, value: str = "") -> None:
         for key in keys:
@@ -121,14 +156,18 @@ def test_the_trap_is_one_for_git_as_it_comes(trap: Trap) -> None:
 
 
 @pytest.mark.parametrize("door", [*COMPARING, *DOORS])
-def test_p41b_no_program_of_a_repository_runs_and_its_content_is_given_all_the_same(trap: Trap, door: str) -> None:
+def test_p41b_no_program_of_a_repository_runs_and_its_content_is_given_all_the_same(
+    trap: Trap, door: str
+) -> None:
     trap.set_everything()
     assert (COMPARING | DOORS)[door](trap.repo) != []
     assert trap.untouched(), trap.ran.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("key", FILTERS)
-def test_p41b_a_filter_of_a_repository_is_refused_where_files_are_compared_and_left_out_elsewhere(trap: Trap, key: str) -> None:
+def test_p41b_a_filter_of_a_repository_is_refused_where_files_are_compared_and_left_out_elsewhere(
+    trap: Trap, key: str
+) -> None:
     trap.set(key)
     if key.startswith("filter."):
         trap.set("filter.evil.required", value="true")
@@ -141,7 +180,9 @@ def test_p41b_a_filter_of_a_repository_is_refused_where_files_are_compared_and_l
 
 
 @pytest.mark.parametrize("scope", ["included", "worktree"])
-def test_it_is_the_same_for_configuration_that_is_not_in_the_repositorys_own_file(trap: Trap, scope: str) -> None:
+def test_it_is_the_same_for_configuration_that_is_not_in_the_repositorys_own_file(
+    trap: Trap, scope: str
+) -> None:
     keys = ("core.fsmonitor", "core.pager", "diff.external", *FILTERS)
     if scope == "included":
         trap.set("include.path", value="../more")
@@ -170,14 +211,19 @@ def test_p41b_what_a_partial_clone_lacks_is_not_fetched(trap: Trap, name: str) -
     key = "from" if name == "git_diff" else "revision"
     with pytest.raises(ToolExecutionError):
         call(load(f"git_and_programs/{name}"), inputs | {key: MISSING}, at=trap.repo)
-    for fails in (lambda: changed_paths(MISSING, cwd=str(trap.repo)), lambda: checked_out(f"{MISSING}:x", cwd=str(trap.repo)).__enter__()):
+    for fails in (
+        lambda: changed_paths(MISSING, cwd=str(trap.repo)),
+        lambda: checked_out(f"{MISSING}:x", cwd=str(trap.repo)).__enter__(),
+    ):
         with pytest.raises(VespeError):
             fails()
     assert trap.untouched(), trap.ran.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("door", [*COMPARING, *(name for name in DOORS if name != "kit install")])
-def test_p41b_a_bare_repository_that_a_model_wrote_into_its_directory_is_not_read(trap: Trap, tmp_path: Path, door: str) -> None:
+def test_p41b_a_bare_repository_that_a_model_wrote_into_its_directory_is_not_read(
+    trap: Trap, tmp_path: Path, door: str
+) -> None:
     made = tmp_path / "made"
     made.mkdir()
     for name in ("HEAD", "config", "index", "objects", "refs", "packed-refs"):
@@ -209,15 +255,23 @@ def test_p41b_a_submodules_own_configuration_is_not_asked(trap: Trap, tmp_path: 
     git(inner, "config", "diff.external", str(trap.program))
     git(inner, "config", "core.fsmonitor", str(trap.program))
     trap.set("diff.submodule", value="diff")
-    assert "Subproject commit" in DOORS["git_show"](trap.repo) and COMPARING["git_diff"](trap.repo) == ""
+    assert (
+        "Subproject commit" in DOORS["git_show"](trap.repo)
+        and COMPARING["git_diff"](trap.repo) == ""
+    )
     assert trap.untouched(), trap.ran.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("way", ["absolute", "relative", "link"])
-def test_a_file_elsewhere_is_not_read_as_a_list_of_revisions(trap: Trap, tmp_path: Path, way: str) -> None:
+def test_a_file_elsewhere_is_not_read_as_a_list_of_revisions(
+    trap: Trap, tmp_path: Path, way: str
+) -> None:
     (tmp_path / "secret").write_text("the-secret\n", encoding="utf-8")
     (trap.repo / "link").symlink_to("../secret")
-    trap.set("blame.ignoreRevsFile", value={"absolute": str(tmp_path / "secret"), "relative": "../secret", "link": "link"}[way])
+    trap.set(
+        "blame.ignoreRevsFile",
+        value={"absolute": str(tmp_path / "secret"), "relative": "../secret", "link": "link"}[way],
+    )
     with pytest.raises(ToolExecutionError, match=r"blame\.ignoreRevsFile") as caught:
         DOORS["git_blame"](trap.repo)
     assert "the-secret" not in str(caught.value)
@@ -227,7 +281,9 @@ def test_the_repositorys_own_list_of_revisions_to_pass_over_counts(trap: Trap) -
     for text in ("hello world", "hello  world"):
         (trap.repo / "a.txt").write_text(f"{text}\n", encoding="utf-8")
         git(trap.repo, "commit", "-qam", text)
-    (trap.repo / ".git-blame-ignore-revs").write_text(git(trap.repo, "rev-parse", "HEAD"), encoding="utf-8")
+    (trap.repo / ".git-blame-ignore-revs").write_text(
+        git(trap.repo, "rev-parse", "HEAD"), encoding="utf-8"
+    )
     before = DOORS["git_blame"](trap.repo)
     trap.set("blame.ignoreRevsFile", value=".git-blame-ignore-revs")
     assert DOORS["git_blame"](trap.repo) != before
@@ -249,7 +305,10 @@ def test_the_shell_tools_spell_out_what_every_other_command_begins_with() -> Non
     for name in ("git_log", "git_list_files"):
         details = load(f"git_and_programs/{name}").document["implementation_details"]
         first, second, *rest = details["args"]["argv"]
-        assert details["entrypoint"] == "env" and {first, second} == {"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"} <= variables
+        assert (
+            details["entrypoint"] == "env"
+            and {first, second} == {"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"} <= variables
+        )
         assert rest[: len(repository.GIT)] == list(repository.GIT) and "--literal-pathspecs" in rest
 
 
@@ -261,8 +320,13 @@ def test_a_command_that_fails_says_in_gits_words_why(trap: Trap, tmp_path: Path)
         repository.work_tree(str(tmp_path))
 
 
-def test_files_that_the_configuration_puts_elsewhere_are_not_read(trap: Trap, tmp_path: Path) -> None:
+def test_files_that_the_configuration_puts_elsewhere_are_not_read(
+    trap: Trap, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     trap.set("core.worktree", value=str(tmp_path / "elsewhere"))
-    with Directory(trap.repo) as directory, pytest.raises(ToolExecutionError, match=r"core\.worktree"):
+    with (
+        Directory(trap.repo) as directory,
+        pytest.raises(ToolExecutionError, match=r"core\.worktree"),
+    ):
         repository.work_tree(directory.root)

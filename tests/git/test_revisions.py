@@ -36,7 +36,9 @@ def test_a_directory_is_as_it_was_committed_under_its_own_name(repository: Path)
         assert os.path.basename(directory) == "tool-a"
         assert Path(directory, "config.json").read_text(encoding="utf-8") == "{}"
         assert Path(directory, "data/bytes").read_bytes() == b"\r\n\0\xff"
-        assert os.access(Path(directory, "run"), os.X_OK) and not os.path.lexists(Path(directory, "link"))
+        assert os.access(Path(directory, "run"), os.X_OK) and not os.path.lexists(
+            Path(directory, "link")
+        )
     assert not os.path.exists(directory)
 
 
@@ -50,16 +52,25 @@ def test_the_top_of_the_repository_can_be_had(repository: Path) -> None:
         assert os.listdir(directory) == ["tools"]
 
 
-@pytest.mark.parametrize("name", ["nowhere:tools", "main:none", "main:tools/tool-a/config.json", "--output=x:y", ":tools"])
+@pytest.mark.parametrize(
+    "name",
+    ["nowhere:tools", "main:none", "main:tools/tool-a/config.json", "--output=x:y", ":tools"],
+)
 def test_what_git_does_not_have_is_a_usage_error(repository: Path, name: str) -> None:
     with pytest.raises(UsageError), checked_out(name, cwd=str(repository)):
         pass
 
 
 def test_it_is_said_whether_the_revision_is_missing_or_the_directory(repository: Path) -> None:
-    with pytest.raises(UsageError, match="'nowhere' is not a git revision"), checked_out("nowhere:tools", cwd=str(repository)):
+    with (
+        pytest.raises(UsageError, match="'nowhere' is not a git revision"),
+        checked_out("nowhere:tools", cwd=str(repository)),
+    ):
         pass
-    with pytest.raises(UsageError, match="no directory 'main:none'"), checked_out("main:none", cwd=str(repository)):
+    with (
+        pytest.raises(UsageError, match="no directory 'main:none'"),
+        checked_out("main:none", cwd=str(repository)),
+    ):
         pass
 
 

@@ -1,4 +1,6 @@
-"""git as a runner: over real TLS on loopback, where servers ask for passwords, redirect, hang and hang up."""
+"""git as a runner: over real TLS on loopback, where servers ask for passwords, redirect, hang and
+hang up.
+"""
 
 import base64
 import os
@@ -29,7 +31,12 @@ def served(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 def session(tmp_path: Path, kind: str = "https", seconds: float = 60) -> Session:
     (tmp_path / "bare").mkdir(exist_ok=True)
-    return Session(directory=str(tmp_path / "bare" / "repository.git"), what="the kit", kind=kind, deadline=time.monotonic() + seconds)
+    return Session(
+        directory=str(tmp_path / "bare" / "repository.git"),
+        what="the kit",
+        kind=kind,
+        deadline=time.monotonic() + seconds,
+    )
 
 
 def failure(tmp_path: Path, url: str, seconds: float = 60) -> VespeError:
@@ -47,13 +54,19 @@ def test_a_kit_is_fetched_over_https(served: GitServer, tmp_path: Path) -> None:
     assert not (tmp_path / "bare/repository.git/hooks").exists()
 
 
-def test_p8_a_server_that_asks_for_a_password_gets_none_and_nobody_is_asked(served: GitServer, tmp_path: Path) -> None:
-    served.misbehave = lambda exchange: exchange.reply(b"", 'WWW-Authenticate: Basic realm="kits"', status=401)
+def test_p8_a_server_that_asks_for_a_password_gets_none_and_nobody_is_asked(
+    served: GitServer, tmp_path: Path
+) -> None:
+    served.misbehave = lambda exchange: exchange.reply(
+        b"", 'WWW-Authenticate: Basic realm="kits"', status=401
+    )
     error = failure(tmp_path, served.url("kit/.git"))
     assert isinstance(error, SourceUnavailable) and "credential helper" in error.hint
 
 
-def test_the_user_s_own_credential_helper_is_asked(served: GitServer, tmp_path: Path, home: Path) -> None:
+def test_the_user_s_own_credential_helper_is_asked(
+    served: GitServer, tmp_path: Path, home: Path
+) -> None:
     helper = '[credential]\n\thelper = "!f() { echo username=me; echo password=secret; }; f"\n'
     (home / ".gitconfig").write_text(helper, encoding="utf-8")
     wanted = "Basic " + base64.b64encode(b"me:secret").decode()
@@ -67,30 +80,45 @@ def test_the_user_s_own_credential_helper_is_asked(served: GitServer, tmp_path: 
     assert refs.resolve(session(tmp_path), served.url("kit/.git"), "v1").name == "refs/tags/v1"
 
 
-def test_a_first_redirect_to_https_is_followed_as_git_does(served: GitServer, tmp_path: Path) -> None:
+def test_a_first_redirect_to_https_is_followed_as_git_does(
+    served: GitServer, tmp_path: Path
+) -> None:
     def moved(exchange: Exchange) -> bool:
         if exchange.target.startswith("/old/"):
-            return exchange.reply(b"", f"Location: {served.url('kit/.git')}{exchange.target.removeprefix('/old/.git')}", status=301)
+            return exchange.reply(
+                b"",
+                f"Location: {served.url('kit/.git')}{exchange.target.removeprefix('/old/.git')}",
+                status=301,
+            )
         return served.backend(exchange)
 
     served.misbehave = moved
     assert refs.resolve(session(tmp_path), served.url("old/.git"), "v1").name == "refs/tags/v1"
 
 
-@pytest.mark.parametrize("target", ["http://localhost:{port}/kit/.git", "file:///etc", "ftp://localhost/kit", "ext::sh -c id"])
-def test_p8_a_redirect_to_another_protocol_is_not_followed(target: str, served: GitServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "target",
+    ["http://localhost:{port}/kit/.git", "file:///etc", "ftp://localhost/kit", "ext::sh -c id"],
+)
+def test_p8_a_redirect_to_another_protocol_is_not_followed(
+    target: str, served: GitServer, tmp_path: Path
+) -> None:
     place = target.format(port=served.server.port) + "/info/refs?service=git-upload-pack"
     served.misbehave = lambda exchange: exchange.reply(b"", f"Location: {place}", status=302)
     assert isinstance(failure(tmp_path, served.url("kit/.git")), (SourceUnavailable, Refused))
 
 
-def test_p10_a_server_that_hangs_is_left_at_the_deadline_with_all_that_was_started(served: GitServer, tmp_path: Path) -> None:
+def test_p10_a_server_that_hangs_is_left_at_the_deadline_with_all_that_was_started(
+    served: GitServer, tmp_path: Path
+) -> None:
     served.misbehave = lambda exchange: not served.server.stopping.wait()
     error = failure(tmp_path, served.url("kit/.git"), seconds=1)
     assert isinstance(error, TimedOut) and "nothing was changed" in error.hint
 
 
-def test_p10_a_server_that_hangs_in_the_middle_of_a_pack_is_left_too(served: GitServer, tmp_path: Path) -> None:
+def test_p10_a_server_that_hangs_in_the_middle_of_a_pack_is_left_too(
+    served: GitServer, tmp_path: Path
+) -> None:
     here = session(tmp_path, seconds=3)
     ref = refs.resolve(here, served.url("kit/.git"), "v1")
 
@@ -107,8 +135,13 @@ def test_p10_a_server_that_hangs_in_the_middle_of_a_pack_is_left_too(served: Git
         objects.fetch(here, served.url("kit/.git"), ref.object)
 
 
-@pytest.mark.parametrize("body", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n001e# service", b"SSH-2.0-OpenSSH\r\n"])
-def test_a_connection_that_is_cut_or_speaks_something_else_is_a_sentence(body: bytes, served: GitServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n001e# service", b"SSH-2.0-OpenSSH\r\n"],
+)
+def test_a_connection_that_is_cut_or_speaks_something_else_is_a_sentence(
+    body: bytes, served: GitServer, tmp_path: Path
+) -> None:
     def cut(exchange: Exchange) -> bool:
         exchange.send(body)
         return False
@@ -122,25 +155,36 @@ def test_a_repository_that_is_not_there_is_a_sentence(served: GitServer, tmp_pat
     assert isinstance(failure(tmp_path, served.url("nothing/.git")), (SourceUnavailable, NotFound))
 
 
-def test_a_certificate_that_nobody_trusts_is_a_sentence(served: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_that_nobody_trusts_is_a_sentence(
+    served: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GIT_SSL_CAINFO")
     assert "certificate" in str(failure(tmp_path, served.url("kit/.git")))
 
 
-@pytest.mark.parametrize("url", ["ext::sh -c 'touch {canary}'", "http://localhost:1/kit", "git://localhost/kit", "file:///etc"])
-def test_p8_git_itself_is_told_to_refuse_every_other_protocol(url: str, tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["ext::sh -c 'touch {canary}'", "http://localhost:1/kit", "git://localhost/kit", "file:///etc"],
+)
+def test_p8_git_itself_is_told_to_refuse_every_other_protocol(
+    url: str, tmp_path: Path, home: Path
+) -> None:
     error = failure(tmp_path, url.format(canary=tmp_path / "canary"))
     assert isinstance(error, Refused) and not (tmp_path / "canary").exists()
 
 
-def test_p8_the_user_s_configuration_cannot_open_another_protocol(tmp_path: Path, home: Path) -> None:
+def test_p8_the_user_s_configuration_cannot_open_another_protocol(
+    tmp_path: Path, home: Path
+) -> None:
     config = f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {tmp_path}/canary "]\n\tinsteadOf = https://\n'
     (home / ".gitconfig").write_text(config, encoding="utf-8")
     assert isinstance(failure(tmp_path, "https://localhost:1/kit"), Refused)
     assert not (tmp_path / "canary").exists()
 
 
-def test_p8_what_git_reads_of_the_environment_is_listed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p8_what_git_reads_of_the_environment_is_listed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in (
         "GIT_DIR",
         "GIT_SSH_COMMAND",
@@ -153,18 +197,29 @@ def test_p8_what_git_reads_of_the_environment_is_listed(home: Path, monkeypatch:
     ):
         monkeypatch.setenv(name, "/evil")
     seen = git_session.environment(Session(directory="/nowhere", what="the kit", kind="https"))
-    assert "/evil" not in seen.values() and seen["GIT_ALLOW_PROTOCOL"] == "https:ssh" and seen["GIT_TERMINAL_PROMPT"] == "0"
+    assert (
+        "/evil" not in seen.values()
+        and seen["GIT_ALLOW_PROTOCOL"] == "https:ssh"
+        and seen["GIT_TERMINAL_PROMPT"] == "0"
+    )
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
 
 
-def test_p8_a_local_repository_s_own_hooks_and_programs_do_not_run(tmp_path: Path, home: Path) -> None:
+def test_p8_a_local_repository_s_own_hooks_and_programs_do_not_run(
+    tmp_path: Path, home: Path
+) -> None:
     source = gitrepo.published(tmp_path / "source")
     canary = tmp_path / "canary"
     for name in ("post-checkout", "post-upload-pack", "reference-transaction", "pre-receive"):
         (source / ".git/hooks").mkdir(exist_ok=True)
         (source / ".git/hooks" / name).write_text(f"#!/bin/sh\ntouch {canary}\n", encoding="utf-8")
         (source / ".git/hooks" / name).chmod(0o755)
-    for key in ("uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand", "core.alternateRefsCommand"):
+    for key in (
+        "uploadpack.packObjectsHook",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+    ):
         gitrepo.git(source, "config", key, f"touch {canary};")
     here = session(tmp_path, "path")
     ref = refs.resolve(here, str(source), "v1")
@@ -177,7 +232,9 @@ def test_what_a_command_prints_is_bounded(tmp_path: Path, home: Path) -> None:
         git_session.run(session(tmp_path), "help", "-a", cap_bytes=10)
 
 
-def test_p10_a_pack_that_outgrows_the_disk_s_share_is_left(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p10_a_pack_that_outgrows_the_disk_s_share_is_left(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = gitrepo.repository(tmp_path / "source")
     (source / "noise").write_bytes(os.urandom(12 << 20))
     gitrepo.commit(source)
@@ -187,17 +244,23 @@ def test_p10_a_pack_that_outgrows_the_disk_s_share_is_left(tmp_path: Path, home:
         objects.fetch(here, str(source), refs.resolve(here, str(source), None).object)
 
 
-def test_without_git_on_path_a_sentence_says_so(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_on_path_a_sentence_says_so(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceUnavailable, match="git is not installed"):
         git_session.run(session(tmp_path), "version", cap_bytes=100)
 
 
-def test_somebody_hears_of_what_takes_long(served: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_somebody_hears_of_what_takes_long(
+    served: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     heard = threading.Event()
     monkeypatch.setattr(git_session, "_SAY_S", 0.0)
     here = session(tmp_path)
-    told = Session(directory=here.directory, what="the kit", kind="https", progress=lambda _: heard.set())
+    told = Session(
+        directory=here.directory, what="the kit", kind="https", progress=lambda _: heard.set()
+    )
 
     def slow(exchange: Exchange) -> bool:
         heard.wait(PATIENCE_S)

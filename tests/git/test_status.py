@@ -46,17 +46,23 @@ def noisy(tmp_path: Path) -> str:
 
 def test_what_is_changed_is_told_and_shown(repo: Path) -> None:
     assert changed(repo) == ["## main", " M a.txt"] and changed(repo, "sub") == ["## main"]
-    assert "-one\n+two\n" in shown(repo) and shown(repo, "--cached") == "" == shown(repo, "HEAD", "HEAD")
+    assert "-one\n+two\n" in shown(repo) and shown(repo, "--cached") == "" == shown(
+        repo, "HEAD", "HEAD"
+    )
 
 
 def test_only_what_is_beneath_the_directory_is_told(repo: Path) -> None:
     assert changed(repo / "sub") == ["## main"] and shown(repo / "sub") == ""
     (repo / "sub/b.txt").write_text("two\n", encoding="utf-8")
-    assert changed(repo / "sub") == ["## main", " M sub/b.txt"] and "b/sub/b.txt" in shown(repo / "sub")
+    assert changed(repo / "sub") == ["## main", " M sub/b.txt"] and "b/sub/b.txt" in shown(
+        repo / "sub"
+    )
 
 
 @pytest.mark.parametrize("scope", ["--local", "--worktree", "included"])
-def test_a_filter_of_the_repositorys_own_configuration_is_refused_and_not_run(repo: Path, tmp_path: Path, scope: str) -> None:
+def test_a_filter_of_the_repositorys_own_configuration_is_refused_and_not_run(
+    repo: Path, tmp_path: Path, scope: str
+) -> None:
     git(repo, "config", "extensions.worktreeConfig", "true")
     (repo / ".gitattributes").write_text("*.txt filter=a=b\n", encoding="utf-8")
     if scope == "included":
@@ -70,13 +76,17 @@ def test_a_filter_of_the_repositorys_own_configuration_is_refused_and_not_run(re
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_filter_of_the_users_own_configuration_is_the_users_to_run(repo: Path, home: Path, tmp_path: Path) -> None:
+def test_a_filter_of_the_users_own_configuration_is_the_users_to_run(
+    repo: Path, home: Path, tmp_path: Path
+) -> None:
     (repo / ".gitattributes").write_text("*.txt filter=mine\n", encoding="utf-8")
     git(repo, "config", "--file", str(home / ".gitconfig"), "filter.mine.clean", noisy(tmp_path))
     assert "-one\n+two\n" in shown(repo) and (tmp_path / "ran").exists()
 
 
-def test_files_that_the_configuration_puts_elsewhere_are_not_read(repo: Path, tmp_path: Path) -> None:
+def test_files_that_the_configuration_puts_elsewhere_are_not_read(
+    repo: Path, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere/a.txt").write_text("the secret\n", encoding="utf-8")
     git(repo, "config", "core.worktree", str(tmp_path / "elsewhere"))
@@ -105,9 +115,14 @@ def test_what_git_complains_of_is_a_sentence(repo: Path, tmp_path: Path) -> None
         changed(repo)
 
 
-def test_without_git_it_is_a_sentence(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_it_is_a_sentence(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def nothing(*_: Any, **__: Any) -> Any:
         raise FileNotFoundError(os.strerror(2))
 
-    with Directory(repo) as directory, pytest.raises(ToolExecutionError, match="git is not installed"):
+    with (
+        Directory(repo) as directory,
+        pytest.raises(ToolExecutionError, match="git is not installed"),
+    ):
         status(directory, run=nothing)

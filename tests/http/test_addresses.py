@@ -11,12 +11,18 @@ from hypothesis import strategies as st
 from vespe.errors import AddressRefused, Refused
 from vespe.http.addresses import encode_target, is_address, listed, parse_url, why_denied
 
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases" / "addresses.json").read_text(encoding="utf-8"))
+ROWS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "cases" / "addresses.json").read_text(encoding="utf-8")
+)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if not row["resolves"]], ids=lambda row: ascii(row["url"]))
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if not row["resolves"]], ids=lambda row: ascii(row["url"])
+)
 def test_p37_a_url_alone_tells_whether_its_host_may_be_reached(row: dict[str, Any]) -> None:
-    assert _said_of(row["url"]) == (row.get("refused") is not None and "an address of this machine" not in row["refused"])
+    assert _said_of(row["url"]) == (
+        row.get("refused") is not None and "an address of this machine" not in row["refused"]
+    )
 
 
 def _said_of(url: str) -> bool:
@@ -33,17 +39,32 @@ def test_p37_the_table_has_at_least_sixty_rows_that_are_refused() -> None:
 
 def test_a_url_is_taken_apart_as_it_is_sent() -> None:
     url = parse_url("HTTPS://API.Example.com:8443/a b/ü?q={x}&r=1#part")
-    assert (url.scheme, url.host, url.port, url.target) == ("https", "api.example.com", 8443, "/a%20b/%C3%BC?q=%7Bx%7D&r=1")
-    assert (url.authority, str(url)) == ("api.example.com:8443", "https://api.example.com:8443/a%20b/%C3%BC?q=%7Bx%7D&r=1")
+    assert (url.scheme, url.host, url.port, url.target) == (
+        "https",
+        "api.example.com",
+        8443,
+        "/a%20b/%C3%BC?q=%7Bx%7D&r=1",
+    )
+    assert (url.authority, str(url)) == (
+        "api.example.com:8443",
+        "https://api.example.com:8443/a%20b/%C3%BC?q=%7Bx%7D&r=1",
+    )
 
 
 def test_an_ipv6_host_loses_its_brackets_and_gets_them_back() -> None:
     url = parse_url("http://[2606:2800:220:1::1]?q")
-    assert (url.host, url.port, url.target, url.authority) == ("2606:2800:220:1::1", 80, "/?q", "[2606:2800:220:1::1]")
+    assert (url.host, url.port, url.target, url.authority) == (
+        "2606:2800:220:1::1",
+        80,
+        "/?q",
+        "[2606:2800:220:1::1]",
+    )
 
 
 def test_a_port_that_is_the_scheme_s_own_is_no_other_origin() -> None:
-    assert parse_url("https://example.com:443/a").origin == parse_url("https://EXAMPLE.com/b").origin
+    assert (
+        parse_url("https://example.com:443/a").origin == parse_url("https://EXAMPLE.com/b").origin
+    )
     assert parse_url("http://example.com:443/").origin != parse_url("https://example.com/").origin
 
 
@@ -76,7 +97,12 @@ def test_p37_an_ipv4_address_in_ipv6_is_denied_wherever_it_is_denied_itself(numb
     dotted = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
     verdict = why_denied(dotted) is None
     high, low = f"{number >> 16:x}", f"{number & 0xFFFF:x}"
-    for form in (f"::ffff:{dotted}", f"64:ff9b::{dotted}", f"2002:{high}:{low}::1", f"2a00::5efe:{dotted}"):
+    for form in (
+        f"::ffff:{dotted}",
+        f"64:ff9b::{dotted}",
+        f"2002:{high}:{low}::1",
+        f"2a00::5efe:{dotted}",
+    ):
         assert (why_denied(form) is None) == verdict, form
 
 

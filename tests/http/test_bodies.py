@@ -26,11 +26,17 @@ def test_a_body_of_exactly_the_cap_is_whole_and_one_byte_more_is_refused() -> No
 @pytest.mark.parametrize("coding", ["gzip", "X-GZip", "deflate", "identity, gzip"])
 def test_a_compressed_body_is_decompressed_however_it_is_cut(coding: str) -> None:
     data = zlib.compress(b"hello") if coding == "deflate" else gzip.compress(b"hello", mtime=0)
-    assert read(*(data[i : i + 1] for i in range(len(data))), headers=(("content-encoding", coding),)) == b"hello"
+    assert (
+        read(*(data[i : i + 1] for i in range(len(data))), headers=(("content-encoding", coding),))
+        == b"hello"
+    )
 
 
 def test_several_members_are_one_body() -> None:
-    assert read(gzip.compress(b"a", mtime=0) + gzip.compress(b"b") * 20, headers=GZIP) == b"a" + b"b" * 20
+    assert (
+        read(gzip.compress(b"a", mtime=0) + gzip.compress(b"b") * 20, headers=GZIP)
+        == b"a" + b"b" * 20
+    )
 
 
 def test_p40_a_bomb_is_never_decompressed_past_the_cap() -> None:
@@ -90,4 +96,7 @@ def test_a_body_is_decoded_by_its_charset(body: bytes, content_type: str, text: 
 
 
 def test_bytes_that_are_no_text_are_repaired_and_noted() -> None:
-    assert bodies.decode(b"a\xffb", "text/plain") == ("a\ufffdb", "bytes of the response that are no utf-8 became U+FFFD")
+    assert bodies.decode(b"a\xffb", "text/plain") == (
+        "a\ufffdb",
+        "bytes of the response that are no utf-8 became U+FFFD",
+    )

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from vespe.http.event_stream import EventStream, Lines
 
-# What the WHATWG's page on server-sent events says of each body, but that the last event counts without its blank line.
+# What the WHATWG's page on server-sent events says of each body, but that the last event counts
+# without its blank line.
 FRAMES = [
     (b"data: YHOO\ndata: +2\ndata: 10\n\n", [("", b"YHOO\n+2\n10")]),
     (
@@ -21,7 +22,10 @@ FRAMES = [
     (b"\xef\xbb\xbfdata: after a mark\n\n", ["after a mark"]),
     (b"\xef\xbb\xbf: comment\ndata: x\n\n", ["x"]),
     (b"data: \xef\xbb\xbfx\n\n", [("", b"\xef\xbb\xbfx")]),
-    (b"event: add\ndata: 73857293\n\ndata: 2\n\nevent: remove\ndata: 3\n\n", [("add", b"73857293"), ("", b"2"), ("remove", b"3")]),
+    (
+        b"event: add\ndata: 73857293\n\ndata: 2\n\nevent: remove\ndata: 3\n\n",
+        [("add", b"73857293"), ("", b"2"), ("remove", b"3")],
+    ),
     (b"event: lost\n\ndata: x\n\n", ["x"]),
     (b"event: a\nevent: b\ndata: x\n\n", [("b", b"x")]),
     (b"retry: 10\ndata: x\nunknown: y\nnonsense\n data: z\n\n", ["x"]),
@@ -35,17 +39,38 @@ FRAMES = [
 def read(body: bytes, size: int = 0) -> list[tuple[str, bytes]]:
     stream = EventStream()
     step = size or len(body) or 1
-    return [*(event for at in range(0, len(body), step) for event in stream.feed(body[at : at + step])), *stream.close()]
+    return [
+        *(event for at in range(0, len(body), step) for event in stream.feed(body[at : at + step])),
+        *stream.close(),
+    ]
 
 
 @pytest.mark.parametrize(("body", "wanted"), FRAMES)
-def test_events_are_read_by_the_whatwgs_rules_however_they_are_cut(body: bytes, wanted: list[str | tuple[str, bytes]]) -> None:
+def test_events_are_read_by_the_whatwgs_rules_however_they_are_cut(
+    body: bytes, wanted: list[str | tuple[str, bytes]]
+) -> None:
     events = [("", one.encode()) if isinstance(one, str) else one for one in wanted]
     assert [read(body, size) for size in (0, 1, 2, 3, 5)] == [events] * 5
 
 
 @given(
-    st.lists(st.sampled_from([b"data: x", b"data:", b"event: e", b"\r", b"\n", b"\r\n", b": c", b"id: 1", b"\xef\xbb\xbf", b"{", b"\xff"]))
+    st.lists(
+        st.sampled_from(
+            [
+                b"data: x",
+                b"data:",
+                b"event: e",
+                b"\r",
+                b"\n",
+                b"\r\n",
+                b": c",
+                b"id: 1",
+                b"\xef\xbb\xbf",
+                b"{",
+                b"\xff",
+            ]
+        )
+    )
 )
 def test_cuts_never_change_what_is_read(parts: list[bytes]) -> None:
     body = b"".join(parts)
@@ -75,7 +100,9 @@ def test_behind_an_event_only_what_begins_as_an_object_is_kept() -> None:
 def test_p40_a_line_past_its_cap_ends_the_reading_and_what_stood_before_is_given(size: int) -> None:
     stream = EventStream(max_event=100)
     body = b"data: whole\n\ndata: " + b"x" * 200 + b"\n\ndata: behind\n\n"
-    events = [event for at in range(0, len(body), size) for event in stream.feed(body[at : at + size])]
+    events = [
+        event for at in range(0, len(body), size) for event in stream.feed(body[at : at + size])
+    ]
     assert [*events, *stream.close()] == [("", b"whole")]
     assert stream.fault is not None and stream.fault.message == "a line is longer than 100 bytes"
 
@@ -90,8 +117,14 @@ def test_p40_an_event_of_many_lines_has_a_cap_too() -> None:
 def test_p40_a_body_past_its_cap_is_read_up_to_it(size: int) -> None:
     stream = EventStream(max_body=100)
     body = b"data: 0123456789\n\n" * 20
-    events = [event for at in range(0, len(body), size) for event in stream.feed(body[at : at + size])]
-    assert len(events) == 5 and stream.fault is not None and stream.fault.message == "the body is larger than 100 bytes"
+    events = [
+        event for at in range(0, len(body), size) for event in stream.feed(body[at : at + size])
+    ]
+    assert (
+        len(events) == 5
+        and stream.fault is not None
+        and stream.fault.message == "the body is larger than 100 bytes"
+    )
     assert stream.feed(b"data: x\n\n") == stream.close() == []
 
 

@@ -25,10 +25,14 @@ def test_a_port_that_is_taken_is_a_sentence() -> None:
 def test_what_is_answered_is_sent_at_once_and_waits_for_no_acknowledgement() -> None:
     async def accepted() -> int:
         listener, opened = server.bound("127.0.0.1", 0), asyncio.get_running_loop().create_future()
-        async with await asyncio.start_server(lambda _, writer: opened.set_result(writer), sock=listener):
+        async with await asyncio.start_server(
+            lambda _, writer: opened.set_result(writer), sock=listener
+        ):
             _, client = await asyncio.open_connection(*listener.getsockname())
             writer: asyncio.StreamWriter = await opened
-            known: int = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            known: int = writer.get_extra_info("socket").getsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NODELAY
+            )
             writer.close()
             client.close()
             return known
@@ -48,7 +52,13 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         body += message["body"]
         if not message["more_body"]:
             break
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % (len(body) + 5))]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [(b"content-length", b"%d" % (len(body) + 5))],
+        }
+    )
     await send({"type": "http.response.body", "body": b"long " + body})
 
 
@@ -61,12 +71,20 @@ def short(request: ShortRequest) -> bytes | None:
 
 
 def exchanged(*pieces: bytes, answering: Callable[[ShortRequest], bytes | None] = short) -> bytes:
-    """Send the pieces, each once the one before it is read, and the last request; return what a server says until it hangs up."""
+    """Send the pieces, each once the one before it is read, and the last request; return what a
+    server says until it hangs up.
+    """
 
     async def talk() -> bytes:
         config = uvicorn.Config(app, log_config=None, access_log=False)
         config.load()
-        made = functools.partial(server._PatientProtocol, answering, config=config, server_state=ServerState(), app_state={})
+        made = functools.partial(
+            server._PatientProtocol,
+            answering,
+            config=config,
+            server_state=ServerState(),
+            app_state={},
+        )
         listener = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
         async with listener:
             reader, writer = await asyncio.open_connection(*listener.sockets[0].getsockname())
@@ -90,23 +108,38 @@ def exchanged(*pieces: bytes, answering: Callable[[ShortRequest], bytes | None] 
         ((HEAD + b"on", b"ce", HEAD + b"more"), [b"short once", b"short more"]),
         ((HEAD, b"on", b"ce", HEAD + b"more"), [b"long once", b"short more"]),
         ((HEAD[:9], HEAD[9:] + b"once", HEAD, b"more"), [b"long once", b"short more"]),
-        ((HEAD + b"long", HEAD, b"long", HEAD + b"once"), [b"long long", b"long long", b"short once"]),
-        ((HEAD + b"once" + HEAD + b"more", HEAD + b"then"), [b"long once", b"long more", b"short then"]),
-        ((HEAD + b"once", HEAD + b"more" + HEAD, b"then"), [b"short once", b"long more", b"long then"]),
+        (
+            (HEAD + b"long", HEAD, b"long", HEAD + b"once"),
+            [b"long long", b"long long", b"short once"],
+        ),
+        (
+            (HEAD + b"once" + HEAD + b"more", HEAD + b"then"),
+            [b"long once", b"long more", b"short then"],
+        ),
+        (
+            (HEAD + b"once", HEAD + b"more" + HEAD, b"then"),
+            [b"short once", b"long more", b"long then"],
+        ),
         ((HEAD, b"once" + HEAD + b"more"), [b"long once", b"long more"]),
     ],
 )
-def test_each_request_is_answered_once_and_in_order_however_it_comes(pieces: tuple[bytes, ...], said: list[bytes]) -> None:
+def test_each_request_is_answered_once_and_in_order_however_it_comes(
+    pieces: tuple[bytes, ...], said: list[bytes]
+) -> None:
     answers = exchanged(*pieces).split(b"HTTP/1.1 200 OK\r\n")[1:]
     assert [one.partition(b"\r\n\r\n")[2] for one in answers] == [*said, b"long last"]
 
 
-def test_a_bug_in_what_answers_at_once_is_an_answer_too_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_in_what_answers_at_once_is_an_answer_too_and_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.ERROR, "asyncio"):
         assert exchanged(HEAD + b"bad!").startswith(b"HTTP/1.1 500 ")
     assert "a bug" in caplog.text
 
 
-def test_a_body_that_does_not_come_is_the_applications_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_that_does_not_come_is_the_applications_to_wait_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(server, "HEADERS_S", 0.001)
     assert b"\r\n\r\nlong once" in exchanged(HEAD + b"o", b"nce")

@@ -1,4 +1,6 @@
-"""Requests that are read at a glance: what is taken is what h11 reads, and what could be read in two ways is not taken."""
+"""Requests that are read at a glance: what is taken is what h11 reads, and what could be read in
+two ways is not taken.
+"""
 
 import h11
 import pytest
@@ -10,8 +12,15 @@ START = b"POST /mcp HTTP/1.1\r\n"
 BODY = b'{"a":1}'
 
 
-def raw(*lines: bytes, start: bytes = START, body: bytes = BODY, length: bytes = b"Content-Length: 7") -> bytes:
-    return start + b"".join(line + b"\r\n" for line in (b"Host: localhost", length, *lines)) + b"\r\n" + body
+def raw(
+    *lines: bytes, start: bytes = START, body: bytes = BODY, length: bytes = b"Content-Length: 7"
+) -> bytes:
+    return (
+        start
+        + b"".join(line + b"\r\n" for line in (b"Host: localhost", length, *lines))
+        + b"\r\n"
+        + body
+    )
 
 
 def as_h11_reads(data: bytes) -> ShortRequest:
@@ -22,14 +31,20 @@ def as_h11_reads(data: bytes) -> ShortRequest:
     while isinstance(event := connection.next_event(), h11.Data):
         body += event.data
     assert isinstance(event, h11.EndOfMessage) and connection.trailing_data == (b"", False)
-    return ShortRequest(head.target.decode(), {name: value.decode() for name, value in head.headers}, body, 0)
+    return ShortRequest(
+        head.target.decode(), {name: value.decode() for name, value in head.headers}, body, 0
+    )
 
 
 @pytest.mark.parametrize(
     "data",
     [
         raw(),
-        raw(b"Accept:application/json,  text/event-stream \t", b"X-Empty:", b"Connection: keep-alive"),
+        raw(
+            b"Accept:application/json,  text/event-stream \t",
+            b"X-Empty:",
+            b"Connection: keep-alive",
+        ),
         raw(start=b"POST / HTTP/1.1\r\n"),
         raw(b"X: " + b"x" * 8000, length=b"content-length:\t7"),
         raw(body=b"", length=b"Content-Length: 0"),
@@ -86,14 +101,25 @@ def test_a_request_whose_body_comes_apart_is_completed_by_just_that_body() -> No
     begun = short_requests.read(raw(body=b'{"a'))
     assert begun is not None and begun.missing == 4
     assert short_requests.completed(begun, b'":1}') == as_h11_reads(raw())
-    assert short_requests.completed(begun, b'":1') is None and short_requests.completed(begun, b'":1}P') is None
+    assert (
+        short_requests.completed(begun, b'":1') is None
+        and short_requests.completed(begun, b'":1}P') is None
+    )
 
 
 def test_an_answer_is_one_that_a_client_reads() -> None:
     client = h11.Connection(h11.CLIENT)
-    client.send(h11.Request(method="POST", target="/mcp", headers=[("host", "localhost"), ("content-length", "0")]))
+    client.send(
+        h11.Request(
+            method="POST", target="/mcp", headers=[("host", "localhost"), ("content-length", "0")]
+        )
+    )
     client.send(h11.EndOfMessage())
     client.receive_data(short_requests.answered(b"{}", [(b"date", b"today")]))
     head, body = client.next_event(), client.next_event()
-    assert isinstance(head, h11.Response) and head.status_code == 200 and (b"date", b"today") in head.headers
+    assert (
+        isinstance(head, h11.Response)
+        and head.status_code == 200
+        and (b"date", b"today") in head.headers
+    )
     assert isinstance(body, h11.Data) and body.data == b"{}"

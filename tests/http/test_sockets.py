@@ -31,7 +31,10 @@ def port() -> Iterator[int]:
 @pytest.fixture
 def deaf() -> Iterator[int]:
     """A port whose queue of connections is full, so that a new one is neither taken nor refused."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, contextlib.ExitStack() as stack:
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as listener,
+        contextlib.ExitStack() as stack,
+    ):
         address = listener.getsockname()
         for _ in range(20):
             filler = stack.enter_context(socket.socket())
@@ -55,8 +58,12 @@ def test_the_next_address_is_dialled_where_one_does_not_answer(port: int) -> Non
 
 def test_an_address_that_never_answers_leaves_time_for_the_next(deaf: int) -> None:
     with limits(2), pytest.raises((ToolExecutionError, TimedOut)) as caught:
-        Dialler(["two.example"], resolve=always("127.0.0.1", "::1")).connect_tcp("two.example", deaf)
-    assert isinstance(caught.value, ToolExecutionError), "the second address refuses, in the second half of the time"
+        Dialler(["two.example"], resolve=always("127.0.0.1", "::1")).connect_tcp(
+            "two.example", deaf
+        )
+    assert isinstance(caught.value, ToolExecutionError), (
+        "the second address refuses, in the second half of the time"
+    )
 
 
 def test_the_deadline_ends_a_connection_that_nobody_takes(deaf: int) -> None:
@@ -65,7 +72,13 @@ def test_the_deadline_ends_a_connection_that_nobody_takes(deaf: int) -> None:
 
 
 def test_a_refused_connection_says_host_port_and_reason() -> None:
-    with limits(), pytest.raises(ToolExecutionError, match=r"cannot connect to 127\.0\.0\.1 on port 1: Connection refused"):
+    with (
+        limits(),
+        pytest.raises(
+            ToolExecutionError,
+            match=r"cannot connect to 127\.0\.0\.1 on port 1: Connection refused",
+        ),
+    ):
         Dialler(["127.0.0.1"]).connect_tcp("127.0.0.1", 1)
 
 
@@ -73,13 +86,22 @@ def test_a_name_that_does_not_resolve_says_so() -> None:
     def nowhere(name: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    with limits(), pytest.raises(ToolExecutionError, match=r"the name no\.example does not resolve: Name or service not known"):
+    with (
+        limits(),
+        pytest.raises(
+            ToolExecutionError,
+            match=r"the name no\.example does not resolve: Name or service not known",
+        ),
+    ):
         Dialler([], resolve=nowhere).connect_tcp("no.example", 80)
 
 
 def test_a_name_that_the_resolver_cannot_encode_says_so() -> None:
     with limits(), pytest.raises(ToolExecutionError, match="does not resolve"):
-        Dialler([], resolve=lambda name, port: ["".encode("idna").decode(), "ü".encode("ascii").decode()]).connect_tcp("odd.example", 80)
+        Dialler(
+            [],
+            resolve=lambda name, port: ["".encode("idna").decode(), "ü".encode("ascii").decode()],
+        ).connect_tcp("odd.example", 80)
 
 
 def test_a_name_without_addresses_says_so() -> None:
@@ -112,8 +134,12 @@ def test_the_system_s_resolver_gives_each_address_once() -> None:
     assert set(found) <= {"127.0.0.1", "::1"}
 
 
-def test_p37_this_machine_s_own_addresses_are_told_from_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket.socket, "connect", _socket.socket.connect)  # past the guard: a datagram socket sends nothing here
+def test_p37_this_machine_s_own_addresses_are_told_from_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        socket.socket, "connect", _socket.socket.connect
+    )  # past the guard: a datagram socket sends nothing here
     elsewhere = "93.184.216.34"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         routed = probe.connect_ex((elsewhere, 9)) == 0

@@ -21,7 +21,10 @@ FILES = {"kit_config.json": CONFIG, "tool-a/run.sh": b"#!/bin/sh\n", "tool-a/üb
 
 
 def tree(files: dict[str, bytes], *, mode: int = FILE, **modes: int) -> KitTree:
-    entries = [TreeEntry(path=path, mode=modes.get(path, mode), size=len(data)) for path, data in files.items()]
+    entries = [
+        TreeEntry(path=path, mode=modes.get(path, mode), size=len(data))
+        for path, data in files.items()
+    ]
 
     def read(wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
         return ((entry, files[entry.path]) for entry in wanted)
@@ -37,8 +40,14 @@ def put(at: Path, data: bytes) -> str:
 def test_what_is_packed_comes_back_with_its_bytes_and_executable_bits(tmp_path: Path) -> None:
     given = tree(FILES, **{"tool-a/run.sh": EXECUTABLE})
     back = archive_tree(put(tmp_path, pack(given)))
-    assert back.kit_id == "mine" and {entry.path: data for entry, data in back.read(back.entries)} == FILES
-    assert {entry.path: entry.mode for entry in back.entries} == {**dict.fromkeys(FILES, FILE), "tool-a/run.sh": EXECUTABLE}
+    assert (
+        back.kit_id == "mine"
+        and {entry.path: data for entry, data in back.read(back.entries)} == FILES
+    )
+    assert {entry.path: entry.mode for entry in back.entries} == {
+        **dict.fromkeys(FILES, FILE),
+        "tool-a/run.sh": EXECUTABLE,
+    }
 
 
 def test_the_order_in_which_files_are_found_changes_no_byte() -> None:
@@ -54,7 +63,10 @@ GOLDEN = "10971b5bfa18cc336eeb370900c69f200b0bfcaf506d07296c5120386196941b"
 
 def test_every_unzip_can_read_it(tmp_path: Path) -> None:
     with zipfile.ZipFile(put(tmp_path, pack(tree(FILES)))) as archive:
-        assert archive.testzip() is None and {name: archive.read(name) for name in archive.namelist()} == FILES
+        assert (
+            archive.testzip() is None
+            and {name: archive.read(name) for name in archive.namelist()} == FILES
+        )
 
 
 HOSTILE_ENTRIES: list[tuple[str, dict[str, bytes], int]] = [
@@ -87,14 +99,22 @@ HOSTILE_ENTRIES: list[tuple[str, dict[str, bytes], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("files", "mode"), [case[1:] for case in HOSTILE_ENTRIES], ids=[case[0] for case in HOSTILE_ENTRIES])
-def test_p9_one_bad_entry_refuses_the_archive(tmp_path: Path, files: dict[str, bytes], mode: int) -> None:
+@pytest.mark.parametrize(
+    ("files", "mode"),
+    [case[1:] for case in HOSTILE_ENTRIES],
+    ids=[case[0] for case in HOSTILE_ENTRIES],
+)
+def test_p9_one_bad_entry_refuses_the_archive(
+    tmp_path: Path, files: dict[str, bytes], mode: int
+) -> None:
     data = pack(tree({"kit_config.json": CONFIG, **files}, mode=mode, **{"kit_config.json": FILE}))
     with pytest.raises((InvalidDocument, Refused)):
         archive_tree(put(tmp_path, data))
 
 
-def zipped(change: Callable[[zipfile.ZipFile], None], *, compression: int = zipfile.ZIP_STORED) -> bytes:
+def zipped(
+    change: Callable[[zipfile.ZipFile], None], *, compression: int = zipfile.ZIP_STORED
+) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", compression) as archive:
         archive.writestr("kit_config.json", CONFIG)
@@ -120,9 +140,23 @@ HOSTILE_FORMS: list[tuple[str, bytes]] = [
     ("a comment", patched(GOOD[:-2], b"PK\5\6", b"PK\5\6") + b"\1\0x"),
     ("bytes between the files and the directory", patched(GOOD, b"PK\1\2", b"xPK\1\2", count=1)),
     ("another content", patched(GOOD, b"#!/bin/sh", b"#!/bin/no")),
-    ("another name in the local header", patched(GOOD, b"tool-a/run.sh", b"tool-a/ran.sh", count=1)),
-    ("deflated", zipped(lambda archive: archive.writestr("a", bytes(10_000)), compression=zipfile.ZIP_DEFLATED)),
-    ("a bomb", zipped(lambda archive: archive.writestr("a", bytes(50_000_000)), compression=zipfile.ZIP_DEFLATED)),
+    (
+        "another name in the local header",
+        patched(GOOD, b"tool-a/run.sh", b"tool-a/ran.sh", count=1),
+    ),
+    (
+        "deflated",
+        zipped(
+            lambda archive: archive.writestr("a", bytes(10_000)), compression=zipfile.ZIP_DEFLATED
+        ),
+    ),
+    (
+        "a bomb",
+        zipped(
+            lambda archive: archive.writestr("a", bytes(50_000_000)),
+            compression=zipfile.ZIP_DEFLATED,
+        ),
+    ),
     ("written by another program", zipped(lambda archive: archive.writestr("a", b"x"))),
     ("encrypted", patched(GOOD, b"\x14\0\0\x08", b"\x14\0\1\x08")),
     ("zip64", patched(GOOD, b"\x14\0\0\x08", b"\x2d\0\0\x08")),
@@ -137,7 +171,9 @@ HOSTILE_FORMS: list[tuple[str, bytes]] = [
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("data", [case[1] for case in HOSTILE_FORMS], ids=[case[0] for case in HOSTILE_FORMS])
+@pytest.mark.parametrize(
+    "data", [case[1] for case in HOSTILE_FORMS], ids=[case[0] for case in HOSTILE_FORMS]
+)
 def test_whatever_pack_does_not_write_is_not_read(tmp_path: Path, data: bytes) -> None:
     with pytest.raises((InvalidDocument, Refused)):
         back = archive_tree(put(tmp_path, data))
@@ -150,8 +186,13 @@ def test_every_single_byte_changed_is_noticed_or_is_another_kit(tmp_path: Path) 
         changed[at] ^= 0x01
         with pytest.raises((InvalidDocument, Refused)):
             back = archive_tree(put(tmp_path, bytes(changed)))
-            assert pack(back) == bytes(changed) and {entry.path: data for entry, data in back.read(back.entries)} == FILES
-            raise InvalidDocument("only a name or the executable bit may differ, and is what it says")
+            assert (
+                pack(back) == bytes(changed)
+                and {entry.path: data for entry, data in back.read(back.entries)} == FILES
+            )
+            raise InvalidDocument(
+                "only a name or the executable bit may differ, and is what it says"
+            )
 
 
 def test_a_name_twice_is_refused(tmp_path: Path) -> None:
@@ -160,7 +201,9 @@ def test_a_name_twice_is_refused(tmp_path: Path) -> None:
         archive_tree(put(tmp_path, patched(data, b"tool-a/run2", b"tool-a/run1")))
 
 
-def test_p10_a_number_of_entries_beyond_the_bound_is_refused_before_they_are_read(tmp_path: Path) -> None:
+def test_p10_a_number_of_entries_beyond_the_bound_is_refused_before_they_are_read(
+    tmp_path: Path,
+) -> None:
     data = pack(tree({f"f{number:05}": b"" for number in range(MAX_ENTRIES + 1)}))
     with pytest.raises(Refused, match="more than 10000"):
         archive_tree(put(tmp_path, data))
@@ -184,9 +227,18 @@ def test_what_is_no_file_never_blocks(tmp_path: Path) -> None:
 
 def test_the_clock_the_umask_and_the_locale_change_no_byte(tmp_path: Path) -> None:
     code = "import sys; from tests.kits.test_archives import GOOD; sys.stdout.buffer.write(GOOD)"
-    for number, environment in enumerate(({"TZ": "Asia/Tokyo", "LC_ALL": "C"}, {"TZ": "UTC", "PYTHONHASHSEED": "7", "PYTHONUTF8": "0"})):
+    for number, environment in enumerate(
+        (
+            {"TZ": "Asia/Tokyo", "LC_ALL": "C"},
+            {"TZ": "UTC", "PYTHONHASHSEED": "7", "PYTHONUTF8": "0"},
+        )
+    ):
         umask = 0o077 * number
         done = subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, **environment}, stdout=subprocess.PIPE, check=True, umask=umask
+            [sys.executable, "-c", code],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            check=True,
+            umask=umask,
         )
         assert done.stdout == GOOD

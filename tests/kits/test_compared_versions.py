@@ -1,4 +1,6 @@
-"""Versions of tools matched and compared: single tools, directories of tools, kits, and what is gone or new."""
+"""Versions of tools matched and compared: single tools, directories of tools, kits, and what is
+gone or new.
+"""
 
 from pathlib import Path
 
@@ -10,7 +12,11 @@ from vespe.kits.compared_versions import compare
 
 
 def verdicts(old: Path | str, new: Path | str) -> list[tuple[str, str, str]]:
-    return [(one.tool, change.part, change.verdict) for one in compare(str(old), str(new)) for change in one.changes]
+    return [
+        (one.tool, change.part, change.verdict)
+        for one in compare(str(old), str(new))
+        for change in one.changes
+    ]
 
 
 def test_two_tools_are_compared_whatever_they_are_called(tmp_path: Path) -> None:
@@ -19,9 +25,12 @@ def test_two_tools_are_compared_whatever_they_are_called(tmp_path: Path) -> None
     assert ("b", "name", "breaking") in verdicts(old, new)
 
 
-def test_a_script_that_differs_is_unknown_and_one_that_does_not_is_no_change(tmp_path: Path) -> None:
+def test_a_script_that_differs_is_unknown_and_one_that_does_not_is_no_change(
+    tmp_path: Path,
+) -> None:
     one, same, other = (
-        python_tool(tmp_path / name / "tool-a", "a", body) for name, body in (("1", "return 1"), ("2", "return 1"), ("3", "return 2"))
+        python_tool(tmp_path / name / "tool-a", "a", body)
+        for name, body in (("1", "return 1"), ("2", "return 1"), ("3", "return 2"))
     )
     assert verdicts(one, same) == []
     assert verdicts(one, other) == [("a", "command", "unknown")]
@@ -32,11 +41,21 @@ def test_in_a_set_tools_are_matched_by_name_then_by_uid(tmp_path: Path) -> None:
         python_tool(tmp_path / "old" / uid, name, "return 1", params="", description="d")
     for uid, name in (("tool-9", "stays"), ("tool-2", "after"), ("tool-4", "fresh")):
         python_tool(tmp_path / "new" / uid, name, "return 1", params="", description="d")
-    found = {(tool, part, verdict) for tool, part, verdict in verdicts(tmp_path / "old", tmp_path / "new") if part != "command"}
-    assert found == {("gone", "tool", "breaking"), ("fresh", "tool", "compatible"), ("after", "name", "breaking")}
+    found = {
+        (tool, part, verdict)
+        for tool, part, verdict in verdicts(tmp_path / "old", tmp_path / "new")
+        if part != "command"
+    }
+    assert found == {
+        ("gone", "tool", "breaking"),
+        ("fresh", "tool", "compatible"),
+        ("after", "name", "breaking"),
+    }
 
 
-def test_kits_are_named_by_their_id(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kits_are_named_by_their_id(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
     for kit_id in ("one", "two"):
         write_kit(tmp_path / "kits", kit_id)
@@ -47,13 +66,21 @@ def test_kits_are_named_by_their_id(tmp_path: Path, home: Path, monkeypatch: pyt
 
 def test_a_project_stands_for_its_own_tools(project: Path, tmp_path: Path) -> None:
     python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
-    assert verdicts(project, project / ".vespe") == [] and verdicts(project, project / ".vespe/tools") == []
+    assert (
+        verdicts(project, project / ".vespe") == []
+        and verdicts(project, project / ".vespe/tools") == []
+    )
 
 
 def test_what_is_not_there_or_cannot_be_read_is_said(tmp_path: Path, home: Path) -> None:
     (tmp_path / "tool-x").mkdir()
     (tmp_path / "tool-x/config.json").write_text("{", encoding="utf-8")
     (tmp_path / "empty").mkdir()
-    for name, error in (("nowhere", NotFound), ("Not/a-kit", NotFound), ("empty", InvalidTool), ("tool-x", InvalidTool)):
+    for name, error in (
+        ("nowhere", NotFound),
+        ("Not/a-kit", NotFound),
+        ("empty", InvalidTool),
+        ("tool-x", InvalidTool),
+    ):
         with pytest.raises(error):
             compare(name, name, cwd=str(tmp_path))

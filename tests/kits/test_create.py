@@ -17,8 +17,19 @@ from vespe.kits.create import WORKFLOW, found_kit
 def test_a_new_kit_is_found_and_holds_what_a_repository_needs(home: Path) -> None:
     path, tool = found_kit(home / "data/vespe/kits", "brand_new", description="What it is for.")
     kit = roots.find_kit("brand_new")
-    assert (kit.path, kit.problem, kit.name, kit.description) == (path, None, "Brand new", "What it is for.")
-    assert sorted(os.listdir(path)) == [".github", ".gitignore", "README.md", "kit_config.json", tool.uid]
+    assert (kit.path, kit.problem, kit.name, kit.description) == (
+        path,
+        None,
+        "Brand new",
+        "What it is for.",
+    )
+    assert sorted(os.listdir(path)) == [
+        ".github",
+        ".gitignore",
+        "README.md",
+        "kit_config.json",
+        tool.uid,
+    ]
     assert os.listdir(home / "data/vespe/kits") == ["brand_new"]
 
 
@@ -72,5 +83,11 @@ def test_a_new_kit_leaves_nothing_behind_for_git_to_see(home: Path, tmp_path: Pa
     (Path(path) / tool.uid / "__pycache__").mkdir()
     (Path(path) / tool.uid / "__pycache__/x.pyc").write_bytes(b"")
     subprocess.run(["git", "init", "-q", path], check=True)
-    done = subprocess.run(["git", "-C", path, "add", "-An", "."], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        ["git", "-C", path, "add", "-An", "."],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert len(done.stdout.splitlines()) == 7

@@ -17,7 +17,9 @@ def test_files_come_back_by_path_without_their_directories() -> None:
     assert [(e.path, e.executable) for e in checked("it", entries)] == [("a/b", True), ("z", False)]
 
 
-@pytest.mark.parametrize("mode", [0o120000, 0o160000, 0o010000, 0o140000, 0o020000, 0o060000, 0o100664, 0o100777])
+@pytest.mark.parametrize(
+    "mode", [0o120000, 0o160000, 0o010000, 0o140000, 0o020000, 0o060000, 0o100664, 0o100777]
+)
 def test_p9_what_is_no_regular_file_is_refused_by_name(mode: int) -> None:
     with pytest.raises(Refused, match="'x'"):
         checked("it", [entry("x", mode)])

@@ -1,4 +1,6 @@
-"""Installing as a use case: what is staged, pinned and refused; the command's own tests show the rest."""
+"""Installing as a use case: what is staged, pinned and refused; the command's own tests show the
+rest.
+"""
 
 from pathlib import Path
 
@@ -12,8 +14,21 @@ from vespe.kits.fetch import Request
 from vespe.kits.lock import LockedKit
 
 
-def locked(kit_id: str, *, source: str = "/s", commit: str | None = "a" * 40, digest: str = "0", subdirectory: str = "") -> LockedKit:
-    return LockedKit(kit_id=kit_id, source=source, commit=commit, digest=f"v1:{digest * 64}", subdirectory=subdirectory)
+def locked(
+    kit_id: str,
+    *,
+    source: str = "/s",
+    commit: str | None = "a" * 40,
+    digest: str = "0",
+    subdirectory: str = "",
+) -> LockedKit:
+    return LockedKit(
+        kit_id=kit_id,
+        source=source,
+        commit=commit,
+        digest=f"v1:{digest * 64}",
+        subdirectory=subdirectory,
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,12 +41,16 @@ def locked(kit_id: str, *, source: str = "/s", commit: str | None = "a" * 40, di
         (locked("a", commit=None), locked("a", commit=None, digest="1"), "another version"),
     ],
 )
-def test_what_would_hide_another_version_is_refused(known: LockedKit, new: LockedKit, said: str) -> None:
+def test_what_would_hide_another_version_is_refused(
+    known: LockedKit, new: LockedKit, said: str
+) -> None:
     with pytest.raises(Refused, match=said):
         install.refuse_conflict({known.kit_id: known}, new)
 
 
-@pytest.mark.parametrize("new", [locked("a"), locked("b"), locked("b", source="/t", commit="b" * 40)])
+@pytest.mark.parametrize(
+    "new", [locked("a"), locked("b"), locked("b", source="/t", commit="b" * 40)]
+)
 def test_the_same_again_and_its_neighbours_are_fine(new: LockedKit) -> None:
     install.refuse_conflict({"a": locked("a")}, new)
 
@@ -39,7 +58,9 @@ def test_the_same_again_and_its_neighbours_are_fine(new: LockedKit) -> None:
 def test_nothing_is_left_of_what_was_only_prepared(tmp_path: Path, home: Path) -> None:
     source = gitrepo.published(tmp_path / "source", "rain")
     with install.prepared([Request(source=sources.parse_source(str(source)), base="/")]) as shown:
-        assert [review.kit_id for review in shown.unapproved] == ["rain"] and Path(shown.staged[0].path).is_dir()
+        assert [review.kit_id for review in shown.unapproved] == ["rain"] and Path(
+            shown.staged[0].path
+        ).is_dir()
     assert list(Path(store.store_dir()).iterdir()) == []
 
 

@@ -22,14 +22,18 @@ def kits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def restate(kit: Path, **stated: Any) -> None:
     path = kit / "kit_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | stated), encoding="utf-8")
+    path.write_text(
+        json.dumps(json.loads(path.read_text(encoding="utf-8")) | stated), encoding="utf-8"
+    )
 
 
 def test_every_tool_and_all_that_it_wants_beyond_are_named(kits: Path) -> None:
     kit = write_kit(kits, "web", allow_types=["http_request"], secrets=[])
     python_tool(kit / "tool-a", "reads", "return 1", secrets=["KEY"])
     python_tool(kit / "tool-b", "fits", "return 1")
-    with pytest.raises(Refused, match=r"'reads' is of type .* and wants the secret \"KEY\".*'fits' is of type") as refused:
+    with pytest.raises(
+        Refused, match=r"'reads' is of type .* and wants the secret \"KEY\".*'fits' is of type"
+    ) as refused:
         refuse_excess(str(kit), "web")
     assert set(refused.value.details["tools"]) == {"reads", "fits"}
 
@@ -42,7 +46,9 @@ def test_a_kit_within_its_limits_and_one_that_states_none_pass(kits: Path) -> No
     refuse_excess(str(kit), "web")
 
 
-def test_activation_refuses_with_6_and_changes_nothing(command: Command, kits: Path, project: Path) -> None:
+def test_activation_refuses_with_6_and_changes_nothing(
+    command: Command, kits: Path, project: Path
+) -> None:
     kit = write_kit(kits, "web", allow_hosts=["api.example.com"])
     details = {"type": "http_request", "path": "https://evil.example.com/x", "entrypoint": "GET"}
     write_tool(kit / "tool-a", "asks", implementation=details)
@@ -52,10 +58,14 @@ def test_activation_refuses_with_6_and_changes_nothing(command: Command, kits: P
     assert command("kit", "activate", "web", "--json").document["error"]["kit_id"] == "web"
 
 
-def test_a_tool_of_an_active_kit_that_comes_to_go_beyond_is_broken_and_does_not_run(command: Command, kits: Path) -> None:
+def test_a_tool_of_an_active_kit_that_comes_to_go_beyond_is_broken_and_does_not_run(
+    command: Command, kits: Path
+) -> None:
     kit = write_kit(kits, "web", allow_types=["python_script"])
     python_tool(kit / "tool-a", "one", "return 1")
-    assert command("kit", "activate", "web").code == 0 and command("tool", "run", "one").out == "1\n"
+    assert (
+        command("kit", "activate", "web").code == 0 and command("tool", "run", "one").out == "1\n"
+    )
     command("tool", "list")  # whatever a listing keeps
     restate(kit, allow_types=["shell_command"])
     (row,) = command("tool", "list", "--all", "--json", "--kit", "web").document["tools"]
@@ -69,7 +79,9 @@ def test_a_tool_of_an_active_kit_that_comes_to_go_beyond_is_broken_and_does_not_
 def test_a_statement_of_the_wrong_type_makes_the_kit_unusable(command: Command, kits: Path) -> None:
     python_tool(write_kit(kits, "web", allow_types="any") / "tool-a", "one", "return 1")
     assert command("kit", "activate", "web").code == 4
-    (kit,) = [kit for kit in command("kit", "list", "--json").document["kits"] if kit["kit_id"] == "web"]
+    (kit,) = [
+        kit for kit in command("kit", "list", "--json").document["kits"] if kit["kit_id"] == "web"
+    ]
     assert 'must be a list, not the string "any" at /allow_types' in kit["problem"]
 
 
@@ -81,11 +93,21 @@ def test_two_kits_read_each_its_own_key_of_the_same_name_and_neither_the_other_s
         kit = write_kit(kits, kit_id)
         for number, name in enumerate(names):
             schema = {"type": "object", "properties": {"name": {"type": "string", "default": name}}}
-            python_tool(kit / f"tool-{kit_id}{number}", f"of_{kit_id}{number}", body, params="name", schema=schema, secrets=[name])
+            python_tool(
+                kit / f"tool-{kit_id}{number}",
+                f"of_{kit_id}{number}",
+                body,
+                params="name",
+                schema=schema,
+                secrets=[name],
+            )
     command("kit", "activate", "a", "b")
     monkeypatch.setenv("VESPE_A__TOKEN", "key-of-a")
     command("config", "set", "secrets.VESPE_B__TOKEN", "key-of-b")
-    assert (command("tool", "run", "of_a0").out, command("tool", "run", "of_b0").out) == ("a-fo-yek", "b-fo-yek")
+    assert (command("tool", "run", "of_a0").out, command("tool", "run", "of_b0").out) == (
+        "a-fo-yek",
+        "b-fo-yek",
+    )
     stolen = command("tool", "run", "of_b1")
     assert stolen.code == 6 and "key-of-a"[::-1] not in stolen.out
     monkeypatch.delenv("VESPE_A__TOKEN")
@@ -93,15 +115,24 @@ def test_two_kits_read_each_its_own_key_of_the_same_name_and_neither_the_other_s
     assert missing.code == 6 and "VESPE_A__TOKEN or TOKEN" in missing.err
 
 
-def test_p36_a_kit_s_own_key_is_redacted_like_any_other(command: Command, kits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    python_tool(write_kit(kits, "a") / "tool-a", "leak", "import os\nreturn os.environ['TOKEN']", secrets=["TOKEN"])
+def test_p36_a_kit_s_own_key_is_redacted_like_any_other(
+    command: Command, kits: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python_tool(
+        write_kit(kits, "a") / "tool-a",
+        "leak",
+        "import os\nreturn os.environ['TOKEN']",
+        secrets=["TOKEN"],
+    )
     command("kit", "activate", "a")
     monkeypatch.setenv("VESPE_A__TOKEN", "hunter2-hunter2")
     said = command("tool", "run", "leak")
     assert said.code == 0 and "hunter2" not in said.out + said.err
 
 
-def test_a_kit_that_goes_beyond_itself_is_not_installed_to_be_activated(command: Command, tmp_path: Path, project: Path) -> None:
+def test_a_kit_that_goes_beyond_itself_is_not_installed_to_be_activated(
+    command: Command, tmp_path: Path, project: Path
+) -> None:
     python_tool(write_kit(tmp_path / "source", "web", allow_types=[]) / "tool-a", "one", "return 1")
     assert command("kit", "install", str(tmp_path / "source"), "--activate", "--yes").code == 6
     assert not (project / ".vespe/kits.lock.json").exists()

@@ -33,7 +33,9 @@ ODD: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("inside", ["", "tool-a"])
-def test_p11_an_odd_entry_refuses_the_folder_by_name(name: str, inside: str, tmp_path: Path) -> None:
+def test_p11_an_odd_entry_refuses_the_folder_by_name(
+    name: str, inside: str, tmp_path: Path
+) -> None:
     (tmp_path / inside).mkdir(exist_ok=True)
     ODD[name](tmp_path / inside / name)
     with pytest.raises(Refused, match=name):
@@ -68,7 +70,9 @@ def test_a_folder_is_its_files_without_byte_code(tmp_path: Path) -> None:
     (tmp_path / "tool-a" / "run").write_text("é", encoding="utf-8")
     (tmp_path / "tool-a" / "run").chmod(0o755)
     tree = origins.folder_tree(str(tmp_path), "weather")
-    assert [(e.path, e.executable, data) for e, data in tree.read(tree.entries)] == [("tool-a/run", True, "é".encode())]
+    assert [(e.path, e.executable, data) for e, data in tree.read(tree.entries)] == [
+        ("tool-a/run", True, "é".encode())
+    ]
 
 
 def test_a_link_to_a_folder_is_no_folder(tmp_path: Path) -> None:

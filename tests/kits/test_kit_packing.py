@@ -18,16 +18,24 @@ def kit(home: Path, tmp_path: Path) -> Path:
     return directory
 
 
-def test_a_kit_is_packed_by_its_directory_and_by_its_id_to_the_same_bytes(kit: Path, home: Path, tmp_path: Path) -> None:
+def test_a_kit_is_packed_by_its_directory_and_by_its_id_to_the_same_bytes(
+    kit: Path, home: Path, tmp_path: Path
+) -> None:
     first = pack_kit(str(kit), str(tmp_path / "first.kit"))
     (home / "data/vespe/kits").mkdir(parents=True)
     kit.rename(home / "data/vespe/kits/mine")
     second = pack_kit("mine", str(tmp_path / "second.kit"))
-    assert (first.digest, first.files, first.size) == (second.digest, 4, (tmp_path / "first.kit").stat().st_size)
+    assert (first.digest, first.files, first.size) == (
+        second.digest,
+        4,
+        (tmp_path / "first.kit").stat().st_size,
+    )
     assert (tmp_path / "first.kit").read_bytes() == (tmp_path / "second.kit").read_bytes()
 
 
-def test_git_byte_code_and_earlier_archives_stay_out_and_times_and_umasks_do_not_matter(kit: Path) -> None:
+def test_git_byte_code_and_earlier_archives_stay_out_and_times_and_umasks_do_not_matter(
+    kit: Path,
+) -> None:
     before = pack_kit(str(kit), str(kit / "mine.kit")).digest
     subprocess.run(["git", "init", "-q", str(kit)], check=True)
     (kit / "tool-a/__pycache__").mkdir()
@@ -64,4 +72,8 @@ def test_what_is_no_kit_or_a_broken_one_is_said(kit: Path, tmp_path: Path) -> No
 
 def test_the_command_writes_into_the_working_directory(kit: Path) -> None:
     done = vespe("kit", "pack", cwd=kit)
-    assert done.returncode == 0 and "packed mine: 4 files" in done.stderr and (kit / "mine.kit").is_file()
+    assert (
+        done.returncode == 0
+        and "packed mine: 4 files" in done.stderr
+        and (kit / "mine.kit").is_file()
+    )

@@ -18,13 +18,24 @@ def mine(home: Path, tmp_path: Path) -> Path:
     return kit
 
 
-def test_a_linked_kit_is_found_where_it_is_and_hides_another_of_its_id(mine: Path, home: Path) -> None:
+def test_a_linked_kit_is_found_where_it_is_and_hides_another_of_its_id(
+    mine: Path, home: Path
+) -> None:
     write_kit(home / "data/vespe/kits", "mine")
     assert link_kit(mine) == link_kit(mine) == ("mine", str(mine))
     linked, hidden = [kit for kit in roots.find_kits() if kit.kit_id == "mine"]
-    assert (linked.path, linked.root_kind, linked.problem, linked.tools) == (str(mine), "link", None, 1)
+    assert (linked.path, linked.root_kind, linked.problem, linked.tools) == (
+        str(mine),
+        "link",
+        None,
+        1,
+    )
     assert hidden.problem == f"hidden by {mine}"
-    assert unlink_kit("mine") == str(mine) and roots.find_kit("mine").root_kind == "user" and mine.exists()
+    assert (
+        unlink_kit("mine") == str(mine)
+        and roots.find_kit("mine").root_kind == "user"
+        and mine.exists()
+    )
 
 
 def test_the_directory_may_have_another_name_than_the_kit(mine: Path) -> None:

@@ -1,4 +1,6 @@
-"""The lock: one order whoever writes it, one step that counts, and what comes with a repository is not believed."""
+"""The lock: one order whoever writes it, one step that counts, and what comes with a repository is
+not believed.
+"""
 
 import json
 from pathlib import Path
@@ -16,7 +18,14 @@ DIGEST = "v1:" + "a" * 64
 
 def kit(kit_id: str, **fields: Any) -> LockedKit:
     return LockedKit(
-        **{"kit_id": kit_id, "source": "https://github.com/o/r", "digest": DIGEST, "commit": "b" * 40, "files": ("a", "b"), **fields}
+        **{
+            "kit_id": kit_id,
+            "source": "https://github.com/o/r",
+            "digest": DIGEST,
+            "commit": "b" * 40,
+            "files": ("a", "b"),
+            **fields,
+        }
     )
 
 
@@ -28,7 +37,9 @@ def lock(tmp_path: Path, home: Path) -> str:
 
 def write(lock: str, **entry: Any) -> None:
     known = {"source": "https://example.org/kit", "commit": "b" * 40, "digest": DIGEST}
-    Path(lock).write_text(json.dumps({"version": 1, "kits": {"rain": known | entry}}), encoding="utf-8")
+    Path(lock).write_text(
+        json.dumps({"version": 1, "kits": {"rain": known | entry}}), encoding="utf-8"
+    )
 
 
 def test_a_lock_is_the_same_whatever_the_order_of_installing(lock: str) -> None:
@@ -42,7 +53,9 @@ def test_a_lock_is_the_same_whatever_the_order_of_installing(lock: str) -> None:
 
 def test_what_is_read_is_what_was_written_and_unknown_keys_stay(lock: str) -> None:
     write(lock, x_note="mine")
-    kit_lock.update_lock(lock, lambda kits: kits.update(sun=kit("sun", signer="me", ref="v1", subdirectory="a/b")))
+    kit_lock.update_lock(
+        lock, lambda kits: kits.update(sun=kit("sun", signer="me", ref="v1", subdirectory="a/b"))
+    )
     assert kit_lock.read_lock(lock)["sun"] == kit("sun", signer="me", ref="v1", subdirectory="a/b")
     assert json.loads(Path(lock).read_text(encoding="utf-8"))["kits"]["rain"]["x_note"] == "mine"
 
@@ -83,7 +96,9 @@ def test_a_merge_conflict_is_reported_as_one_with_its_line(marker: str, lock: st
         ({"files": "x"}, "/kits/rain/files"),
     ],
 )
-def test_p8_a_lock_that_came_with_a_repository_is_held_to_the_same_rules(entry: dict[str, Any], pointer: str, lock: str) -> None:
+def test_p8_a_lock_that_came_with_a_repository_is_held_to_the_same_rules(
+    entry: dict[str, Any], pointer: str, lock: str
+) -> None:
     write(lock, **entry)
     with pytest.raises(InvalidDocument) as wrong:
         kit_lock.read_lock(lock)
@@ -91,7 +106,15 @@ def test_p8_a_lock_that_came_with_a_repository_is_held_to_the_same_rules(entry: 
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"kits": []}', '{"kits": {"../x": {}}}', '{"kits": {"rain": 1}}', '{"version": 2, "kits": {}}']
+    "text",
+    [
+        "{",
+        "[]",
+        '{"kits": []}',
+        '{"kits": {"../x": {}}}',
+        '{"kits": {"rain": 1}}',
+        '{"version": 2, "kits": {}}',
+    ],
 )
 def test_p51_what_is_no_lock_of_this_version_is_refused_and_stays(text: str, lock: str) -> None:
     Path(lock).write_text(text, encoding="utf-8")
@@ -120,9 +143,13 @@ def test_p45_what_a_killed_process_left_beside_the_lock_goes(lock: str) -> None:
     assert not left.exists()
 
 
-def test_merges_of_two_branches_that_install_different_kits_are_clean(lock: str, tmp_path: Path) -> None:
+def test_merges_of_two_branches_that_install_different_kits_are_clean(
+    lock: str, tmp_path: Path
+) -> None:
     top = gitrepo.repository(tmp_path)
-    kit_lock.update_lock(lock, lambda kits: kits.update({name: kit(name) for name in ("aa", "mm", "zz")}))
+    kit_lock.update_lock(
+        lock, lambda kits: kits.update({name: kit(name) for name in ("aa", "mm", "zz")})
+    )
     gitrepo.commit(top)
     for branch, name in (("one", "bb"), ("two", "nn")):
         gitrepo.git(top, "checkout", "--quiet", "-b", branch, "main")

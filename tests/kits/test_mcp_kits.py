@@ -20,12 +20,27 @@ def drafted(*definitions: dict[str, Any]) -> mcp_kits.Draft:
 
 
 def test_each_definition_becomes_a_tool_that_loads_and_pins_it(home: Path) -> None:
-    path = mcp_kits.write(drafted(definition(title="Echo", annotations={"readOnlyHint": True}), definition("other")))
+    path = mcp_kits.write(
+        drafted(definition(title="Echo", annotations={"readOnlyHint": True}), definition("other"))
+    )
     kit = roots.find_kit("things")
     assert (kit.path, kit.tools, kit.version, kit.problem) == (path, 2, "2", None)
-    tool = next(t for t in (directory.load(f"{path}/{uid}", kit_id="things") for uid in drafted(definition()).tools) if t.name == "echo")
-    assert tool.annotations == {"readOnlyHint": True, "title": "Echo"} and tool.secrets == ("TOKEN",) and tool.timeout_s == 5
-    assert tool.implementation is not None and tool.implementation.args["command"] == ["serve", "it"]
+    tool = next(
+        t
+        for t in (
+            directory.load(f"{path}/{uid}", kit_id="things") for uid in drafted(definition()).tools
+        )
+        if t.name == "echo"
+    )
+    assert (
+        tool.annotations == {"readOnlyHint": True, "title": "Echo"}
+        and tool.secrets == ("TOKEN",)
+        and tool.timeout_s == 5
+    )
+    assert tool.implementation is not None and tool.implementation.args["command"] == [
+        "serve",
+        "it",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,27 +52,46 @@ def test_each_definition_becomes_a_tool_that_loads_and_pins_it(home: Path) -> No
         (["env"], {}),
     ],
 )
-def test_a_launcher_may_write_where_it_keeps_what_it_fetches(words: list[str], written: dict[str, Any]) -> None:
-    assert mcp_kits.permissions_of({"command": words}) == written and mcp_kits.permissions_of({"url": "https://a.example"}) == {}
+def test_a_launcher_may_write_where_it_keeps_what_it_fetches(
+    words: list[str], written: dict[str, Any]
+) -> None:
+    assert (
+        mcp_kits.permissions_of({"command": words}) == written
+        and mcp_kits.permissions_of({"url": "https://a.example"}) == {}
+    )
 
 
 def test_what_was_written_is_known_again(home: Path) -> None:
     made = drafted(definition(outputSchema={"type": "object"}))
     mcp_kits.write(made)
-    assert mcp_kits.taken("things") and mcp_kits.known_server("things") == (SERVER, dict(made.definitions))
-    assert mcp_kits.known_server("things")[1]["echo"] == mcp_definitions.pinned(definition(outputSchema={"type": "object"}))
+    assert mcp_kits.taken("things") and mcp_kits.known_server("things") == (
+        SERVER,
+        dict(made.definitions),
+    )
+    assert mcp_kits.known_server("things")[1]["echo"] == mcp_definitions.pinned(
+        definition(outputSchema={"type": "object"})
+    )
 
 
 @pytest.mark.parametrize(
     "odd",
     [
         definition("bad schema", inputSchema={"type": "nope"}),
-        definition("remote", inputSchema={"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}}),
+        definition(
+            "remote",
+            inputSchema={"type": "object", "properties": {"x": {"$ref": "https://example.com/s"}}},
+        ),
         definition("none", inputSchema=None),
         definition("echo!"),
         definition("echo", description="${env:HOME}"),
     ],
-    ids=["schema", "remote reference", "no schema", "the same name here", "a secret in the description"],
+    ids=[
+        "schema",
+        "remote reference",
+        "no schema",
+        "the same name here",
+        "a secret in the description",
+    ],
 )
 def test_a_tool_that_could_not_run_here_is_left_out_with_the_reason(odd: dict[str, Any]) -> None:
     made = drafted(definition("echo_"), odd)
@@ -70,7 +104,8 @@ def test_a_snapshot_is_replaced_whole_and_nothing_is_left_beside(home: Path) -> 
     path = mcp_kits.write(drafted(definition("two")))
     assert os.listdir(os.path.dirname(path)) == ["things"]
     assert (
-        sorted(json.loads((Path(path) / "mcp_tools.json").read_text(encoding="utf-8"))) == ["two"] and roots.find_kit("things").tools == 1
+        sorted(json.loads((Path(path) / "mcp_tools.json").read_text(encoding="utf-8"))) == ["two"]
+        and roots.find_kit("things").tools == 1
     )
 
 
@@ -86,7 +121,10 @@ def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
         mcp_kits.known_server("plain")
 
 
-@pytest.mark.parametrize("server", [{"url": "file:///etc"}, {"url": "https://h", "headers": {"a\n": "b"}}, {"url": "https://u@h"}])
+@pytest.mark.parametrize(
+    "server",
+    [{"url": "file:///etc"}, {"url": "https://h", "headers": {"a\n": "b"}}, {"url": "https://u@h"}],
+)
 def test_a_server_that_no_tool_may_name_is_refused(server: dict[str, Any]) -> None:
     with pytest.raises(InvalidDocument):
         mcp_kits.check_server(server)

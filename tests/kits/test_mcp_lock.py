@@ -1,4 +1,6 @@
-"""MCP servers in a project's lock: what is kept, what is missing here, and what a stranger's lock may not say."""
+"""MCP servers in a project's lock: what is kept, what is missing here, and what a stranger's lock
+may not say.
+"""
 
 import json
 from pathlib import Path
@@ -33,11 +35,16 @@ def test_a_lock_keeps_how_a_server_is_reached_and_what_it_defined(root: str) -> 
 
 def test_what_is_beside_the_servers_stays_and_a_server_can_go_again(root: str) -> None:
     path = Path(lock.project_lock(root))
-    path.write_text(json.dumps({"later": 1, **json.loads(path.read_text(encoding="utf-8"))}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"later": 1, **json.loads(path.read_text(encoding="utf-8"))}), encoding="utf-8"
+    )
     lock.update_lock(str(path), lambda kits: None)
     assert mcp_lock.of_project(root)
     mcp_lock.forget(root, ["things", "others"])
-    assert mcp_lock.of_project(root) == {} and json.loads(path.read_text(encoding="utf-8"))["later"] == 1
+    assert (
+        mcp_lock.of_project(root) == {}
+        and json.loads(path.read_text(encoding="utf-8"))["later"] == 1
+    )
 
 
 def test_other_definitions_are_missing_here_and_refused_from_the_server(root: str) -> None:

@@ -18,7 +18,9 @@ def origin(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Origin
     gitrepo.commit(source)
     if request.param == "folder":
         return FolderOrigin(path=str(source))
-    return CommitOrigin(session=Session(directory=str(source / ".git"), what="it", kind="path"), commit="main")
+    return CommitOrigin(
+        session=Session(directory=str(source / ".git"), what="it", kind="path"), commit="main"
+    )
 
 
 def test_directories_and_those_that_are_kits(origin: Origin) -> None:
@@ -30,7 +32,11 @@ def test_directories_and_those_that_are_kits(origin: Origin) -> None:
 def test_a_config_and_a_tree(origin: Origin) -> None:
     assert b'"kit_id": "rain"' in origin.config("rain")
     tree = origin.tree("rain", "rain")
-    assert (tree.kit_id, tree.subdirectory, tree.entries[0].path) == ("rain", "rain", "kit_config.json")
+    assert (tree.kit_id, tree.subdirectory, tree.entries[0].path) == (
+        "rain",
+        "rain",
+        "kit_config.json",
+    )
 
 
 def test_p9_a_config_that_is_a_link_is_refused(tmp_path: Path, home: Path) -> None:

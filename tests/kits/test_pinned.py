@@ -28,7 +28,10 @@ def tool(tmp_path: Path, home: Path) -> Path:
 def test_the_copy_is_private_and_has_the_kit_s_config_beside_it(tool: Path) -> None:
     with pinned.pinned(str(tool)) as copy:
         assert os.path.basename(copy) == "tool-a" and copy != str(tool)
-        assert Path(copy, "../kit_config.json").read_bytes() == (tool.parent / "kit_config.json").read_bytes()
+        assert (
+            Path(copy, "../kit_config.json").read_bytes()
+            == (tool.parent / "kit_config.json").read_bytes()
+        )
     assert not os.path.exists(copy)
 
 
@@ -44,9 +47,14 @@ def test_bytes_that_nobody_approved_do_not_run(tool: Path, home: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("mutation", ["change", "add", "remove", "link", "mode", "config", "manifest"])
+@pytest.mark.parametrize(
+    "mutation", ["change", "add", "remove", "link", "mode", "config", "manifest"]
+)
 def test_p4_whatever_changed_is_refused_by_name(mutation: str, tool: Path) -> None:
-    target = {"config": tool.parent / "kit_config.json", "manifest": tool.parent.parent / "manifest"}.get(mutation, tool / "main.py")
+    target = {
+        "config": tool.parent / "kit_config.json",
+        "manifest": tool.parent.parent / "manifest",
+    }.get(mutation, tool / "main.py")
     os.chmod(target.parent, 0o755)
     if mutation == "add":
         target = tool / "json.py"

@@ -60,8 +60,12 @@ def be_no_kit(kit: Path, elsewhere: Path) -> None:
     (kit / "kit_config.json").unlink()
 
 
-@pytest.mark.parametrize("change", [put_file, put_repository, put_link, be_a_link, be_in_a_link, be_no_kit])
-def test_p12_what_vespe_did_not_make_is_not_deleted(change: Callable[[Path, Path], None], own: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change", [put_file, put_repository, put_link, be_a_link, be_in_a_link, be_no_kit]
+)
+def test_p12_what_vespe_did_not_make_is_not_deleted(
+    change: Callable[[Path, Path], None], own: Path, tmp_path: Path
+) -> None:
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (elsewhere / "file").touch()
     change(own, elsewhere)

@@ -34,7 +34,12 @@ def test_the_tables_are_as_long_as_promised() -> None:
     ("text", "kind", "kept", "ref"),
     [
         ("https://example.org/team/kit", "https", "https://example.org/team/kit", None),
-        ("https://example.org:8443/kit.git@v1.2.0", "https", "https://example.org:8443/kit.git", "v1.2.0"),
+        (
+            "https://example.org:8443/kit.git@v1.2.0",
+            "https",
+            "https://example.org:8443/kit.git",
+            "v1.2.0",
+        ),
         ("https://git.sr.ht/~user/kit/", "https", "https://git.sr.ht/~user/kit", None),
         ("ssh://git@example.org/team/kit@main", "ssh", "ssh://git@example.org/team/kit", "main"),
         ("ssh://example.org:2222/kit", "ssh", "ssh://example.org:2222/kit", None),
@@ -48,7 +53,9 @@ def test_the_tables_are_as_long_as_promised() -> None:
         (f"gh:owner/repo@{'a' * 40}", "https", "https://github.com/owner/repo", "a" * 40),
     ],
 )
-def test_a_source_is_its_kind_its_place_and_its_ref(text: str, kind: str, kept: str, ref: str | None) -> None:
+def test_a_source_is_its_kind_its_place_and_its_ref(
+    text: str, kind: str, kept: str, ref: str | None
+) -> None:
     source = sources.parse_source(text)
     assert (source.kind, source.text, source.ref) == (kind, kept, ref)
 
@@ -75,13 +82,29 @@ def test_a_near_miss_is_told_what_to_write(text: str, hint: str) -> None:
     assert hint in refused.value.hint
 
 
-@pytest.mark.parametrize("text", ["team_tools.kit", "dist/team-tools-1.0.kit", "./team_tools.kit", "/srv/kits/team_tools.kit"])
+@pytest.mark.parametrize(
+    "text",
+    ["team_tools.kit", "dist/team-tools-1.0.kit", "./team_tools.kit", "/srv/kits/team_tools.kit"],
+)
 def test_an_archive_is_named_as_any_file_is(text: str) -> None:
     source = sources.parse_source(text)
-    assert source.kind == "archive" and source.path("/base") == (text if text.startswith("/") else f"/base/{text.removeprefix('./')}")
+    assert source.kind == "archive" and source.path("/base") == (
+        text if text.startswith("/") else f"/base/{text.removeprefix('./')}"
+    )
 
 
-@pytest.mark.parametrize("text", ["ext::sh -c x.kit", "-x.kit", "--upload-pack=x.kit", "a:b.kit", "$HOME/x.kit", "x.kit;id", "fd::7/x.kit"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ext::sh -c x.kit",
+        "-x.kit",
+        "--upload-pack=x.kit",
+        "a:b.kit",
+        "$HOME/x.kit",
+        "x.kit;id",
+        "fd::7/x.kit",
+    ],
+)
 def test_what_only_ends_like_an_archive_is_refused(text: str) -> None:
     with pytest.raises(Refused):
         sources.parse_source(text)

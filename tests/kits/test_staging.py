@@ -19,7 +19,8 @@ from vespe.kits.entry_rules import KitTree
 
 def tree(contents: dict[str, bytes], *, lie: int = 0) -> KitTree:
     entries = tuple(
-        TreeEntry(path=p, mode=EXECUTABLE if p.endswith("sh") else FILE, size=len(c) + lie) for p, c in sorted(contents.items())
+        TreeEntry(path=p, mode=EXECUTABLE if p.endswith("sh") else FILE, size=len(c) + lie)
+        for p, c in sorted(contents.items())
     )
 
     def read(wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
@@ -29,11 +30,17 @@ def tree(contents: dict[str, bytes], *, lie: int = 0) -> KitTree:
 
 
 @pytest.mark.parametrize("many", [0, 100])
-def test_files_have_their_bytes_and_modes_whatever_their_number(many: int, tmp_path: Path, home: Path) -> None:
-    contents = {"kit_config.json": b"{}", "tool-a/run.sh": b"#!", "tool-a/deep/er/x": b"\r\n"} | {f"n{n}": b"x" for n in range(many)}
+def test_files_have_their_bytes_and_modes_whatever_their_number(
+    many: int, tmp_path: Path, home: Path
+) -> None:
+    contents = {"kit_config.json": b"{}", "tool-a/run.sh": b"#!", "tool-a/deep/er/x": b"\r\n"} | {
+        f"n{n}": b"x" for n in range(many)
+    }
     staged = staging.stage(tree(contents), str(tmp_path))
     root = Path(staged.path)
-    assert {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()} == contents
+    assert {
+        str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()
+    } == contents
     assert (
         stat.S_IMODE((root / "tool-a/run.sh").stat().st_mode) == 0o755
         and stat.S_IMODE((root / "n0").stat().st_mode if many else 0o644) == 0o644
@@ -53,7 +60,9 @@ def test_p9_nothing_is_written_over_or_through_what_is_there(tmp_path: Path) -> 
         staging.stage(tree({"a": b"x"}), str(tmp_path))
 
 
-def test_p47_a_full_disk_is_a_sentence_with_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p47_a_full_disk_is_a_sentence_with_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -62,7 +71,9 @@ def test_p47_a_full_disk_is_a_sentence_with_its_path(tmp_path: Path, monkeypatch
         staging.stage(tree({"a": b"x"}), str(tmp_path))
 
 
-def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(_: int) -> int:
         ctypes.set_errno(errno.EIO)
         return -1
@@ -76,7 +87,9 @@ def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(tmp_path:
     files_staging.delete(staged.place)
 
 
-def test_where_no_file_system_can_be_flushed_whole_every_file_is(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_file_system_can_be_flushed_whole_every_file_is(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flushed: list[int] = []
     monkeypatch.setattr(staging, "_syncfs", lambda: None)
     monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(os.fstat(descriptor).st_ino))
@@ -87,9 +100,16 @@ def test_where_no_file_system_can_be_flushed_whole_every_file_is(tmp_path: Path,
     files_staging.delete(staged.place)
 
 
-def test_the_bytes_of_every_tool_s_config_are_kept_as_they_were_hashed(tmp_path: Path, home: Path) -> None:
+def test_the_bytes_of_every_tool_s_config_are_kept_as_they_were_hashed(
+    tmp_path: Path, home: Path
+) -> None:
     large = b"x" * (defaults.MAX_FILE_BYTES + 1)
-    contents = {"tool-a/config.json": b"{}", "tool-b/config.json": large, "config.json": b"1", "tool-a/deep/config.json": b"2"}
+    contents = {
+        "tool-a/config.json": b"{}",
+        "tool-b/config.json": large,
+        "config.json": b"1",
+        "tool-a/deep/config.json": b"2",
+    }
     staged = staging.stage(tree(contents), str(tmp_path))
     assert staged.configs == {"tool-a": b"{}"}
     files_staging.delete(staged.place)

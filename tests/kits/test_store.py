@@ -13,7 +13,9 @@ from vespe.files import digests
 from vespe.files.digests import File
 from vespe.kits import origins, staging, store
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "cases/git/digests.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "cases/git/digests.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.fixture
@@ -32,7 +34,9 @@ def put(source: Path) -> str:
 
 
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: str(row["name"]))
-def test_p6_the_digest_of_frozen_contents_never_changes(row: dict[str, object], tmp_path: Path, home: Path) -> None:
+def test_p6_the_digest_of_frozen_contents_never_changes(
+    row: dict[str, object], tmp_path: Path, home: Path
+) -> None:
     source = tmp_path / "weather"
     source.mkdir()
     for path, executable, content in row["files"]:  # type: ignore[attr-defined]  # from the table
@@ -47,10 +51,15 @@ def test_a_stored_kit_is_whole_and_read_only(stored: str) -> None:
     kit = Path(store.kit_path(stored, "weather"))
     for directory in (kit.parent, kit, kit / "tool-a"):
         assert directory.stat().st_mode & 0o777 == 0o555
-    assert store.stored() == (stored,) and set(store.manifest(stored)) >= {"kit_config.json", "tool-a/main.py"}
+    assert store.stored() == (stored,) and set(store.manifest(stored)) >= {
+        "kit_config.json",
+        "tool-a/main.py",
+    }
 
 
-def test_what_is_there_already_stays_and_what_was_changed_is_mended(stored: str, tmp_path: Path) -> None:
+def test_what_is_there_already_stays_and_what_was_changed_is_mended(
+    stored: str, tmp_path: Path
+) -> None:
     script = Path(store.kit_path(stored, "weather")) / "tool-a" / "main.py"
     inode = script.stat().st_ino
     assert put(tmp_path / "src/weather") == stored and script.stat().st_ino == inode
@@ -62,8 +71,12 @@ def _files(stored: str) -> list[Path]:
     return [path for path in Path(store.place_of(stored)).rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("mutation", ["byte", "mode", "add", "delete", "rename", "symlink", "directory"])
-def test_p6_every_mutation_of_every_file_is_found_and_named(mutation: str, tmp_path: Path, stored: str) -> None:
+@pytest.mark.parametrize(
+    "mutation", ["byte", "mode", "add", "delete", "rename", "symlink", "directory"]
+)
+def test_p6_every_mutation_of_every_file_is_found_and_named(
+    mutation: str, tmp_path: Path, stored: str
+) -> None:
     for index in range(len(_files(stored))):
         file = sorted(_files(stored))[index]
         os.chmod(file.parent, 0o755)
@@ -84,23 +97,49 @@ def test_p6_every_mutation_of_every_file_is_found_and_named(mutation: str, tmp_p
         found = store.differences(stored, "weather")
         named = {"add": "added.py", "rename": "renamed"}.get(mutation, file.name)
         if not (mutation == "mode" and file.name == "manifest"):
-            assert found and any(named in change or file.name in change for change in found), (file, found)
+            assert found and any(named in change or file.name in change for change in found), (
+                file,
+                found,
+            )
         assert put(tmp_path / "src/weather") == stored
 
 
-@pytest.mark.parametrize("digest", ["", "v1:", "v1:" + "A" * 64, "v2:" + "a" * 64, "v1:" + "a" * 64 + "\n", "v1:../../etc", "../x"])
+@pytest.mark.parametrize(
+    "digest",
+    [
+        "",
+        "v1:",
+        "v1:" + "A" * 64,
+        "v2:" + "a" * 64,
+        "v1:" + "a" * 64 + "\n",
+        "v1:../../etc",
+        "../x",
+    ],
+)
 def test_p12_only_a_digest_leads_into_the_store(digest: str) -> None:
     with pytest.raises(InvalidDocument):
         store.place_of(digest)
 
 
 def test_a_path_in_the_store_tells_its_kit(stored: str) -> None:
-    assert store.owner_of(store.kit_path(stored, "weather") + "/tool-a") == (stored, "weather", "tool-a")
-    for other in ("/", "/etc/passwd", store.store_dir(), store.store_dir() + "/x/y", store.place_of(stored)):
+    assert store.owner_of(store.kit_path(stored, "weather") + "/tool-a") == (
+        stored,
+        "weather",
+        "tool-a",
+    )
+    for other in (
+        "/",
+        "/etc/passwd",
+        store.store_dir(),
+        store.store_dir() + "/x/y",
+        store.place_of(stored),
+    ):
         assert store.owner_of(other) is None
 
 
-def test_p12_taking_out_deletes_the_place_and_never_what_a_link_leads_to(stored: str, tmp_path: Path) -> None:
+def test_p12_taking_out_deletes_the_place_and_never_what_a_link_leads_to(
+    stored: str, tmp_path: Path
+) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").touch()
     place = Path(store.place_of(stored))
@@ -115,10 +154,16 @@ def test_p12_taking_out_deletes_the_place_and_never_what_a_link_leads_to(stored:
     with store.locked():
         store.remove(stored)
         store.remove(stored)
-    assert (tmp_path / "mine" / "file").exists() and store.stored() == () and os.listdir(store.store_dir()) == []
+    assert (
+        (tmp_path / "mine" / "file").exists()
+        and store.stored() == ()
+        and os.listdir(store.store_dir()) == []
+    )
 
 
-def test_p45_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_not(stored: str) -> None:
+def test_p45_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_not(
+    stored: str,
+) -> None:
     left = Path(store.store_dir()) / f".vespe-{'a' * 24}.tmp"
     used = Path(store.store_dir()) / f".vespe-{'b' * 24}.tmp"
     (left / "deep").mkdir(parents=True, mode=0o755)
@@ -133,12 +178,17 @@ def test_p45_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_n
 
 
 def test_a_manifest_is_what_the_digest_is_made_of() -> None:
-    files = {"b": File(executable=True, sha256="0" * 64), "a": File(executable=False, sha256="1" * 64)}
+    files = {
+        "b": File(executable=True, sha256="0" * 64),
+        "a": File(executable=False, sha256="1" * 64),
+    }
     assert digests.manifest_of(files) == f"a\0-\0{'1' * 64}\nb\0x\0{'0' * 64}\n".encode()
     assert f"v1:{store.sha256_of(digests.manifest_of(files))}" == digests.digest_of(files)
 
 
-def test_p2_a_link_in_the_place_of_a_kit_is_a_change_though_its_bytes_are_the_same(stored: str, tmp_path: Path) -> None:
+def test_p2_a_link_in_the_place_of_a_kit_is_a_change_though_its_bytes_are_the_same(
+    stored: str, tmp_path: Path
+) -> None:
     place = Path(store.place_of(stored))
     place.rename(place.with_name("moved"))
     place.symlink_to("moved")

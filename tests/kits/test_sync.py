@@ -17,7 +17,9 @@ def lock(tmp_path: Path, home: Path) -> str:
     gitrepo.published(tmp_path / "source", "rain", "sun")
     (tmp_path / "project/.vespe").mkdir(parents=True)
     made = kit_lock.project_lock(tmp_path / "project")
-    with install.prepared([Request(source=sources.parse_source(f"{tmp_path}/source@v1"), base="/")]) as shown:
+    with install.prepared(
+        [Request(source=sources.parse_source(f"{tmp_path}/source@v1"), base="/")]
+    ) as shown:
         install.install(shown, made)
     return made
 
@@ -28,7 +30,9 @@ def kits(lock: str) -> dict[str, LockedKit]:
 
 def test_only_what_is_missing_or_changed_is_fetched(lock: str, tmp_path: Path) -> None:
     assert sync.missing(kits(lock)) == ()
-    Path(store.kit_path(kits(lock)["rain"].digest, "rain"), "kit_config.json").write_text("{}", encoding="utf-8")
+    Path(store.kit_path(kits(lock)["rain"].digest, "rain"), "kit_config.json").write_text(
+        "{}", encoding="utf-8"
+    )
     assert [kit.kit_id for kit in sync.missing(kits(lock))] == ["rain"]
     with sync.prepared(kits(lock), lock) as shown:
         assert [kit.kit_id for kit in shown.locked] == ["rain"] and shown.unapproved == ()
@@ -36,8 +40,14 @@ def test_only_what_is_missing_or_changed_is_fetched(lock: str, tmp_path: Path) -
     assert sync.missing(kits(lock)) == ()
 
 
-def test_each_ref_is_asked_once_and_what_cannot_be_asked_says_why(lock: str, tmp_path: Path) -> None:
+def test_each_ref_is_asked_once_and_what_cannot_be_asked_says_why(
+    lock: str, tmp_path: Path
+) -> None:
     assert sync.moved_refs(kits(lock), lock) == ()
     git(tmp_path / "source", "tag", "-d", "v1")
     (moved,) = sync.moved_refs(kits(lock), lock)
-    assert moved.kit_ids == ("rain", "sun") and moved.commit is None and "neither a tag nor a branch" in moved.why
+    assert (
+        moved.kit_ids == ("rain", "sun")
+        and moved.commit is None
+        and "neither a tag nor a branch" in moved.why
+    )

@@ -41,12 +41,19 @@ def test_a_lock_that_changed_while_somebody_read_is_not_overwritten(lock: str) -
     assert sorted(kit_lock.read_lock(lock)) == ["sun"]
 
 
-def test_where_the_old_version_is_not_here_all_of_the_new_one_is_shown_with_no_verdict(lock: str) -> None:
+def test_where_the_old_version_is_not_here_all_of_the_new_one_is_shown_with_no_verdict(
+    lock: str,
+) -> None:
     with store.locked():
         store.remove(kit_lock.read_lock(lock)["rain"].digest)
     with kit_update.prepared(kit_lock.read_lock(lock), lock) as update:
         (change,) = update.changes
-        assert change.verdict == "unknown" and "nothing to compare with" in change.tools[0].changes[0].message
-        assert any("+new" in diff for diff in change.tools[0].diffs) and all(old is None for old, _ in change.fields.values())
+        assert (
+            change.verdict == "unknown"
+            and "nothing to compare with" in change.tools[0].changes[0].message
+        )
+        assert any("+new" in diff for diff in change.tools[0].diffs) and all(
+            old is None for old, _ in change.fields.values()
+        )
         kit_update.apply(update, lock)
     assert not store.differences(kit_lock.read_lock(lock)["rain"].digest, "rain")

@@ -45,7 +45,11 @@ def shown(a: int, b: str = "x") -> str:
 
 
 def test_a_function_stays_a_function() -> None:
-    assert shown(1) == "1x" and inspect.isfunction(shown) and pickle.loads(pickle.dumps(shown)) is shown
+    assert (
+        shown(1) == "1x"
+        and inspect.isfunction(shown)
+        and pickle.loads(pickle.dumps(shown)) is shown
+    )
     assert [*inspect.signature(shown).parameters] == ["a", "b"]
 
 
@@ -63,7 +67,12 @@ def test_the_decorator_works_plain_and_with_options() -> None:
 
 def test_the_definition_says_what_the_function_and_the_decorator_say() -> None:
     made = shown.tool.definition
-    assert (made.name, made.description, made.tags, made.timeout_s) == ("shown", "Show both.", ("a",), 3)
+    assert (made.name, made.description, made.tags, made.timeout_s) == (
+        "shown",
+        "Show both.",
+        ("a",),
+        3,
+    )
     assert made.annotations == {"readOnlyHint": True} and made.output_schema == {"type": "string"}
     assert made.input_schema["properties"]["a"] == {"type": "integer", "description": "The first."}
     assert made.document["schema"]["input"] == made.input_schema
@@ -73,17 +82,59 @@ def test_what_arrives_is_of_the_parameters_types_and_what_returns_is_json(home: 
     seen: dict[str, Any] = {}
 
     def take(
-        point: Point, color: Color, user: User, points: list[Point], *, options: Options, kind: Literal["a"] = "a", when: datetime.date
+        point: Point,
+        color: Color,
+        user: User,
+        points: list[Point],
+        *,
+        options: Options,
+        kind: Literal["a"] = "a",
+        when: datetime.date,
     ) -> dict[str, Any]:
-        seen.update(point=point, color=color, user=user, points=points, options=options, kind=kind, when=when)
-        return {"point": point, "color": color, "user": user, "when": when, "path": Path("a"), "set": {2, 1}}
+        seen.update(
+            point=point,
+            color=color,
+            user=user,
+            points=points,
+            options=options,
+            kind=kind,
+            when=when,
+        )
+        return {
+            "point": point,
+            "color": color,
+            "user": user,
+            "when": when,
+            "path": Path("a"),
+            "set": {2, 1},
+        }
 
     day = datetime.date(2026, 1, 2)
-    given = {"point": {"x": 1, "at": "2026-01-02"}, "color": "red", "user": {"id": 3}, "points": [{"x": 2}], "when": "2026-01-02"}
+    given = {
+        "point": {"x": 1, "at": "2026-01-02"},
+        "color": "red",
+        "user": {"id": 3},
+        "points": [{"x": 2}],
+        "when": "2026-01-02",
+    }
     result = Toolset(take).call("take", options={"deep": True}, **given).unwrap()
-    assert seen["point"] == Point(1, day) and seen["color"] is Color.RED and seen["user"] == User(id=3)
-    assert (seen["points"], seen["options"], seen["kind"], seen["when"]) == ([Point(2)], {"deep": True}, "a", day)
-    expected = {"point": {"x": 1, "at": "2026-01-02"}, "color": "red", "user": {"id": 3}, "when": "2026-01-02", "path": "a", "set": [1, 2]}
+    assert (
+        seen["point"] == Point(1, day) and seen["color"] is Color.RED and seen["user"] == User(id=3)
+    )
+    assert (seen["points"], seen["options"], seen["kind"], seen["when"]) == (
+        [Point(2)],
+        {"deep": True},
+        "a",
+        day,
+    )
+    expected = {
+        "point": {"x": 1, "at": "2026-01-02"},
+        "color": "red",
+        "user": {"id": 3},
+        "when": "2026-01-02",
+        "path": "a",
+        "set": [1, 2],
+    }
     assert result == expected
 
 
@@ -102,7 +153,12 @@ def test_a_value_that_makes_no_such_type_is_told_as_wrong_arguments(home: object
     tools = Toolset(take)
     assert tools.call("take", even={"n": 2}).unwrap() == 2
     error = tools.call("take", even={"n": 3}).error
-    assert error is not None and error.retryable and "is odd" in error.message and error.code == "invalid_arguments"
+    assert (
+        error is not None
+        and error.retryable
+        and "is odd" in error.message
+        and error.code == "invalid_arguments"
+    )
 
 
 def test_a_result_that_json_cannot_say_is_told_with_its_place(home: object) -> None:
@@ -137,7 +193,9 @@ def test_a_method_is_a_tool_without_what_is_bound(home: object) -> None:
     assert tool(notes.find)("b") == "B" and tool(notes.find).tool.description == "Find a word."
 
 
-@pytest.mark.parametrize("wrong", [lambda: tool(name="no name")(len), lambda: FunctionTool(3), lambda: tool(lambda x: x)])  # type: ignore[arg-type]  # wrong
+@pytest.mark.parametrize(
+    "wrong", [lambda: tool(name="no name")(len), lambda: FunctionTool(3), lambda: tool(lambda x: x)]
+)  # type: ignore[arg-type]  # wrong
 def test_what_cannot_be_a_tool_is_refused_with_a_sentence(wrong: Any) -> None:
     with pytest.raises(UsageError):
         wrong()

@@ -13,13 +13,27 @@ DETAILS = {"type": "shell_command", "entrypoint": "printf", "args": {"argv": ["{
 
 def test_a_tool_is_made_of_a_schema_and_an_implementation() -> None:
     document = drafted("say", SCHEMA, DETAILS, draft={"tags": ["x"]}).document
-    assert document == drafted("say", None, DETAILS, draft={"fields": {"tags": ["x"], "schema": SCHEMA}}).document
-    assert document["implementation_details"]["entrypoint"] == "printf" and document["tags"] == ["x"]
+    assert (
+        document
+        == drafted(
+            "say", None, DETAILS, draft={"fields": {"tags": ["x"], "schema": SCHEMA}}
+        ).document
+    )
+    assert document["implementation_details"]["entrypoint"] == "printf" and document["tags"] == [
+        "x"
+    ]
 
 
 def test_every_key_of_a_tool_can_be_given() -> None:
-    more: dict[str, Any] = {"secrets": ["KEY"], "annotations": {"readOnlyHint": True}, "limits": {"timeout_s": 3}, "version": "1"}
-    document = drafted("t", None, None, draft=cast(ToolDraft, {"type": "python_script", **more})).document
+    more: dict[str, Any] = {
+        "secrets": ["KEY"],
+        "annotations": {"readOnlyHint": True},
+        "limits": {"timeout_s": 3},
+        "version": "1",
+    }
+    document = drafted(
+        "t", None, None, draft=cast(ToolDraft, {"type": "python_script", **more})
+    ).document
     assert {key: document[key] for key in more} == more
 
 

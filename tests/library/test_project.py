@@ -40,20 +40,30 @@ def test_the_five_verbs_work_on_a_project_and_as_functions(made: Project) -> Non
 
 
 def test_a_function_of_a_file_becomes_a_tool(made: Project, tmp_path: Path) -> None:
-    (tmp_path / "calc.py").write_text("def double(n: int) -> int:\n    return 2 * n\n", encoding="utf-8")
+    (tmp_path / "calc.py").write_text(
+        "def double(n: int) -> int:\n    return 2 * n\n", encoding="utf-8"
+    )
     made.create_tool("double", source=f"{tmp_path}/calc.py:double")
     assert made.execute_tool("double", {"n": 21}).result == 42
 
 
 def test_a_tool_is_made_from_its_schema_and_its_implementation(made: Project) -> None:
     schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-    details = {"type": "shell_command", "entrypoint": "printf", "args": {"argv": ["--", "%s", "{word}"]}}
+    details = {
+        "type": "shell_command",
+        "entrypoint": "printf",
+        "args": {"argv": ["--", "%s", "{word}"]},
+    }
     made.create_tool("say", schema, details, fields={"tags": ["words"]})
-    assert made.execute_tool("say", {"word": "hello"}).result == "hello" and made.load_tool("say").tags == ("words",)
+    assert made.execute_tool("say", {"word": "hello"}).result == "hello" and made.load_tool(
+        "say"
+    ).tags == ("words",)
 
 
 def test_a_tool_without_an_implementation_is_made_and_then_registered(made: Project) -> None:
-    tool = vespe.create_tool("shout", {"type": "object", "properties": {"word": {"type": "string"}}}, project=made)
+    tool = vespe.create_tool(
+        "shout", {"type": "object", "properties": {"word": {"type": "string"}}}, project=made
+    )
     assert tool.implementation is None
     made.registry.register(lambda word="": word.upper(), name="shout")
     assert made.execute_tool("shout", {"word": "a"}).result == "A"
@@ -66,9 +76,16 @@ def test_a_type_or_a_source_is_needed(made: Project) -> None:
 
 def test_an_implementation_in_this_process_comes_first(made: Project) -> None:
     registry = ToolRegistry()
-    registry.register(lambda text="": {"characters": len(text), "words": 0, "lines": 0}, name="count")
+    registry.register(
+        lambda text="": {"characters": len(text), "words": 0, "lines": 0}, name="count"
+    )
     made.create_tool("count", type="python_script")
-    assert Project(made.root, registry=registry).execute_tool("count", {"text": "four"}).result["words"] == 0
+    assert (
+        Project(made.root, registry=registry)
+        .execute_tool("count", {"text": "four"})
+        .result["words"]
+        == 0
+    )
 
 
 def test_a_failed_call_is_an_outcome_and_no_call_is_an_exception(made: Project) -> None:
@@ -87,7 +104,9 @@ def test_a_call_can_be_cancelled_from_another_thread(made: Project) -> None:
     assert outcome.error is not None and outcome.error.code == "interrupted"
 
 
-def test_a_copy_of_a_project_is_trusted_only_by_the_callers_word(made: Project, tmp_path: Path) -> None:
+def test_a_copy_of_a_project_is_trusted_only_by_the_callers_word(
+    made: Project, tmp_path: Path
+) -> None:
     made.create_tool("count", type="python_script")
     shutil.copytree(made.root, tmp_path / "copy")
     with pytest.raises(NotTrusted):
@@ -170,12 +189,16 @@ print(stopped, project.execute_tool("one").result)
 """
 
 
-def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_what_the_next_one_sweeps(home: Path, tmp_path: Path) -> None:
+def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_what_the_next_one_sweeps(
+    home: Path, tmp_path: Path
+) -> None:
     project = tmp_path / "clone"
     (project / ".vespe/tools").mkdir(parents=True)
     (project / ".vespe/config.json").write_text('{"active_kits": []}', encoding="utf-8")
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
-    assert command("trust", "--yes", "--project", str(project)).returncode == 0  # by its bytes: a call runs from a private copy
+    assert (
+        command("trust", "--yes", "--project", str(project)).returncode == 0
+    )  # by its bytes: a call runs from a private copy
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     done = subprocess.run(
@@ -187,7 +210,12 @@ def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_wh
     for left in scratch.iterdir():
         os.utime(left, (0, 0))
     code = f"from vespe import Project; print(Project({str(project)!r}).execute_tool('one').result)"
-    swept = subprocess.run([sys.executable, "-c", code], env=interruptible(TMPDIR=str(scratch)), capture_output=True, check=False)
+    swept = subprocess.run(
+        [sys.executable, "-c", code],
+        env=interruptible(TMPDIR=str(scratch)),
+        capture_output=True,
+        check=False,
+    )
     assert swept.stdout == b"1\n" and list(scratch.iterdir()) == []
 
 
@@ -200,9 +228,18 @@ def test_the_configuration_that_is_given_decides_whatever_stands_on_disk(
     made.create_tool("own", type="python_script")
     given = replace(made.config, active_kits=("beta", "alpha"))
     assert resolve_tool(given, "shared").entry.scope == "beta"
-    assert resolve_tool(replace(given, tool_resolution_order=("alpha", "active_kits")), "shared").entry.scope == "alpha"
+    assert (
+        resolve_tool(
+            replace(given, tool_resolution_order=("alpha", "active_kits")), "shared"
+        ).entry.scope
+        == "alpha"
+    )
     assert [one.name for one in list_available_tools(given)] == ["own", "shared"]
-    assert [one.name for one in list_available_tools(made)] == [one.name for one in list_available_tools(made.config)] == ["own"]
+    assert (
+        [one.name for one in list_available_tools(made)]
+        == [one.name for one in list_available_tools(made.config)]
+        == ["own"]
+    )
 
 
 def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
@@ -213,7 +250,9 @@ def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
     made.create_tool("own", type="python_script")
     monkeypatch.chdir(made.root)
     given = ProjectConfig(active_kits=("alpha",))
-    assert [one.name for one in list_available_tools(given)] == ["a"] and resolve_tool(given, "a").entry.scope == "alpha"
+    assert [one.name for one in list_available_tools(given)] == ["a"] and resolve_tool(
+        given, "a"
+    ).entry.scope == "alpha"
     with pytest.raises(ToolNotFound):
         resolve_tool(given, "own")
     with pytest.raises(UsageError, match="without a root"):
@@ -235,7 +274,9 @@ def test_a_registered_function_is_a_tool_of_the_project(made: Project) -> None:
     assert made.execute_tool("double", '{"n": "x"}').error is not None
 
 
-def test_a_decorated_function_comes_before_the_projects_own_and_a_plain_one_runs_its_tool(made: Project) -> None:
+def test_a_decorated_function_comes_before_the_projects_own_and_a_plain_one_runs_its_tool(
+    made: Project,
+) -> None:
     made.create_tool("count", type="python_script")
     plain = Project(made.root)
 
@@ -243,7 +284,9 @@ def test_a_decorated_function_comes_before_the_projects_own_and_a_plain_one_runs
     def count(text: str = "") -> dict[str, int]:
         return {"characters": 7, "words": 7, "lines": 7}
 
-    assert plain.call("count").unwrap()["words"] == 7 and plain.get_tool("count").directory is not None
+    assert (
+        plain.call("count").unwrap()["words"] == 7 and plain.get_tool("count").directory is not None
+    )
     assert [found.name for found in plain.list_tools()] == ["count"]
     own = Project(made.root)
     own.register(tool(count))
@@ -257,14 +300,18 @@ def test_a_function_under_another_name_is_known_by_that_name_alone(made: Project
 
     made.register(shout, name="loud")
     made.register(lambda n: n + 1, name="next")
-    assert made.get_tool("loud").name == "loud" and made.get_tool("loud").annotations == {"readOnlyHint": True}
+    assert made.get_tool("loud").name == "loud" and made.get_tool("loud").annotations == {
+        "readOnlyHint": True
+    }
     assert made.call("loud", text="x").unwrap() == "X" and made.call("next", n=1).unwrap() == 2
     assert [found.name for found in made.list_tools()] == ["loud", "next"]
     with pytest.raises(ToolNotFound):
         made.get_tool("shout")
 
 
-def test_an_object_that_executes_runs_the_tool_of_its_name_and_nothing_else_is_registered(made: Project) -> None:
+def test_an_object_that_executes_runs_the_tool_of_its_name_and_nothing_else_is_registered(
+    made: Project,
+) -> None:
     class Count:
         name = "count"
 
@@ -273,7 +320,9 @@ def test_an_object_that_executes_runs_the_tool_of_its_name_and_nothing_else_is_r
 
     made.create_tool("count", type="python_script")
     counted = Count()
-    assert made.register(counted) is counted and made.call("count", text="a b").unwrap()["words"] == 1
+    assert (
+        made.register(counted) is counted and made.call("count", text="a b").unwrap()["words"] == 1
+    )
     with pytest.raises(UsageError):
         made.register(3)
     with pytest.raises(ToolNotFound):
@@ -309,7 +358,9 @@ def doubled(made: Project) -> None:
 
 def test_a_batch_yields_an_outcome_for_each_input_in_their_order(made: Project) -> None:
     doubled(made)
-    assert [outcome.unwrap() for outcome in made.batch("double", ({"n": n} for n in range(1000)))] == [2 * n for n in range(1000)]
+    assert [
+        outcome.unwrap() for outcome in made.batch("double", ({"n": n} for n in range(1000)))
+    ] == [2 * n for n in range(1000)]
 
 
 def test_a_batch_reads_its_inputs_as_it_goes_and_may_be_left(made: Project) -> None:

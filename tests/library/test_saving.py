@@ -32,18 +32,27 @@ def shout(home: Path, tmp_path: Path) -> Any:
     return module.shout
 
 
-def test_a_saved_function_is_a_tool_of_the_project_that_runs_at_once(shout: Any, tmp_path: Path) -> None:
+def test_a_saved_function_is_a_tool_of_the_project_that_runs_at_once(
+    shout: Any, tmp_path: Path
+) -> None:
     project = Project.init(tmp_path / "mine")
     saved = shout.save(tmp_path / "mine/.vespe/tools")
     assert project.call("shout", text="a", times=2).unwrap() == "AA"
-    assert (saved.annotations, saved.timeout_s, saved.tags) == ({"readOnlyHint": True}, 9, ("notes",))
+    assert (saved.annotations, saved.timeout_s, saved.tags) == (
+        {"readOnlyHint": True},
+        9,
+        ("notes",),
+    )
     assert saved.input_schema == shout.tool.input_schema and saved.description == "Say it loud."
 
 
 def test_a_saved_function_may_stand_in_any_directory_once(shout: Any, tmp_path: Path) -> None:
     saved = shout.save(tmp_path / "kit")
     assert saved.directory is not None
-    assert json.loads((Path(saved.directory) / "config.json").read_text(encoding="utf-8"))["name"] == "shout"
+    assert (
+        json.loads((Path(saved.directory) / "config.json").read_text(encoding="utf-8"))["name"]
+        == "shout"
+    )
     with pytest.raises(UsageError, match="already a tool called 'shout'"):
         shout.save(tmp_path / "kit")
 

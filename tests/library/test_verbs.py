@@ -1,4 +1,6 @@
-"""The verbs as functions, on a project however the caller has it, and on a configuration as it is given."""
+"""The verbs as functions, on a project however the caller has it, and on a configuration as it is
+given.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -26,14 +28,19 @@ def test_the_given_configuration_decides_and_not_the_disks(made: Project) -> Non
 
 
 @pytest.mark.parametrize(
-    ("order", "scope"), [(("active_kits", "project_tools"), "file_io_with_git"), (("project_tools",), "project_tools")]
+    ("order", "scope"),
+    [(("active_kits", "project_tools"), "file_io_with_git"), (("project_tools",), "project_tools")],
 )
 def test_the_given_order_decides(made: Project, order: tuple[str, ...], scope: str) -> None:
-    config = dataclasses.replace(made.config, active_kits=("file_io_with_git",), tool_resolution_order=order)
+    config = dataclasses.replace(
+        made.config, active_kits=("file_io_with_git",), tool_resolution_order=order
+    )
     assert resolve_tool(config, "read_file").entry.scope == scope
 
 
-def test_a_configuration_without_a_root_has_its_kits_alone(made: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_without_a_root_has_its_kits_alone(
+    made: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(made.root)
     config = ProjectConfig(active_kits=("git_and_programs",))
     names = [tool.name for tool in list_available_tools(config)]

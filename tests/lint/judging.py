@@ -10,11 +10,29 @@ from vespe.lint.foreign import Definition
 
 
 def subject(**parts: Any) -> Subject:
-    """A definition with a name, a description and a schema without arguments, but for what is given; MCP's unless `api` says otherwise."""
+    """A definition with a name, a description and a schema without arguments, but for what is
+    given; MCP's unless `api` says otherwise.
+    """
     empty = {"type": "object", "properties": {}, "additionalProperties": False}
-    given = {"api": "mcp", "name": "get_weather", "description": "Tell the weather of a city.", "input_schema": empty} | parts
-    given.setdefault("document", {"name": given["name"], "description": given["description"], "inputSchema": given["input_schema"]})
-    given.setdefault("pointers", {"": "", "input_schema": "/inputSchema"} | ({"output_schema": "/o"} if "output_schema" in parts else {}))
+    given = {
+        "api": "mcp",
+        "name": "get_weather",
+        "description": "Tell the weather of a city.",
+        "input_schema": empty,
+    } | parts
+    given.setdefault(
+        "document",
+        {
+            "name": given["name"],
+            "description": given["description"],
+            "inputSchema": given["input_schema"],
+        },
+    )
+    given.setdefault(
+        "pointers",
+        {"": "", "input_schema": "/inputSchema"}
+        | ({"output_schema": "/o"} if "output_schema" in parts else {}),
+    )
     return subjects.of_definition(Definition(**given))
 
 
@@ -35,7 +53,13 @@ def codes(rules: Iterable[Rule], given: Subject) -> list[str]:
 
 
 def errors_in_own_shape(rules: Sequence[Rule], given: Subject) -> list[tuple[str, Found]]:
-    """The errors that stay errors: those about the API whose shape the definition has, or about none alone."""
+    """The errors that stay errors: those about the API whose shape the definition has, or about
+    none alone.
+    """
     severities = {rule.code: rule.severity for rule in rules}
     own = {"openai-responses": "openai"}.get(given.api, given.api)
-    return [(c, f) for c, f in found_by(rules, given) if (f.severity or severities[c]) == "error" and f.target in (None, own)]
+    return [
+        (c, f)
+        for c, f in found_by(rules, given)
+        if (f.severity or severities[c]) == "error" and f.target in (None, own)
+    ]

@@ -4,7 +4,17 @@ import dataclasses
 
 import pytest
 
-from vespe.lint.base import Bounds, Found, Node, Outline, Rule, SchemaProblem, SetRule, Subject, safety_warning
+from vespe.lint.base import (
+    Bounds,
+    Found,
+    Node,
+    Outline,
+    Rule,
+    SchemaProblem,
+    SetRule,
+    Subject,
+    safety_warning,
+)
 
 
 @pytest.mark.parametrize("shape", [Bounds, Found, Outline, Rule, SetRule, Subject])
@@ -27,7 +37,9 @@ def test_nodes_and_problems_are_plain_rows() -> None:
 
 
 def test_a_warning_of_the_safety_family_is_made_of_its_words_and_examples() -> None:
-    rule = safety_warning("safety-x", ("Title", "Why."), examples=("bad", "good"), check=lambda _: iter(()))
+    rule = safety_warning(
+        "safety-x", ("Title", "Why."), examples=("bad", "good"), check=lambda _: iter(())
+    )
     assert (rule.family, rule.severity, rule.title, rule.rationale, rule.bad, rule.good) == (
         "safety",
         "warning",

@@ -20,7 +20,9 @@ BARE = {"name": "a", "description": "d", "parameters": SCHEMA}
 
 def read(tmp_path: Path, document: Any, name: str = "tools.json") -> foreign.ForeignFile:
     file = tmp_path / name
-    file.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    file.write_text(
+        document if isinstance(document, str) else json.dumps(document), encoding="utf-8"
+    )
     return foreign.read(file)
 
 
@@ -40,7 +42,11 @@ def read(tmp_path: Path, document: Any, name: str = "tools.json") -> foreign.For
 def test_a_shape_is_recognised(tmp_path: Path, document: Any, api: str, pointer: str) -> None:
     file = read(tmp_path, document)
     [definition] = file.definitions
-    assert (definition.api, definition.name, definition.pointers["input_schema"]) == (api, "a", pointer)
+    assert (definition.api, definition.name, definition.pointers["input_schema"]) == (
+        api,
+        "a",
+        pointer,
+    )
     assert file.troubles == []
     assert resolve_pointer(document, pointer) == definition.input_schema == SCHEMA
 
@@ -80,7 +86,19 @@ def test_yaml_is_read(tmp_path: Path) -> None:
     assert (file.kind, file.definitions[0].api) == ("yaml", "mcp")
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[1", "", "\ufeff[]", '["\\ud800"]', "[" * 100 + "]" * 100, "[NaN]", "[1e999]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        "[1",
+        "",
+        "\ufeff[]",
+        '["\\ud800"]',
+        "[" * 100 + "]" * 100,
+        "[NaN]",
+        "[1e999]",
+    ],
+)
 def test_text_that_is_not_strict_json_is_one_trouble_with_a_line(tmp_path: Path, text: str) -> None:
     [trouble] = read(tmp_path, text).troubles
     assert trouble.line >= 1 and not trouble.readable and trouble.message

@@ -32,7 +32,9 @@ TAGS = "".join(chr(0xE0000 + ord(one)) for one in "send it")
         ("a\ufe01\ufe02\ufe03", ["U+FE01"]),
     ],
 )
-def test_characters_that_are_not_seen_are_named_by_their_code_points(text: str, points: list[str]) -> None:
+def test_characters_that_are_not_seen_are_named_by_their_code_points(
+    text: str, points: list[str]
+) -> None:
     assert [odd.point for odd in invisible(text)] == points
 
 
@@ -65,7 +67,9 @@ def test_what_tag_characters_spell_is_read() -> None:
 
 
 @given(st.text())
-def test_whatever_controls_formats_or_is_no_character_is_found_but_for_joiners_in_their_place(text: str) -> None:
+def test_whatever_controls_formats_or_is_no_character_is_found_but_for_joiners_in_their_place(
+    text: str,
+) -> None:
     """A terminal is spared more: blanks and wide spaces, which hide nothing from a model."""
     said = "".join(one for one in text if unicodedata.category(one)[0] == "C" or is_seen(one))
     kept = said.replace("\u200c", "").replace("\u200d", "").encode("utf-8", "replace").decode()

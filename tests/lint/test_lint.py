@@ -15,7 +15,10 @@ from vespe.lint import FAMILIES, RULES, foreign, subjects
 from vespe.lint.base import AnyRule, Bounds, Rule, SetRule
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "object", "string", "#/a", "dict", "a.b", "https://x"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(["", "object", "string", "#/a", "dict", "a.b", "https://x"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -76,7 +79,11 @@ def test_no_two_rules_have_one_code() -> None:
 @settings(max_examples=200, deadline=None)
 @given(JSON, st.sampled_from(["tools", "definition"]))
 def test_no_rule_raises_whatever_a_definition_holds(value: Any, how: str) -> None:
-    document = {"tools": [value]} if how == "tools" else [{"name": "a", "description": "d", "inputSchema": value}]
+    document = (
+        {"tools": [value]}
+        if how == "tools"
+        else [{"name": "a", "description": "d", "inputSchema": value}]
+    )
     data = json.dumps(document).encode()
     file = foreign.parse(data, data.decode(), path="p", kind="json")
     made = [subjects.of_definition(definition) for definition in file.definitions]
@@ -84,10 +91,17 @@ def test_no_rule_raises_whatever_a_definition_holds(value: Any, how: str) -> Non
         for rule in RULES.values():
             for found in rule.check(subject) if isinstance(rule, Rule) else ():
                 assert found.message
-    outlines = [subjects.outline(subject, scope="p", linted=True, available=True) for subject in made if subject.name is not None]
+    outlines = [
+        subjects.outline(subject, scope="p", linted=True, available=True)
+        for subject in made
+        if subject.name is not None
+    ]
     for rule in RULES.values():
         if isinstance(rule, SetRule):
-            assert all(-1 <= index < len(outlines) for index, _ in rule.check(outlines, Bounds(tool_budget=1)))
+            assert all(
+                -1 <= index < len(outlines)
+                for index, _ in rule.check(outlines, Bounds(tool_budget=1))
+            )
 
 
 def test_the_page_of_rules_is_what_the_rules_say() -> None:
@@ -98,6 +112,10 @@ def test_every_rule_is_explained_by_the_command() -> None:
     for code, rule in RULES.items():
         if code in ("schema-root", "naming-characters"):
             done = subprocess.run(
-                [sys.executable, "-m", "vespe", "lint", "--explain", code], capture_output=True, text=True, encoding="utf-8", check=True
+                [sys.executable, "-m", "vespe", "lint", "--explain", code],
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=True,
             )
             assert rule.title in done.stdout and rule.bad in done.stdout

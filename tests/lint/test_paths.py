@@ -34,7 +34,9 @@ def test_each_kind_of_place_is_told_apart(root: Path) -> None:
 
 def test_a_file_means_what_it_belongs_to(root: Path) -> None:
     tool = root / ".vespe" / "tools" / "tool-a"
-    assert kinds(*(tool / name for name in ("config.json", "description.md", "main.py", "data.json"))) == [("tool", "tool-a")]
+    assert kinds(
+        *(tool / name for name in ("config.json", "description.md", "main.py", "data.json"))
+    ) == [("tool", "tool-a")]
     assert kinds(root / ".vespe" / "config.json") == [("project_config", "config.json")]
     assert kinds(root / "kits" / "web" / "kit_config.json") == [("kit_config", "kit_config.json")]
 

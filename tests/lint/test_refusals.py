@@ -12,17 +12,26 @@ AS_JSON_SCHEMA = {"": "", "input_schema": "/functionDeclarations/0/parametersJso
 
 def test_a_refusal_names_the_api_and_is_as_grave_as_its_limit() -> None:
     found = refused(ITEMS, "takes no such thing", "input_schema", pointer="/a")
-    assert (found.message, found.target, found.severity, found.pointer) == ("OpenAI takes no such thing", "openai", "error", "/a")
+    assert (found.message, found.target, found.severity, found.pointer) == (
+        "OpenAI takes no such thing",
+        "openai",
+        "error",
+        "/a",
+    )
     assert refused(ITEMS, "x", "", severity="info").severity == "info"
 
 
 def test_the_inputs_are_the_subschemas_of_the_input_schema_alone() -> None:
-    both = subject(input_schema={"type": "object", "properties": {"a": {}}}, output_schema={"type": "object"})
+    both = subject(
+        input_schema={"type": "object", "properties": {"a": {}}}, output_schema={"type": "object"}
+    )
     assert [node.pointer for node in inputs(both)] == ["", "/properties/a"]
 
 
 def test_types_are_a_list_whatever_the_schema_holds() -> None:
-    assert [list(types(schema)) for schema in ({"type": "a"}, {"type": ["a", 1]}, {"type": 3}, {})] == [["a"], ["a"], [], []]
+    assert [
+        list(types(schema)) for schema in ({"type": "a"}, {"type": ["a", 1]}, {"type": 3}, {})
+    ] == [["a"], ["a"], [], []]
 
 
 def test_gemini_is_judged_by_its_openapi_subset_only_in_parameters() -> None:

@@ -1,4 +1,6 @@
-"""Secrets by their shapes; the ones here are made up, letter by letter, so that no scanner takes them for real ones."""
+"""Secrets by their shapes; the ones here are made up, letter by letter, so that no scanner takes
+them for real ones.
+"""
 
 import pytest
 

@@ -27,17 +27,25 @@ def test_every_rule_is_asked_unless_some_are_selected_or_left_out() -> None:
     assert asked() == set(RULES)
     assert asked(select=("naming",)) == {rule.code for rule in FAMILIES["naming"]}
     assert asked(select=("schema-required",)) == {"schema-required-unknown"}
-    assert asked(select=("naming",), ignore=("naming-vague",)) == {rule.code for rule in FAMILIES["naming"]} - {"naming-vague"}
+    assert asked(select=("naming",), ignore=("naming-vague",)) == {
+        rule.code for rule in FAMILIES["naming"]
+    } - {"naming-vague"}
 
 
 def test_a_beginning_of_a_code_ends_at_a_hyphen() -> None:
-    assert lint_settings.unknown(["schema-req", "schema", "schema-root", "nonsense", ""]) == ["schema-req", "nonsense", ""]
+    assert lint_settings.unknown(["schema-req", "schema", "schema-root", "nonsense", ""]) == [
+        "schema-req",
+        "nonsense",
+        "",
+    ]
 
 
 def test_targets_keep_their_own_rules_and_those_of_every_api() -> None:
     codes = asked(targets=("mcp",))
     assert "schema-root" in codes
-    assert all(not rule.targets or "mcp" in rule.targets for code, rule in RULES.items() if code in codes)
+    assert all(
+        not rule.targets or "mcp" in rule.targets for code, rule in RULES.items() if code in codes
+    )
 
 
 @pytest.mark.parametrize(("api", "targets", "expected"), [
@@ -47,8 +55,13 @@ def test_targets_keep_their_own_rules_and_those_of_every_api() -> None:
     ("mcp", ("openai",), "error"),
     ("openai", ("mcp",), None),
 ])  # fmt: skip
-def test_what_an_api_refuses_is_an_error_for_its_own_shape_and_where_it_is_a_target(api: str, targets: Any, expected: str | None) -> None:
-    assert Settings(targets=targets).severity(portability("openai"), Found(message="m"), api=api) == expected
+def test_what_an_api_refuses_is_an_error_for_its_own_shape_and_where_it_is_a_target(
+    api: str, targets: Any, expected: str | None
+) -> None:
+    assert (
+        Settings(targets=targets).severity(portability("openai"), Found(message="m"), api=api)
+        == expected
+    )
 
 
 def test_the_least_severity_leaves_out_what_is_less_grave() -> None:
@@ -79,7 +92,12 @@ def test_an_ignore_needs_its_reason(lint: Any, pointers: list[str]) -> None:
 def test_the_command_line_wins_over_a_project() -> None:
     document = {"lint": {"select": ["naming"], "targets": ["mcp"]}, "tool_budget": 5}
     settings, wrong = lint_settings.of_project(document, Settings(select=("schema",)))
-    assert (settings.select, settings.targets, settings.tool_budget, wrong) == (("schema",), ("mcp",), 5, [])
+    assert (settings.select, settings.targets, settings.tool_budget, wrong) == (
+        ("schema",),
+        ("mcp",),
+        5,
+        [],
+    )
 
 
 @pytest.mark.parametrize("document", [

@@ -16,8 +16,15 @@ def told(source: Source, found: Found) -> Told:
 def test_a_part_is_a_pointer_and_a_pointer_is_a_line(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text('{\n "schema": {"input": {\n  "type": 1}}}', encoding="utf-8")
-    [finding] = placed([told(Source(path=str(file)), Found(message="m", part="input_schema", pointer="/type"))])
-    assert (finding.pointer, finding.line, finding.column, finding.tool) == ("/schema/input/type", 3, 11, "x")
+    [finding] = placed(
+        [told(Source(path=str(file)), Found(message="m", part="input_schema", pointer="/type"))]
+    )
+    assert (finding.pointer, finding.line, finding.column, finding.tool) == (
+        "/schema/input/type",
+        3,
+        11,
+        "x",
+    )
 
 
 def test_a_part_that_is_not_there_is_the_whole() -> None:
@@ -27,8 +34,20 @@ def test_a_part_that_is_not_there_is_the_whole() -> None:
 
 
 def test_what_stands_in_another_file_has_that_files_path_and_line() -> None:
-    [finding] = placed([told(Source(path="a/tool-x/config.json"), Found(message="m", file="lib/main.py", line=7, column=2))])
-    assert (finding.path, finding.pointer, finding.line, finding.column) == ("a/tool-x/lib/main.py", "", 7, 2)
+    [finding] = placed(
+        [
+            told(
+                Source(path="a/tool-x/config.json"),
+                Found(message="m", file="lib/main.py", line=7, column=2),
+            )
+        ]
+    )
+    assert (finding.path, finding.pointer, finding.line, finding.column) == (
+        "a/tool-x/lib/main.py",
+        "",
+        7,
+        2,
+    )
 
 
 def test_a_file_that_is_gone_is_told_at_its_beginning(tmp_path: Path) -> None:

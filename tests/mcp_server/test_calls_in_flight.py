@@ -14,7 +14,9 @@ from vespe.models import Outcome
 
 
 class Calls:
-    """Each call waits until it is cancelled or let go; `here` says whether they are code of this process."""
+    """Each call waits until it is cancelled or let go; `here` says whether they are code of this
+    process.
+    """
 
     def __init__(self, *, here: bool = False) -> None:
         self.here, self.go = here, threading.Event()
@@ -23,7 +25,14 @@ class Calls:
     def in_process(self, name: str) -> bool:
         return self.here
 
-    def call(self, name: str, arguments: Any, *, cancel: threading.Event | None, progress: Callable[[str], None] | None) -> Any:
+    def call(
+        self,
+        name: str,
+        arguments: Any,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> Any:
         self.begun.put(name)
         assert (cancel is None) == self.here
         while not (self.go.wait(0.01) or (cancel is not None and cancel.is_set())):
@@ -45,7 +54,10 @@ def test_calls_run_side_by_side_up_to_the_limit_and_the_rest_waits(sent: Any) ->
     flights = Flights(calls, sent.put, limit=2)
     for number in range(3):
         assert flights.submit(pending(number), size=1) is None
-    assert {calls.begun.get(timeout=PATIENCE_S) for _ in range(2)} == {"n0", "n1"} and calls.begun.empty()
+    assert {calls.begun.get(timeout=PATIENCE_S) for _ in range(2)} == {
+        "n0",
+        "n1",
+    } and calls.begun.empty()
     calls.go.set()
     assert {sent.get(timeout=PATIENCE_S)["id"] for _ in range(3)} == {0, 1, 2}
     assert flights.stop(grace_s=1, end_s=PATIENCE_S)
@@ -60,7 +72,12 @@ def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) ->
     flights.cancel(1)
     flights.cancel(99)
     calls.go.set()
-    assert sent.get(timeout=PATIENCE_S)["id"] == 0 and flights.stop(grace_s=1, end_s=PATIENCE_S) and sent.empty() and calls.begun.empty()
+    assert (
+        sent.get(timeout=PATIENCE_S)["id"] == 0
+        and flights.stop(grace_s=1, end_s=PATIENCE_S)
+        and sent.empty()
+        and calls.begun.empty()
+    )
 
 
 def test_a_waiting_call_that_is_cancelled_makes_room_at_once(sent: Any) -> None:
@@ -109,7 +126,9 @@ def test_code_of_this_process_is_answered_on_return_until_it_is_slow_three_times
     assert sent.get_nowait()["id"] == 1
 
 
-def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_answered(sent: Any) -> None:
+def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_answered(
+    sent: Any,
+) -> None:
     calls = Calls(here=True)
     flights = Flights(calls, sent.put)
     calling = threading.Thread(target=flights.submit, args=(pending(1),), kwargs={"size": 1})

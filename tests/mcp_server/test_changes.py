@@ -30,8 +30,12 @@ def test_a_change_is_told_once_when_it_has_settled() -> None:
     assert looked(changes) and not looked(changes)
 
 
-def test_a_project_that_takes_long_to_look_at_is_looked_at_every_second_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([0.0, 0.09, 0.5, 0.99, 1.0, 1.09])  # a look takes 90 ms, and two questions in between are too early
+def test_a_project_that_takes_long_to_look_at_is_looked_at_every_second_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter(
+        [0.0, 0.09, 0.5, 0.99, 1.0, 1.09]
+    )  # a look takes 90 ms, and two questions in between are too early
     looks: list[bool] = []
 
     class Slow(Shelf):

@@ -34,11 +34,21 @@ def test_a_block_with_one_thing_that_clients_refuse_is_none(more: dict[str, Any]
 @pytest.mark.parametrize("data", ["no base64!", "\u00e9", "%%%", "a", 5])
 def test_what_is_no_base64_is_no_image_and_no_blob(data: Any) -> None:
     assert not content_blocks.is_block({"type": "image", "data": data, "mimeType": "image/png"})
-    assert not content_blocks.is_block({"type": "resource", "resource": {"uri": "file:///a", "blob": data}})
+    assert not content_blocks.is_block(
+        {"type": "resource", "resource": {"uri": "file:///a", "blob": data}}
+    )
 
 
 def test_a_block_with_all_that_may_be_said_is_one() -> None:
-    said = {"audience": ["user", "assistant"], "priority": 0.5, "lastModified": "2025-01-12T15:00:58Z"}
+    said = {
+        "audience": ["user", "assistant"],
+        "priority": 0.5,
+        "lastModified": "2025-01-12T15:00:58Z",
+    }
     icon = {"src": "data:,", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
-    assert content_blocks.is_block({**LINK, "size": 3, "title": "A", "icons": [icon], "annotations": said, "_meta": {}})
-    assert content_blocks.is_block({"type": "resource", "resource": {"uri": "file:///a", "blob": "eA=="}})
+    assert content_blocks.is_block(
+        {**LINK, "size": 3, "title": "A", "icons": [icon], "annotations": said, "_meta": {}}
+    )
+    assert content_blocks.is_block(
+        {"type": "resource", "resource": {"uri": "file:///a", "blob": "eA=="}}
+    )

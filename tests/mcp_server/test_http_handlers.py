@@ -28,7 +28,9 @@ MODES = ("auto", "legacy")
 async def connected(served: Serving, mode: Any, **options: Any) -> AsyncIterator[Client]:
     async with (
         httpx2.AsyncClient(headers=served.headers, timeout=PATIENCE_S, trust_env=False) as http,
-        Client(streamable_http_client(served.url, http_client=http), mode=mode, cache=None, **options) as client,
+        Client(
+            streamable_http_client(served.url, http_client=http), mode=mode, cache=None, **options
+        ) as client,
     ):
         yield client
 
@@ -40,7 +42,13 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     (root / "project").mkdir()
     with contextlib.ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
-            for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            for name in (
+                "HOME",
+                "XDG_CONFIG_HOME",
+                "XDG_DATA_HOME",
+                "XDG_STATE_HOME",
+                "XDG_CACHE_HOME",
+            ):
                 patch.setenv(name, str(root / name))
             found_project(str(root / "project"))
             served = stack.enter_context(serving(stocked(root / "project")))
@@ -48,7 +56,9 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def emptied_mark(up: Serving) -> Path:
-    """Return the one file outside the project that `nap` may write, with nothing of an earlier call in it."""
+    """Return the one file outside the project that `nap` may write, with nothing of an earlier call
+    in it.
+    """
     mark = up.err.parent / "mark"
     mark.write_bytes(b"")
     return mark
@@ -70,7 +80,9 @@ def test_the_official_client_lists_calls_and_is_told_of_errors(up: Serving) -> N
                 await client.call_tool("nope", {})
             assert caught.value.code == types.INVALID_PARAMS
             resources = await client.list_resources()
-            assert "# add" in (await client.read_resource(resources.resources[0].uri)).contents[0].text  # type: ignore[union-attr]  # a text
+            assert (
+                "# add" in (await client.read_resource(resources.resources[0].uri)).contents[0].text
+            )  # type: ignore[union-attr]  # a text
             assert (await client.list_prompts()).prompts == []
 
     for mode in MODES:
@@ -101,7 +113,10 @@ def test_a_client_is_told_when_the_tools_change(project: Path) -> None:
             if isinstance(getattr(message, "root", message), types.ToolListChangedNotification):
                 heard.set()
 
-        async with connected(served, mode, message_handler=hear) as client, contextlib.AsyncExitStack() as stack:
+        async with (
+            connected(served, mode, message_handler=hear) as client,
+            contextlib.AsyncExitStack() as stack,
+        ):
             await client.list_tools()
             if mode == "auto":
                 events = await stack.enter_async_context(client.listen(tools_list_changed=True))
@@ -141,7 +156,9 @@ def test_calls_in_flight_do_not_wait_for_each_other(up: Serving) -> None:
     run(work())
 
 
-def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(project: Path, tmp_path: Path) -> None:
+def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(
+    project: Path, tmp_path: Path
+) -> None:
     async def work(mode: str) -> None:
         async with connected(between, mode) as client:
             for number in range(6):
@@ -149,7 +166,11 @@ def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(pro
                 assert result.content[0].text == str(number + 1)  # type: ignore[union-attr]  # it is a text
 
     options = ("--stateless", "--token-file", str(tmp_path / "token"))
-    with serving(stocked(project), *options) as one, serving(project, *options) as two, round_robin(one.port, two.port) as (port, seen):
+    with (
+        serving(stocked(project), *options) as one,
+        serving(project, *options) as two,
+        round_robin(one.port, two.port) as (port, seen),
+    ):
         between = Serving(port=port, token=one.token, process=one.process, err=one.err)
         for mode in MODES:
             run(work(mode))
@@ -158,7 +179,9 @@ def test_several_stateless_workers_behind_a_proxy_are_one_server_to_a_client(pro
 
 @contextlib.contextmanager
 def round_robin(*ports: int) -> Iterator[tuple[int, list[int]]]:
-    """A proxy that gives each connection, and each is closed after its answer, to the next server."""
+    """A proxy that gives each connection, and each is closed after its answer, to the next
+    server.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     turn, seen = itertools.cycle(ports), list[int]()
     opened: list[socket.socket] = []
@@ -193,7 +216,11 @@ def round_robin(*ports: int) -> Iterator[tuple[int, list[int]]]:
             end.close()
 
 
-def test_an_sdk_that_keeps_a_connection_elsewhere_is_told_of_once_and_served_without(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_sdk_that_keeps_a_connection_elsewhere_is_told_of_once_and_served_without(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     for _ in range(2):
         assert connection_of(object()) is None
-    assert [record.name for record in caplog.records] == ["mcp"] and "hear of no changes" in caplog.text
+    assert [record.name for record in caplog.records] == [
+        "mcp"
+    ] and "hear of no changes" in caplog.text

@@ -1,4 +1,6 @@
-"""Requests that need nothing but their answer: what they get is what the SDK would have said, and all others are the SDK's."""
+"""Requests that need nothing but their answer: what they get is what the SDK would have said, and
+all others are the SDK's.
+"""
 
 import asyncio
 import json
@@ -19,7 +21,10 @@ from vespe.models import JsonObject, Outcome
 META = {revisions.REVISION_KEY: revisions.NEWEST, revisions.CAPABILITIES_KEY: {}}
 SCHEMAS: dict[str, JsonObject] = {
     "add": {"type": "object", "properties": {"a": {"type": "integer"}}},
-    "region": {"type": "object", "properties": {"where": {"type": "string", "x-mcp-header": "Region"}}},
+    "region": {
+        "type": "object",
+        "properties": {"where": {"type": "string", "x-mcp-header": "Region"}},
+    },
 }
 
 
@@ -49,8 +54,17 @@ class Tools:
         return Outcome(tool=name, uid="", result=self.work()), None
 
 
-def request(method: str = "tools/call", name: str | None = "add", meta: JsonObject | None = None, **more: Any) -> JsonObject:
-    params = {"_meta": META | (meta or {}), **({"name": name, "arguments": {"a": 1}} if method == "tools/call" else {}), **more}
+def request(
+    method: str = "tools/call",
+    name: str | None = "add",
+    meta: JsonObject | None = None,
+    **more: Any,
+) -> JsonObject:
+    params = {
+        "_meta": META | (meta or {}),
+        **({"name": name, "arguments": {"a": 1}} if method == "tools/call" else {}),
+        **more,
+    }
     return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
 
 
@@ -81,7 +95,10 @@ def quick_of(tools: Tools) -> Quick:
         (headers(accept="*/*"), request()),
         (headers(accept="application/*;q=1, text/*"), request()),
         (headers(mcp_method="tools/list", mcp_name=None), request("tools/list")),
-        (headers(mcp_method="resources/read", mcp_name="x:y"), request("resources/read", uri="x:y")),
+        (
+            headers(mcp_method="resources/read", mcp_name="x:y"),
+            request("resources/read", uri="x:y"),
+        ),
     ],
 )
 def test_what_is_in_order_is_taken(given: dict[bytes, str | None], message: JsonObject) -> None:
@@ -104,12 +121,17 @@ def test_what_is_in_order_is_taken(given: dict[bytes, str | None], message: Json
         (headers(accept=None), request()),
         (headers(mcp_param_where="x"), request()),
         (headers(mcp_name="region"), request(name="region")),
-        (headers(mcp_method="subscriptions/listen", mcp_name=None), request("subscriptions/listen")),
+        (
+            headers(mcp_method="subscriptions/listen", mcp_name=None),
+            request("subscriptions/listen"),
+        ),
         (headers(), {key: value for key, value in request().items() if key != "id"}),
         (headers(), request() | {"params": [1]}),
     ],
 )
-def test_whatever_else_there_is_is_the_sdks(given: dict[bytes, str | None], message: JsonObject) -> None:
+def test_whatever_else_there_is_is_the_sdks(
+    given: dict[bytes, str | None], message: JsonObject
+) -> None:
     assert not quick_of(Tools()).takes(given, message)
 
 
@@ -138,7 +160,9 @@ def test_what_wants_a_stream_or_is_refused_is_left_unanswered(message: JsonObjec
 
 def test_a_call_is_answered() -> None:
     answer = asyncio.run(answered(quick_of(Tools()), request()))
-    assert answer is not None and answer["id"] == 7 and answer["result"]["content"][0]["text"] == "3"
+    assert (
+        answer is not None and answer["id"] == 7 and answer["result"]["content"][0]["text"] == "3"
+    )
 
 
 def test_only_a_tool_that_is_known_to_be_quick_is_called_at_once() -> None:
@@ -146,16 +170,25 @@ def test_only_a_tool_that_is_known_to_be_quick_is_called_at_once() -> None:
     quick = quick_of(tools)
     assert quick.answer_at_once(headers(), request()) is None and not tools.threads
     quick._quick["add"] = 100
-    for message in (request(meta={"progressToken": 1}), request(name="region"), request("tools/list"), request(arguments=[1])):
+    for message in (
+        request(meta={"progressToken": 1}),
+        request(name="region"),
+        request("tools/list"),
+        request(arguments=[1]),
+    ):
         assert quick.answer_at_once(headers(), message) is None and not tools.threads
-    assert b'"id":7' in (quick.answer_at_once(headers(), request()) or b"") and tools.threads == [threading.get_ident()]
+    assert b'"id":7' in (quick.answer_at_once(headers(), request()) or b"") and tools.threads == [
+        threading.get_ident()
+    ]
 
 
 def test_what_was_quick_runs_in_the_thread_of_the_loop_and_what_was_then_slow_never_again() -> None:
     naps = iter([0, 0, 0, 0, 0.05, 0, 0, 0, 0, 0])
     tools = Tools(lambda: time.sleep(next(naps)))
     quick = quick_of(tools)
-    quick._quick["add"] = 100  # as if it had been quick so often that a slow machine changes nothing
+    quick._quick["add"] = (
+        100  # as if it had been quick so often that a slow machine changes nothing
+    )
 
     async def ten() -> None:
         for _ in range(10):
@@ -166,7 +199,9 @@ def test_what_was_quick_runs_in_the_thread_of_the_loop_and_what_was_then_slow_ne
     assert tools.threads[0] == own and own not in tools.threads[5:]
 
 
-def test_the_server_answers_plain_json_and_ends_a_call_whose_client_hangs_up(project: Path, tmp_path: Path) -> None:
+def test_the_server_answers_plain_json_and_ends_a_call_whose_client_hangs_up(
+    project: Path, tmp_path: Path
+) -> None:
     with serving(stocked(project)) as up:
         said = {"MCP-Protocol-Version": revisions.NEWEST, "Mcp-Method": "tools/call"}
         status, answer = up.post(json.dumps(request()), **said, **{"Mcp-Name": "add"})
@@ -184,6 +219,8 @@ def test_the_server_answers_plain_json_and_ends_a_call_whose_client_hangs_up(pro
                 "Content-Type": "application/json",
             }
             head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-            client.sendall(f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            client.sendall(
+                f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
             process = noted(tmp_path / "mark")
         assert gone(process)

@@ -12,7 +12,10 @@ import pytest
 from tests.support.http_serving import Serving, gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S
 
-MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 def calling(served: Serving, mark: Path) -> socket.socket:
@@ -28,12 +31,21 @@ def calling(served: Serving, mark: Path) -> socket.socket:
     return connection
 
 
-def test_p44_half_open_connections_are_closed_and_others_are_answered_meanwhile(project: Path) -> None:
+def test_p44_half_open_connections_are_closed_and_others_are_answered_meanwhile(
+    project: Path,
+) -> None:
     with serving(stocked(project)) as served, contextlib.ExitStack() as stack:
-        half = [stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)) for _ in range(800)]
+        half = [
+            stack.enter_context(
+                socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
+            )
+            for _ in range(800)
+        ]
         for number, connection in enumerate(half):
             with contextlib.suppress(OSError):
-                connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" if number % 2 else b"P")
+                connection.sendall(
+                    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" if number % 2 else b"P"
+                )
         kept = stack.enter_context(two_requests_in_a_row_and_a_slow_one(served))
         assert served.post()[0] == 200
         for connection in half:
@@ -60,7 +72,9 @@ def two_requests_in_a_row_and_a_slow_one(served: Serving) -> socket.socket:
     return connection
 
 
-def test_p44_a_client_that_hangs_up_ends_its_call_with_all_its_processes(project: Path, tmp_path: Path) -> None:
+def test_p44_a_client_that_hangs_up_ends_its_call_with_all_its_processes(
+    project: Path, tmp_path: Path
+) -> None:
     with serving(stocked(project)) as served:
         connection = calling(served, tmp_path / "mark")
         pid = noted(tmp_path / "mark")
@@ -69,8 +83,12 @@ def test_p44_a_client_that_hangs_up_ends_its_call_with_all_its_processes(project
         assert served.post()[0] == 200
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"])
-def test_p31_a_signal_ends_the_server_and_what_it_runs(number: int, code: int, project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
+)
+def test_p31_a_signal_ends_the_server_and_what_it_runs(
+    number: int, code: int, project: Path, tmp_path: Path
+) -> None:
     with serving(stocked(project)) as served, calling(served, tmp_path / "mark"):
         pid = noted(tmp_path / "mark")
         assert served.stop(number) == code
@@ -84,6 +102,8 @@ def test_p31_a_stream_that_is_open_for_ever_does_not_keep_the_server_alive(proje
         session = answer.lower().partition(b"mcp-session-id: ")[2].split(b"\r\n")[0].decode()
         with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S) as stream:
             head = f"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\nMcp-Session-Id: {session}\r\n"
-            stream.sendall(f"{head}MCP-Protocol-Version: 2025-11-25\r\nAccept: text/event-stream\r\n\r\n".encode())
+            stream.sendall(
+                f"{head}MCP-Protocol-Version: 2025-11-25\r\nAccept: text/event-stream\r\n\r\n".encode()
+            )
             assert stream.recv(1024).startswith(b"HTTP/1.1 200")
             assert served.stop() == 130

@@ -17,7 +17,11 @@ from vespe.mcp_server.tools import ServedTools
 from vespe.models import JsonObject
 from vespe.projects.workspace import open_workspace
 
-HEADERS = {"host": "localhost", "content-type": "application/json", "accept": "application/json, text/event-stream"}
+HEADERS = {
+    "host": "localhost",
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+}
 
 
 def say() -> str:
@@ -27,18 +31,33 @@ def say() -> str:
 
 
 class Client:
-    """A client of the older revisions, straight to the application; `session` is the id that it was given."""
+    """A client of the older revisions, straight to the application; `session` is the id that it was
+    given.
+    """
 
     def __init__(self, app: Sessions) -> None:
         self.app, self.session, self.status, self.ids = app, "", 0, itertools.count()
         self.headers = HEADERS
 
-    async def ask(self, method: str, *, http: str = "POST", heard: Callable[[bytes], None] | None = None, **params: Any) -> str:
-        """Send one message, a notification where it is one by name; return the body, and check that the session is the known one."""
+    async def ask(
+        self,
+        method: str,
+        *,
+        http: str = "POST",
+        heard: Callable[[bytes], None] | None = None,
+        **params: Any,
+    ) -> str:
+        """Send one message, a notification where it is one by name; return the body, and check that
+        the session is the known one.
+        """
         message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params}
         message |= {} if method.startswith("notifications/") else {"id": next(self.ids)}
         body = json.dumps(message).encode() if http == "POST" else b""
-        given = self.headers | {"content-length": str(len(body))} | ({"mcp-session-id": self.session} if self.session else {})
+        given = (
+            self.headers
+            | {"content-length": str(len(body))}
+            | ({"mcp-session-id": self.session} if self.session else {})
+        )
         gone, said = asyncio.Event(), bytearray()
 
         async def send(event: dict[str, Any]) -> None:
@@ -65,7 +84,11 @@ class Client:
             "scheme": "http",
             "server": ("localhost", 80),
         }
-        await self.app(scope | {GONE: gone, MESSAGE: (body, message if body else None)}, replayed(body, gone), send)
+        await self.app(
+            scope | {GONE: gone, MESSAGE: (body, message if body else None)},
+            replayed(body, gone),
+            send,
+        )
         return said.decode()
 
     async def hello(self, name: str = "test") -> "Client":
@@ -91,7 +114,9 @@ async def served(project: Path, **options: int) -> AsyncIterator[tuple[Sessions,
             yield Sessions(manager.handle_request, **options), handlers  # type: ignore[arg-type]  # the SDK's types are Starlette's
 
 
-def run(project: Path, work: Callable[[Sessions, Handlers], Coroutine[Any, Any, None]], **options: int) -> None:
+def run(
+    project: Path, work: Callable[[Sessions, Handlers], Coroutine[Any, Any, None]], **options: int
+) -> None:
     async def whole() -> None:
         async with served(project, **options) as (sessions, handlers):
             await work(sessions, handlers)
@@ -107,7 +132,11 @@ def test_a_client_that_comes_back_finds_its_session_as_it_left_it(project: Path)
         for client, other in ((first, second), (second, first), (first, second)):
             assert client.sleeps or client is second
             said = await client.ask("tools/call", name="say", arguments={})
-            assert client.status == 200 and '"text":"said"' in said and ("on the way" in said) == (client is first)
+            assert (
+                client.status == 200
+                and '"text":"said"' in said
+                and ("on the way" in said) == (client is first)
+            )
             assert other.sleeps
 
     run(project, work, awake=1)
@@ -149,7 +178,11 @@ def test_a_session_that_is_ended_or_slept_longest_or_unknown_is_not_found(projec
 def test_an_open_stream_keeps_a_session_awake_and_is_told_of_changes(project: Path) -> None:
     async def work(sessions: Sessions, handlers: Handlers) -> None:
         client, told = await Client(sessions).hello(), asyncio.Event()
-        stream = asyncio.ensure_future(client.ask("", http="GET", heard=lambda data: told.set() if b"list_changed" in data else None))
+        stream = asyncio.ensure_future(
+            client.ask(
+                "", http="GET", heard=lambda data: told.set() if b"list_changed" in data else None
+            )
+        )
         while client.status != 200:
             await asyncio.sleep(0.01)
         await Client(sessions).hello()
@@ -210,7 +243,9 @@ def test_the_revision_that_one_client_says_is_not_said_for_another(project: Path
         app, said = sessions._app, list[str]()
 
         async def noted(scope: Any, receive: Any, send: Any) -> None:
-            said.append(scope["method"] if b"mcp-protocol-version" in dict(scope["headers"]) else "")
+            said.append(
+                scope["method"] if b"mcp-protocol-version" in dict(scope["headers"]) else ""
+            )
             await app(scope, receive, send)
 
         sessions._app = noted
@@ -240,7 +275,9 @@ def test_a_session_that_the_sdk_ended_is_opened_again_once(project: Path) -> Non
         direct = Client(sessions._app)  # type: ignore[arg-type]  # past the sessions, as if its time were over
         direct.session = client.session
         await direct.ask("", http="DELETE")
-        said = await asyncio.gather(*(client.ask("tools/call", name="say", arguments={}) for _ in range(3)))
+        said = await asyncio.gather(
+            *(client.ask("tools/call", name="say", arguments={}) for _ in range(3))
+        )
         assert all(one.count('"text":"said"') == 1 for one in said) and opened(sessions) == 1
 
     run(project, work, awake=1)

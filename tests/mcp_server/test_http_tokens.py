@@ -41,7 +41,10 @@ def test_a_place_where_no_file_can_be_is_a_sentence(tmp_path: Path) -> None:
 
 def test_a_servers_own_token_is_fresh_private_and_gone_with_it(home: Path) -> None:
     with http_tokens.token_for(8000) as (token, path):
-        assert Path(path).read_text(encoding="utf-8") == token + "\n" and os.stat(path).st_mode & 0o777 == 0o600
+        assert (
+            Path(path).read_text(encoding="utf-8") == token + "\n"
+            and os.stat(path).st_mode & 0o777 == 0o600
+        )
         assert os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700
     assert not os.path.exists(path)
     with http_tokens.token_for(8000) as (other, _):

@@ -30,8 +30,17 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type
 def test_a_function_of_the_callers_process_is_served(project: Path) -> None:
     write_tool(project / ".vespe/tools/tool-add", "add", schema=SCHEMA)
     with served(project, code=CODE) as client:
-        client.send("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}, "_meta": {"progressToken": 1}}, id=1)
-        assert client.read()["params"] == {"progressToken": 1, "progress": 1, "total": 2, "message": "half"}
+        client.send(
+            "tools/call",
+            {"name": "add", "arguments": {"a": 1, "b": 2}, "_meta": {"progressToken": 1}},
+            id=1,
+        )
+        assert client.read()["params"] == {
+            "progressToken": 1,
+            "progress": 1,
+            "total": 2,
+            "message": "half",
+        }
         assert client.read()["result"]["structuredContent"] == {"sum": 3}
 
 
@@ -50,13 +59,17 @@ else:
 """
 
 
-def test_what_a_project_registered_is_listed_and_called_before_a_tool_of_its_name(project: Path) -> None:
+def test_what_a_project_registered_is_listed_and_called_before_a_tool_of_its_name(
+    project: Path,
+) -> None:
     write_tool(project / ".vespe/tools/tool-add", "add", schema=SCHEMA)
     write_tool(project / ".vespe/tools/tool-idle", "idle")
     with served(project, code=PROJECT) as client:
         client.send("tools/list", {}, id=1)
         listed = client.read()["result"]["tools"]
-        assert [(one["name"], one.get("description")) for one in listed] == [("add", "Add two numbers.")]
+        assert [(one["name"], one.get("description")) for one in listed] == [
+            ("add", "Add two numbers.")
+        ]
         client.send("tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}}, id=2)
         assert client.read()["result"]["structuredContent"] == {"sum": 3}
 
@@ -70,14 +83,23 @@ def test_what_cannot_be_served_is_said(home: Path, project: Path) -> None:
 
 def asked(address: str, token: str) -> tuple[int, bytes]:
     """Call `add` over HTTP once somebody listens; returns the status and the body."""
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
     params = {"name": "add", "arguments": {"a": 1, "b": 2}, "_meta": meta}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
     headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "add"}
     until = time.monotonic() + PATIENCE_S
     while True:
-        with contextlib.closing(http.client.HTTPConnection(address, timeout=PATIENCE_S)) as connection:
+        with contextlib.closing(
+            http.client.HTTPConnection(address, timeout=PATIENCE_S)
+        ) as connection:
             try:
                 connection.request("POST", "/mcp", body, headers)
             except ConnectionRefusedError:
@@ -88,12 +110,16 @@ def asked(address: str, token: str) -> tuple[int, bytes]:
             return answer.status, answer.read()
 
 
-def test_a_function_of_the_callers_process_is_served_over_http_to_who_says_the_token(project: Path) -> None:
+def test_a_function_of_the_callers_process_is_served_over_http_to_who_says_the_token(
+    project: Path,
+) -> None:
     write_tool(project / ".vespe/tools/tool-add", "add", schema=SCHEMA)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    with subprocess.Popen([sys.executable, "-c", PROJECT, address], cwd=project, env=interruptible()) as server:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROJECT, address], cwd=project, env=interruptible()
+    ) as server:
         try:
             assert asked(address, "wrong")[0] == 401
             status, body = asked(address, "t0ken")
@@ -102,7 +128,9 @@ def test_a_function_of_the_callers_process_is_served_over_http_to_who_says_the_t
             server.terminate()
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0:8000", "example.com:80", "127.0.0.1", "127.0.0.1:99999"])
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:8000", "example.com:80", "127.0.0.1", "127.0.0.1:99999"]
+)
 def test_http_is_served_to_this_machine_alone(project: Path, address: str) -> None:
     with pytest.raises(vespe.UsageError, match="this machine alone"):
         vespe.serve_http(project, address=address, token="t0ken")

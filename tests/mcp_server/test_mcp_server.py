@@ -14,7 +14,9 @@ CODE = (
 )
 
 
-def test_serving_over_stdio_loads_neither_the_sdk_nor_pydantic_nor_an_event_loop_nor_an_http_client(project: Path) -> None:
+def test_serving_over_stdio_loads_neither_the_sdk_nor_pydantic_nor_an_event_loop_nor_an_http_client(
+    project: Path,
+) -> None:
     write_tool(project / ".vespe/tools/tool-quick", "quick")
     with served(project, code=CODE, stderr=subprocess.PIPE) as client:
         assert client.names() == ["quick"] and client.call("quick")["isError"] is False

@@ -25,7 +25,9 @@ def test_pages_give_every_item_once() -> None:
 
 def test_a_list_that_changes_between_two_pages_is_neither_skipped_nor_repeated() -> None:
     first = pages.page(NAMES, None, key="tools", item=lambda name: {"name": name})
-    second = pages.page(NAMES[3:], first["nextCursor"], key="tools", item=lambda name: {"name": name})
+    second = pages.page(
+        NAMES[3:], first["nextCursor"], key="tools", item=lambda name: {"name": name}
+    )
     assert second["tools"][0]["name"] == NAMES[pages.PAGE]
 
 

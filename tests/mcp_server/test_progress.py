@@ -22,7 +22,10 @@ def test_what_a_tool_says_itself_is_told_as_it_says_it_and_never_backwards() -> 
     progress.tell(0, total=100)
     progress.tell(50, total=100)
     progress.tell(40, total=100)
-    assert [(message["params"]["progress"], message["params"]["total"]) for message in sent] == [(0, 100), (50, 100)]
+    assert [(message["params"]["progress"], message["params"]["total"]) for message in sent] == [
+        (0, 100),
+        (50, 100),
+    ]
 
 
 def test_a_beat_comes_at_most_once_a_second() -> None:

@@ -10,8 +10,12 @@ from vespe.mcp_server.reader_threads import Turns
 
 def test_items_are_handled_in_one_thread_as_long_as_none_is_slow() -> None:
     seen: list[tuple[int, str]] = []
-    Turns(iter(range(100)), lambda item: seen.append((item, threading.current_thread().name))).run(lambda: None, tick_s=10)
-    assert [item for item, _ in seen] == list(range(100)) and "MainThread" not in {name for _, name in seen}
+    Turns(iter(range(100)), lambda item: seen.append((item, threading.current_thread().name))).run(
+        lambda: None, tick_s=10
+    )
+    assert [item for item, _ in seen] == list(range(100)) and "MainThread" not in {
+        name for _, name in seen
+    }
 
 
 def test_another_thread_reads_on_while_one_item_takes_long() -> None:

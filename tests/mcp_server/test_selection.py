@@ -20,14 +20,23 @@ from vespe.trust.gate import Grant
 
 @pytest.fixture
 def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a tool of its own, a kit with one of the same name and one more, and a broken one."""
+    """A project with a tool of its own, a kit with one of the same name and one more, and a broken
+    one.
+    """
     directory = tmp_path / "project"
     directory.mkdir()
     found_project(directory)
     kit = write_kit(tmp_path / "kits", "things")
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
-    Path(directory, ".vespe/config.json").write_text(json.dumps({"active_kits": ["things"]}), encoding="utf-8")
-    python_tool(directory / ".vespe/tools/tool-both", "both", "return 'project'", annotations={"readOnlyHint": True})
+    Path(directory, ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["things"]}), encoding="utf-8"
+    )
+    python_tool(
+        directory / ".vespe/tools/tool-both",
+        "both",
+        "return 'project'",
+        annotations={"readOnlyHint": True},
+    )
     python_tool(kit / "tool-kits-both", "both", "return 'kit'")
     python_tool(kit / "tool-only", "only", "return 1")
     write_tool(directory / ".vespe/tools/tool-bad", "bad name!")
@@ -48,7 +57,14 @@ def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -
     registry = ToolRegistry()
     for name in registered.split():
         registry.register(print, name=name)
-    return shown(workspace, selection=chosen, granted=granted, load=workspace.load, registry=registry, refused=refused)
+    return shown(
+        workspace,
+        selection=chosen,
+        granted=granted,
+        load=workspace.load,
+        registry=registry,
+        refused=refused,
+    )
 
 
 def test_p43_a_tool_that_may_never_run_is_left_out_with_its_reason(root: Path) -> None:
@@ -56,7 +72,9 @@ def test_p43_a_tool_that_may_never_run_is_left_out_with_its_reason(root: Path) -
     assert list(found.tools) == ["only"] and "both is left out: it is denied" in found.left_out
 
 
-def test_p43_available_tools_with_valid_names_are_shown_once_in_the_order_of_their_names(root: Path) -> None:
+def test_p43_available_tools_with_valid_names_are_shown_once_in_the_order_of_their_names(
+    root: Path,
+) -> None:
     found = look(root)
     assert list(found.tools) == ["both", "only"] and found.tools["both"].scope == "project_tools"
 
@@ -70,7 +88,10 @@ def test_p43_each_that_is_left_out_has_its_reason(root: Path) -> None:
 def test_p43_what_another_hides_is_said_only_where_it_is_asked_for(root: Path) -> None:
     hidden = "both of things is left out: project_tools has one of that name and comes before"
     assert hidden in look(root, kits=("things",)).left_out
-    assert hidden not in (*look(root, kits=("project_tools",)).left_out, *look(root, names=("only",)).left_out)
+    assert hidden not in (
+        *look(root, kits=("project_tools",)).left_out,
+        *look(root, names=("only",)).left_out,
+    )
 
 
 def test_a_tool_without_an_implementation_is_shown_where_this_process_has_one(root: Path) -> None:
@@ -87,7 +108,9 @@ def test_a_tool_without_an_implementation_is_shown_where_this_process_has_one(ro
         ({"read_only": True}, ["both"]),
     ],
 )
-def test_kits_names_and_read_only_narrow_it(root: Path, selection: dict[str, Any], names: list[str]) -> None:
+def test_kits_names_and_read_only_narrow_it(
+    root: Path, selection: dict[str, Any], names: list[str]
+) -> None:
     assert list(look(root, **selection).tools) == names
 
 
@@ -96,7 +119,9 @@ def test_what_is_asked_for_by_name_and_not_there_is_said(root: Path) -> None:
     assert any("'nothing'" in sentence for sentence in look(root, names=("nothing",)).left_out)
 
 
-def test_p1_nothing_of_an_untrusted_project_is_shown_and_of_one_with_a_trusted_tool_only_that(root: Path) -> None:
+def test_p1_nothing_of_an_untrusted_project_is_shown_and_of_one_with_a_trusted_tool_only_that(
+    root: Path,
+) -> None:
     gate.untrust(root)
     with pytest.raises(NotTrusted):
         look(root)

@@ -28,14 +28,21 @@ def looked(root: Path, before: Snapshot | None = None) -> Snapshot:
     workspace = open_workspace(root)
     path = open_path(workspace)
     return look(
-        workspace, path, selection=Selection(), granted=gate.TrustCheck(workspace.config, environ={}).check, token=None, before=before
+        workspace,
+        path,
+        selection=Selection(),
+        granted=gate.TrustCheck(workspace.config, environ={}).check,
+        token=None,
+        before=before,
     )
 
 
 def test_what_did_not_change_is_not_read_again(root: Path) -> None:
     before = looked(root)
     config = root / ".vespe/tools/tool-b/config.json"
-    config.write_text(config.read_text(encoding="utf-8").replace("written by hand", "mended"), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace("written by hand", "mended"), encoding="utf-8"
+    )
     after = looked(root, before)
     assert after.tools["a"] is before.tools["a"] and after.tools["b"] is not before.tools["b"]
     assert differs(before, after, definition=lambda tool: {"description": tool.description})
@@ -43,7 +50,9 @@ def test_what_did_not_change_is_not_read_again(root: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [1, 100])
-def test_a_name_holds_until_its_tool_or_what_comes_before_it_changes(root: Path, asked: int) -> None:
+def test_a_name_holds_until_its_tool_or_what_comes_before_it_changes(
+    root: Path, asked: int
+) -> None:
     before = looked(root)
     assert before.firm and all(before.still_holds("a") for _ in range(asked))
     python_tool(root / ".vespe/tools/tool-c", "c", "return 1")

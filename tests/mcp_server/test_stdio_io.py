@@ -12,20 +12,31 @@ from vespe.mcp_server.stdio_io import Outbox, encoded
 
 
 def test_p24_a_lone_surrogate_goes_out_repaired_and_a_ready_result_as_it_is() -> None:
-    assert json.loads(encoded({"id": 1, "result": {"text": "\ud800"}}))["result"]["text"] == "\ufffd"
+    assert (
+        json.loads(encoded({"id": 1, "result": {"text": "\ud800"}}))["result"]["text"] == "\ufffd"
+    )
     line = encoded({"jsonrpc": "2.0", "id": 'a"b', "result": Ready({"tools": []})})
-    assert json.loads(line) == {"jsonrpc": "2.0", "id": 'a"b', "result": {"tools": []}} and line.endswith(b"}\n")
+    assert json.loads(line) == {
+        "jsonrpc": "2.0",
+        "id": 'a"b',
+        "result": {"tools": []},
+    } and line.endswith(b"}\n")
 
 
 def test_messages_of_several_threads_are_never_mixed() -> None:
     (source, _), (reader, writer) = os.pipe(), os.pipe()
     outbox = Outbox(writer, source=source)
-    threads = [threading.Thread(target=outbox.send, args=({"id": n, "text": str(n) * 100_000},)) for n in range(4)]
+    threads = [
+        threading.Thread(target=outbox.send, args=({"id": n, "text": str(n) * 100_000},))
+        for n in range(4)
+    ]
     for thread in threads:
         thread.start()
     with open(reader, "rb") as stream:
         found = [json.loads(stream.readline()) for _ in threads]
-    assert {message["id"]: set(message["text"]) for message in found} == {n: {str(n)} for n in range(4)}
+    assert {message["id"]: set(message["text"]) for message in found} == {
+        n: {str(n)} for n in range(4)
+    }
     for fd in (source, _, writer):
         os.close(fd)
 
@@ -66,7 +77,9 @@ def read_now(descriptor: int) -> bytes:
         return b""
 
 
-def test_what_the_reading_thread_sends_leaves_together_when_it_is_about_to_wait(outbox: tuple[Outbox, int]) -> None:
+def test_what_the_reading_thread_sends_leaves_together_when_it_is_about_to_wait(
+    outbox: tuple[Outbox, int],
+) -> None:
     box, heard = outbox
     box.hold()
     for number in range(3):

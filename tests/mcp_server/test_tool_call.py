@@ -19,7 +19,14 @@ class Calls:
     def in_process(self, name: str) -> bool:
         return True
 
-    def call(self, name: str, arguments: Any, *, cancel: threading.Event | None, progress: Callable[[str], None] | None) -> Any:
+    def call(
+        self,
+        name: str,
+        arguments: Any,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> Any:
         return Outcome(tool=name, uid="tool-x", result=self.work(), logs="printed\n"), None
 
 
@@ -37,7 +44,11 @@ def raising(error: Exception) -> Callable[[], Any]:
 
 
 def test_a_tool_that_is_not_there_or_not_trusted_is_an_error_of_the_protocol() -> None:
-    for error in (errors.ToolNotFound("x"), errors.NotTrusted("/p"), errors.InvalidTool("tool-x", ["is broken"])):
+    for error in (
+        errors.ToolNotFound("x"),
+        errors.NotTrusted("/p"),
+        errors.InvalidTool("tool-x", ["is broken"]),
+    ):
         answer, _ = run(raising(error))
         assert (answer["error"]["code"], answer["error"]["data"]["code"]) == (-32602, error.code)
 

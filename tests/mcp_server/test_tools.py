@@ -43,7 +43,10 @@ def call(tools: ServedTools, name: str) -> Any:
 
 
 def test_p43_a_hundred_lists_are_the_same_bytes(tools: ServedTools) -> None:
-    assert len({json.dumps(tools.page(REVISION, None)) for _ in range(100)}) == 1 and tools.version == 0
+    assert (
+        len({json.dumps(tools.page(REVISION, None)) for _ in range(100)}) == 1
+        and tools.version == 0
+    )
 
 
 def test_a_list_is_never_older_than_the_question(tools: ServedTools, root: Path) -> None:
@@ -57,12 +60,17 @@ def test_a_call_is_of_the_tool_as_it_is_now(tools: ServedTools, root: Path) -> N
     assert call(tools, "add").result == {"secret": "here"}
     config = root / ".vespe/tools/tool-add/config.json"
     config.write_text(
-        config.read_text(encoding="utf-8").replace('"properties": {}', '"properties": {}, "required": ["a"]'), encoding="utf-8"
+        config.read_text(encoding="utf-8").replace(
+            '"properties": {}', '"properties": {}, "required": ["a"]'
+        ),
+        encoding="utf-8",
     )
     assert call(tools, "add").error.code == "invalid_arguments"
 
 
-def test_p2_trust_that_is_taken_back_takes_the_tools_along_and_gives_them_back(tools: ServedTools, root: Path) -> None:
+def test_p2_trust_that_is_taken_back_takes_the_tools_along_and_gives_them_back(
+    tools: ServedTools, root: Path
+) -> None:
     gate.untrust(root)
     with pytest.raises(errors.NotTrusted):
         call(tools, "add")
@@ -78,7 +86,9 @@ def test_p1_nothing_of_an_untrusted_project_is_served(root: Path) -> None:
     assert ServedTools(open_workspace(root), trusted=True).names == ()
 
 
-def test_a_configuration_that_breaks_shows_nothing_until_it_is_mended(tools: ServedTools, root: Path) -> None:
+def test_a_configuration_that_breaks_shows_nothing_until_it_is_mended(
+    tools: ServedTools, root: Path
+) -> None:
     config = root / ".vespe/config.json"
     whole = config.read_text(encoding="utf-8")
     config.write_text("{", encoding="utf-8")
@@ -89,7 +99,9 @@ def test_a_configuration_that_breaks_shows_nothing_until_it_is_mended(tools: Ser
     assert names(tools) == ["add"]
 
 
-def test_a_project_that_is_gone_is_never_taken_for_the_one_above_it(home: Path, tmp_path: Path) -> None:
+def test_a_project_that_is_gone_is_never_taken_for_the_one_above_it(
+    home: Path, tmp_path: Path
+) -> None:
     found_project(tmp_path)
     (tmp_path / "inner").mkdir()
     inner = found_project(tmp_path / "inner").root
@@ -99,9 +111,16 @@ def test_a_project_that_is_gone_is_never_taken_for_the_one_above_it(home: Path, 
     assert names(tools) == []
 
 
-def test_p36_a_secret_is_redacted_from_what_a_client_gets(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p36_a_secret_is_redacted_from_what_a_client_gets(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("API_TOKEN", "s3cr3t-value")
-    python_tool(root / ".vespe/tools/tool-leak", "leak", "import os\nreturn os.environ['API_TOKEN']", secrets=["API_TOKEN"])
+    python_tool(
+        root / ".vespe/tools/tool-leak",
+        "leak",
+        "import os\nreturn os.environ['API_TOKEN']",
+        secrets=["API_TOKEN"],
+    )
     assert call(ServedTools(open_workspace(root)), "leak").result == "***"
 
 
@@ -117,11 +136,15 @@ def test_an_unknown_tool_is_not_found_however_it_is_called(tools: ServedTools) -
             call(tools, name)
 
 
-def test_b3_what_is_denied_is_neither_listed_nor_called_until_the_rule_is_taken_back(tools: ServedTools) -> None:
+def test_b3_what_is_denied_is_neither_listed_nor_called_until_the_rule_is_taken_back(
+    tools: ServedTools,
+) -> None:
     user_config.set_value("approvals.deny", ["add"])
     with pytest.raises(errors.ToolNotFound):
         call(tools, "add")
-    assert names(tools) == [] and tools.left_out == ("add is left out: the configuration denies this call of 'add'",)
+    assert names(tools) == [] and tools.left_out == (
+        "add is left out: the configuration denies this call of 'add'",
+    )
     user_config.unset_value("approvals.deny")
     assert names(tools) == ["add"] and call(tools, "add").ok
 
@@ -133,29 +156,44 @@ def test_b3_denied_arguments_are_refused_in_words_and_others_run(root: Path) -> 
     with ServedTools(open_workspace(root)) as tools:
         assert names(tools) == ["put"]
         given: list[JsonObject] = [{"path": "a.env"}, {}, {"path": "a.txt"}, {"path": 1}]
-        results = [tools.call("put", arguments, cancel=None, progress=None)[0] for arguments in given]
+        results = [
+            tools.call("put", arguments, cancel=None, progress=None)[0] for arguments in given
+        ]
     assert [outcome.error.code if outcome.error else outcome.result for outcome in results] == [
         "refused", "refused", "a.txt", "invalid_arguments",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("ask", "shown"), [("deny", []), ("allow", ["add"])])
-def test_b3_what_a_rule_asks_for_is_denied_unless_whoever_serves_allows_it(root: Path, ask: str, shown: list[str]) -> None:
+def test_b3_what_a_rule_asks_for_is_denied_unless_whoever_serves_allows_it(
+    root: Path, ask: str, shown: list[str]
+) -> None:
     registry = ToolRegistry()
     registry.register(lambda: 1, name="add")
     user_config.set_value("approvals.ask", ["add"])
-    assert names(ServedTools(open_workspace(root), registry=registry, selection=Selection(ask=ask))) == shown
+    assert (
+        names(ServedTools(open_workspace(root), registry=registry, selection=Selection(ask=ask)))
+        == shown
+    )
 
 
 def test_b3_a_persons_never_holds_for_clients_too(tools: ServedTools, root: Path) -> None:
-    policy_answers.keep(str(root), policy_answers.KeptAnswer(tool="project_tools/add", allowed=False))
+    policy_answers.keep(
+        str(root), policy_answers.KeptAnswer(tool="project_tools/add", allowed=False)
+    )
     assert names(tools) == []
     policy_answers.forget(str(root))
     assert names(tools) == ["add"]
 
 
-def test_after_what_strangers_wrote_calls_that_send_are_denied_and_the_list_stays(root: Path) -> None:
-    write_tool(root / ".vespe/tools/tool-fetch", "fetch", annotations={"readOnlyHint": True, "openWorldHint": True})
+def test_after_what_strangers_wrote_calls_that_send_are_denied_and_the_list_stays(
+    root: Path,
+) -> None:
+    write_tool(
+        root / ".vespe/tools/tool-fetch",
+        "fetch",
+        annotations={"readOnlyHint": True, "openWorldHint": True},
+    )
     write_tool(root / ".vespe/tools/tool-send", "send", permissions={"network": ["x.org"]})
     registry = ToolRegistry()
     for name in ("fetch", "send", "add"):
@@ -163,6 +201,11 @@ def test_after_what_strangers_wrote_calls_that_send_are_denied_and_the_list_stay
     user_config.set_value("approvals.flow", "ask")
     with ServedTools(open_workspace(root), registry=registry) as tools:
         before = names(tools)
-        assert call(tools, "send").ok and call(tools, "fetch").ok and not call(tools, "send").ok and call(tools, "add").ok
+        assert (
+            call(tools, "send").ok
+            and call(tools, "fetch").ok
+            and not call(tools, "send").ok
+            and call(tools, "add").ok
+        )
         python_tool(root / ".vespe/tools/tool-more", "more", "return 1")
         assert names(tools) == sorted([*before, "more"]) and not call(tools, "send").ok

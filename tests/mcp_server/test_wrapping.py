@@ -35,12 +35,24 @@ for line in sys.stdin.buffer:
 
 @pytest.fixture
 def started(home: Path, tmp_path: Path) -> Iterator[Callable[[], tuple[LineClient, str]]]:
-    """Start `vespe mcp wrap` around a server that echoes; the marker is on its command line and on those of what it starts."""
+    """Start `vespe mcp wrap` around a server that echoes; the marker is on its command line and on
+    those of what it starts.
+    """
     with contextlib.ExitStack() as ended:
 
         def start() -> tuple[LineClient, str]:
             marker = f"marker-{uuid4()}"
-            argv = [sys.executable, "-m", "vespe", "mcp", "wrap", sys.executable, "-c", SERVER, marker]
+            argv = [
+                sys.executable,
+                "-m",
+                "vespe",
+                "mcp",
+                "wrap",
+                sys.executable,
+                "-c",
+                SERVER,
+                marker,
+            ]
             pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
             process = subprocess.Popen(argv, cwd=tmp_path, env=interruptible(), **pipes)  # type: ignore[call-overload]  # options as a dict
             ended.enter_context(process)
@@ -52,9 +64,17 @@ def started(home: Path, tmp_path: Path) -> Iterator[Callable[[], tuple[LineClien
         yield start
 
 
-def test_lines_pass_as_they_are_in_both_directions_at_once(started: Callable[[], tuple[LineClient, str]]) -> None:
+def test_lines_pass_as_they_are_in_both_directions_at_once(
+    started: Callable[[], tuple[LineClient, str]],
+) -> None:
     client, marker = started()
-    lines = [b'{ "a" :  1 }', b"no json \xff", b"", b'"' + b"x" * 5_000_000 + b'"', b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}']
+    lines = [
+        b'{ "a" :  1 }',
+        b"no json \xff",
+        b"",
+        b'"' + b"x" * 5_000_000 + b'"',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+    ]
     for sent in (lines[:3], lines[3:]):
         data = b"".join(line + b"\n" for line in sent)
         client.write(data)
@@ -65,7 +85,9 @@ def test_lines_pass_as_they_are_in_both_directions_at_once(started: Callable[[],
     assert client.close() == 0 and gone(marker)
 
 
-def test_a_line_that_is_too_long_is_an_error_to_the_client_and_the_end_of_a_server(started: Callable[[], tuple[LineClient, str]]) -> None:
+def test_a_line_that_is_too_long_is_an_error_to_the_client_and_the_end_of_a_server(
+    started: Callable[[], tuple[LineClient, str]],
+) -> None:
     client, marker = started()
     client.write(b"x" * (wrapping.MAX_LINE_BYTES + 1) + b"\n" + b'{"id": 7}\n')
     assert client.read()["error"]["code"] == -32700 and client.read() == {"id": 7}
@@ -74,14 +96,20 @@ def test_a_line_that_is_too_long_is_an_error_to_the_client_and_the_end_of_a_serv
     assert b"a line of more than 8388608 bytes" in client.process.stderr.read()  # type: ignore[union-attr]  # it is a pipe
 
 
-def test_the_exit_code_is_the_servers_also_where_it_ends_by_itself(started: Callable[[], tuple[LineClient, str]]) -> None:
+def test_the_exit_code_is_the_servers_also_where_it_ends_by_itself(
+    started: Callable[[], tuple[LineClient, str]],
+) -> None:
     client, marker = started()
     client.write(b"leave\n")
     assert client.process.wait(PATIENCE_S) == 5 and gone(marker)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_however_vespe_ends_nothing_of_the_server_is_left(started: Callable[[], tuple[LineClient, str]], number: int, code: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
+def test_however_vespe_ends_nothing_of_the_server_is_left(
+    started: Callable[[], tuple[LineClient, str]], number: int, code: int
+) -> None:
     client, marker = started()
     client.write(b'"stay"\n')
     assert client.read() == "stay" and len(alive(marker)) >= 2
@@ -89,7 +117,9 @@ def test_however_vespe_ends_nothing_of_the_server_is_left(started: Callable[[], 
     assert client.process.wait(PATIENCE_S) == code and gone(marker)
 
 
-def test_a_client_that_reads_nothing_more_ends_it(started: Callable[[], tuple[LineClient, str]]) -> None:
+def test_a_client_that_reads_nothing_more_ends_it(
+    started: Callable[[], tuple[LineClient, str]],
+) -> None:
     client, marker = started()
     client.process.stdout.close()  # type: ignore[union-attr]  # it is a pipe
     assert client.process.wait(PATIENCE_S) in (143, 137) and gone(marker)

@@ -1,4 +1,6 @@
-"""A process that answers one request at a time: real ones, that also die, hang and talk too much."""
+"""A process that answers one request at a time: real ones, that also die, hang and talk too
+much.
+"""
 
 import os
 import subprocess
@@ -29,18 +31,34 @@ for line in sys.stdin.buffer:
 
 @pytest.fixture
 def answering(tmp_path: Path) -> AnsweringProcess:
-    return AnsweringProcess((sys.executable, "-I", "-c", SCRIPT), cwd=str(tmp_path), env={}, first=b"")
+    return AnsweringProcess(
+        (sys.executable, "-I", "-c", SCRIPT), cwd=str(tmp_path), env={}, first=b""
+    )
 
 
 def ask(process: AnsweringProcess, word: str, *, seconds: float = 20.0) -> bytes:
     return process.ask(word.encode() + b"\n", until=time.monotonic() + seconds, cancel=None).body
 
 
-def test_each_request_gets_its_own_answer_whatever_else_is_written(answering: AnsweringProcess) -> None:
+def test_each_request_gets_its_own_answer_whatever_else_is_written(
+    answering: AnsweringProcess,
+) -> None:
     asked = ["a", "log", "b", "print", "large", "c"]
-    answers = [answering.ask(word.encode() + b"\n", until=time.monotonic() + 20, cancel=None) for word in asked]
-    assert [answer.body[:9] for answer in answers] == [b"a", b"log", b"b", b"print", b"largelarg", b"c"]
-    assert [answer.logs[-4:] for answer in answers] == [b"", b"said", b"", b"", b"", b""] and len(answers[4].body) == 500_000
+    answers = [
+        answering.ask(word.encode() + b"\n", until=time.monotonic() + 20, cancel=None)
+        for word in asked
+    ]
+    assert [answer.body[:9] for answer in answers] == [
+        b"a",
+        b"log",
+        b"b",
+        b"print",
+        b"largelarg",
+        b"c",
+    ]
+    assert [answer.logs[-4:] for answer in answers] == [b"", b"said", b"", b"", b"", b""] and len(
+        answers[4].body
+    ) == 500_000
     answering.end()
 
 
@@ -62,12 +80,16 @@ print(*("raise_on_signals" in one for one in told))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is a fork")
 def test_in_a_command_what_lives_on_has_a_supervisor_that_keeps_nothing_of_it() -> None:
-    done = subprocess.run([sys.executable, "-c", SUPERVISORS], capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SUPERVISORS], capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stdout.split() == ["False", "True"], done.stdout
 
 
 @pytest.mark.parametrize("word", ["junk", "-5 head", "9" * 5000])
-def test_what_a_tool_writes_in_the_place_of_an_answer_is_none_and_ends_its_process(answering: AnsweringProcess, word: str) -> None:
+def test_what_a_tool_writes_in_the_place_of_an_answer_is_none_and_ends_its_process(
+    answering: AnsweringProcess, word: str
+) -> None:
     assert ask(answering, "a") == b"a"
     with pytest.raises(NoAnswer, match="ended"):
         ask(answering, word)
@@ -75,11 +97,15 @@ def test_what_a_tool_writes_in_the_place_of_an_answer_is_none_and_ends_its_proce
 
 
 @pytest.mark.parametrize(("word", "reason"), [("die", "ended"), ("hang", "late")])
-def test_one_that_dies_or_hangs_gives_no_answer_and_nothing_is_left(answering: AnsweringProcess, word: str, reason: str) -> None:
+def test_one_that_dies_or_hangs_gives_no_answer_and_nothing_is_left(
+    answering: AnsweringProcess, word: str, reason: str
+) -> None:
     ask(answering, "a")
     with pytest.raises(NoAnswer) as caught:
         ask(answering, word, seconds=20.0 if word == "die" else 0.3)
-    assert caught.value.reason == reason and not os.path.exists(f"/proc/{answering.supervisor}/cmdline")
+    assert caught.value.reason == reason and not os.path.exists(
+        f"/proc/{answering.supervisor}/cmdline"
+    )
 
 
 def test_a_request_that_is_cancelled_ends_the_process(answering: AnsweringProcess) -> None:

@@ -10,21 +10,35 @@ from vespe.processes import child_scripts
 
 
 def start(data: bytes) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run([sys.executable, "-I", "-S", "-c", child_scripts.BOOT], input=data, capture_output=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", child_scripts.BOOT],
+        input=data,
+        capture_output=True,
+        check=False,
+    )
 
 
 @pytest.fixture
 def script(tmp_path: Path) -> str:
-    (tmp_path / "script.py").write_text("import os\n\ndef main(message):\n    print(message, os.read(0, 9))\n    1 / 0\n", encoding="utf-8")
+    (tmp_path / "script.py").write_text(
+        "import os\n\ndef main(message):\n    print(message, os.read(0, 9))\n    1 / 0\n",
+        encoding="utf-8",
+    )
     return str(tmp_path / "script.py")
 
 
 def test_a_script_runs_with_its_message_and_leaves_the_rest_of_its_input(script: str) -> None:
-    assert start(child_scripts.boot_message(script, ["é", {"a": 1}]) + b"rest").stdout == "['é', {'a': 1}] b'rest'\n".encode()
+    assert (
+        start(child_scripts.boot_message(script, ["é", {"a": 1}]) + b"rest").stdout
+        == "['é', {'a': 1}] b'rest'\n".encode()
+    )
 
 
 def test_a_script_that_fails_names_its_own_file_and_line(script: str) -> None:
-    assert f'File "{script}", line 5, in main'.encode() in start(child_scripts.boot_message(script, None)).stderr
+    assert (
+        f'File "{script}", line 5, in main'.encode()
+        in start(child_scripts.boot_message(script, None)).stderr
+    )
 
 
 def test_a_message_that_breaks_off_ends_the_child_quietly(script: str) -> None:
@@ -37,8 +51,12 @@ def test_a_script_is_compiled_once_a_process(script: str) -> None:
     assert child_scripts.compiled(script).co_filename == script
 
 
-def test_scripts_are_found_where_vespe_itself_has_no_cache(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scripts_are_found_where_vespe_itself_has_no_cache(
+    script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child_scripts.compiled.cache_clear()
-    monkeypatch.setattr(child_scripts, "__spec__", object.__new__(type("Spec", (), {"loader": None})))
+    monkeypatch.setattr(
+        child_scripts, "__spec__", object.__new__(type("Spec", (), {"loader": None}))
+    )
     assert child_scripts.compiled(script).co_filename == script
     child_scripts.compiled.cache_clear()

@@ -1,4 +1,6 @@
-"""Contexts that are entered once for each key, and left together: by their owner, and by nobody who was forked from it."""
+"""Contexts that are entered once for each key, and left together: by their owner, and by nobody who
+was forked from it.
+"""
 
 import contextlib
 import gc
@@ -18,9 +20,15 @@ def file(path: Path) -> Iterator[str]:
         path.unlink()
 
 
-def test_a_context_is_entered_once_for_each_key_and_left_when_its_owner_closes(tmp_path: Path) -> None:
+def test_a_context_is_entered_once_for_each_key_and_left_when_its_owner_closes(
+    tmp_path: Path,
+) -> None:
     kept, one, two = KeptContexts(), tmp_path / "one", tmp_path / "two"
-    assert [kept.of(1, lambda: file(one)), kept.of(1, lambda: file(two)), kept.of(2, lambda: file(two))] == [str(one), str(one), str(two)]
+    assert [
+        kept.of(1, lambda: file(one)),
+        kept.of(1, lambda: file(two)),
+        kept.of(2, lambda: file(two)),
+    ] == [str(one), str(one), str(two)]
     kept.close()
     assert os.listdir(tmp_path) == []
     assert kept.of(1, lambda: file(two)) == str(two)

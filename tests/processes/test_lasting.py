@@ -1,4 +1,6 @@
-"""Processes that keep what a tool keeps: serial, bounded in calls and idleness, and gone after what goes wrong."""
+"""Processes that keep what a tool keeps: serial, bounded in calls and idleness, and gone after what
+goes wrong.
+"""
 
 import threading
 import time
@@ -41,7 +43,14 @@ class Kept:
 
 
 def tool(project: Path, **limits: Any) -> Path:
-    directory = python_tool(project / ".vespe/tools/tool-keep", "keep", BODY, params="what=''", schema=SCHEMA, limits=limits)
+    directory = python_tool(
+        project / ".vespe/tools/tool-keep",
+        "keep",
+        BODY,
+        params="what=''",
+        schema=SCHEMA,
+        limits=limits,
+    )
     source = (directory / "main.py").read_text(encoding="utf-8")
     (directory / "main.py").write_text("SEEN = []\n" + source, encoding="utf-8")
     return directory
@@ -78,14 +87,20 @@ def test_calls_wait_for_each_other(kept: Kept) -> None:
 def test_what_goes_wrong_ends_the_process_and_the_next_call_has_another(kept: Kept) -> None:
     assert kept.count() == 1
     died = kept.call("die").error
-    assert died is not None and "its process ended, and what it kept is gone" in died.message and kept.count() == 1
+    assert (
+        died is not None
+        and "its process ended, and what it kept is gone" in died.message
+        and kept.count() == 1
+    )
     late = kept.call("sleep", timeout_s=0.3).error
     assert late is not None and late.code == "timed_out" and kept.count() == 1
     left = kept.call("exit").error
     assert left is not None and "sys.exit(3)" in left.message and kept.count() == 3
 
 
-def test_another_script_is_another_process_and_the_one_before_ends(kept: Kept, project: Path) -> None:
+def test_another_script_is_another_process_and_the_one_before_ends(
+    kept: Kept, project: Path
+) -> None:
     before = kept.call().unwrap()[1]
     script = project / ".vespe/tools/tool-keep/main.py"
     script.write_text(script.read_text(encoding="utf-8") + "\n", encoding="utf-8")

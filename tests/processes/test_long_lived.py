@@ -45,7 +45,9 @@ class Echo:
         self.lines: queue.Queue[bytes | None] = queue.Queue()
         argv = [sys.executable, "-I", "-S", "-c", ECHO, mode, marker]
         environment = {"PATH": os.environ["PATH"]}
-        listener = Listener(heard=self.lines.put, over=lambda: self.lines.put(None), max_line_bytes=max_line_bytes)
+        listener = Listener(
+            heard=self.lines.put, over=lambda: self.lines.put(None), max_line_bytes=max_line_bytes
+        )
         self.process = LastingProcess(argv, cwd="/", env=environment, listener=listener)
         self.process.start()
 
@@ -55,7 +57,9 @@ class Echo:
 
 
 @contextmanager
-def echo(mode: str = "go", *, max_line_bytes: int = long_lived.MAX_LINE_BYTES) -> Iterator[tuple[Echo, str]]:
+def echo(
+    mode: str = "go", *, max_line_bytes: int = long_lived.MAX_LINE_BYTES
+) -> Iterator[tuple[Echo, str]]:
     marker = f"marker-{uuid4()}"
     made = Echo(marker, mode, max_line_bytes)
     try:
@@ -106,7 +110,9 @@ def test_a_line_without_an_end_is_not_gathered_for_ever() -> None:
 PLAIN = "import sys\nsys.stderr.write('err')\nfor line in sys.stdin.buffer:\n    print(len(line), flush=True)\nsys.exit(7)"
 
 
-def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_before_its_stdin_ends() -> None:
+def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_before_its_stdin_ends() -> (
+    None
+):
     lines, said = queue.Queue[bytes | None](), list[bytes]()
     listener = Listener(heard=lines.put, over=lambda: lines.put(None), said=said.append)
     process = LastingProcess([sys.executable, "-c", PLAIN], cwd="/", env={}, listener=listener)
@@ -127,9 +133,13 @@ for part in (b"x" * 9000, b"y\\n", b"z\\n"):
 """
 
 
-def test_of_a_line_that_is_too_long_nothing_is_heard_even_where_it_ends_before_the_process_does() -> None:
+def test_of_a_line_that_is_too_long_nothing_is_heard_even_where_it_ends_before_the_process_does() -> (
+    None
+):
     lines = queue.Queue[bytes | None]()
-    listener = Listener(heard=lines.put, over=lambda: lines.put(None), said=lambda _: None, max_line_bytes=5000)
+    listener = Listener(
+        heard=lines.put, over=lambda: lines.put(None), said=lambda _: None, max_line_bytes=5000
+    )
     process = LastingProcess([sys.executable, "-c", FLOOD], cwd="/", env={}, listener=listener)
     process.start()
     assert lines.get(timeout=PATIENCE_S) is None and process.flooded
@@ -173,7 +183,9 @@ time.sleep(600)
 def test_p28_when_vespe_is_killed_it_ends_too() -> None:
     marker = f"marker-{uuid4()}"
     source = KILLED.format(root=ROOT, marker=marker)
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, env=interruptible()) as caller:
+    with subprocess.Popen(
+        [sys.executable, "-c", source], stdout=subprocess.PIPE, env=interruptible()
+    ) as caller:
         assert caller.stdout is not None and caller.stdout.readline() == b"up\n"
         caller.kill()
     assert gone(marker)

@@ -1,4 +1,6 @@
-"""Real processes: what they are given, what is kept of what they write, and that nothing of them is left."""
+"""Real processes: what they are given, what is kept of what they write, and that nothing of them is
+left.
+"""
 
 import os
 import signal
@@ -53,7 +55,12 @@ def shell(script: str, **fields: Any) -> Command:
 def alive(marker: str) -> list[str]:
     """The processes that have the marker among their arguments."""
     listed = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=", "-o", "args="], capture_output=True, text=True, check=True, encoding="utf-8", errors="replace"
+        ["ps", "-A", "-ww", "-o", "pid=", "-o", "args="],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+        errors="replace",
     )
     return [line for line in listed.stdout.splitlines() if marker in line]
 
@@ -69,7 +76,9 @@ def gone(marker: str) -> bool:
 
 
 def seen(marker: str, *, at_least: int = 1) -> None:
-    """Wait until so many processes have the marker: a process has its arguments only a while after it was begun."""
+    """Wait until so many processes have the marker: a process has its arguments only a while after
+    it was begun.
+    """
     deadline = time.monotonic() + PATIENCE_S
     while len(alive(marker)) < at_least:
         assert time.monotonic() < deadline, f"{alive(marker)} are all that began"
@@ -81,13 +90,28 @@ def descriptors() -> int:
 
 
 def zombies() -> list[str]:
-    listed = subprocess.run(["ps", "-A", "-o", "stat=", "-o", "ppid="], capture_output=True, text=True, check=True, encoding="utf-8")
-    return [line for line in listed.stdout.splitlines() if line.startswith("Z") and line.split()[-1] == str(os.getpid())]
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "stat=", "-o", "ppid="],
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+    )
+    return [
+        line
+        for line in listed.stdout.splitlines()
+        if line.startswith("Z") and line.split()[-1] == str(os.getpid())
+    ]
 
 
 def test_a_process_gives_its_status_and_both_streams() -> None:
     finished = run(shell("echo out; echo err >&2; exit 3"))
-    assert (finished.returncode, finished.signal, finished.stdout, finished.stderr) == (3, None, b"out\n", b"err\n")
+    assert (finished.returncode, finished.signal, finished.stdout, finished.stderr) == (
+        3,
+        None,
+        b"out\n",
+        b"err\n",
+    )
     assert (finished.result, finished.stderr_bytes) == (None, 4)
 
 
@@ -98,7 +122,13 @@ def test_a_process_that_a_signal_kills_has_no_status() -> None:
 
 def test_programs_run_one_after_the_other_until_one_fails() -> None:
     told = ("/bin/sh", "-c", "cat; echo two")
-    done = run(shell("echo one", then=(told, ("/bin/sh", "-c", "echo three; exit 3"), ("/bin/echo", "never")), stdin=b"x"))
+    done = run(
+        shell(
+            "echo one",
+            then=(told, ("/bin/sh", "-c", "echo three; exit 3"), ("/bin/echo", "never")),
+            stdin=b"x",
+        )
+    )
     assert (done.returncode, done.stdout) == (3, b"one\nxtwo\nthree\n")
     assert run(shell("echo one; exit 1", then=(told,))).stdout == b"one\n"
     assert run(shell("kill -9 $$", then=(told,))).signal == 9
@@ -115,12 +145,25 @@ def test_p14_what_comes_after_is_held_to_the_same_rules() -> None:
 def test_p27_of_programs_that_run_one_after_the_other_none_outlives_the_deadline() -> None:
     marker = f"marker-{time.monotonic_ns()}"
     with pytest.raises(TimedOut):
-        run(shell("exit 0", then=(("/bin/sh", "-c", f"trap '' TERM; sleep 60; : {marker}"), ("/bin/echo", marker)), timeout_s=0.5))
+        run(
+            shell(
+                "exit 0",
+                then=(
+                    ("/bin/sh", "-c", f"trap '' TERM; sleep 60; : {marker}"),
+                    ("/bin/echo", marker),
+                ),
+                timeout_s=0.5,
+            )
+        )
     assert gone(marker)
 
 
 def test_the_result_comes_over_a_descriptor_that_the_last_argument_names() -> None:
-    finished = run(python("import os, sys; os.write(int(sys.argv[-1]), b'result'); print('noise')", result_fd=True))
+    finished = run(
+        python(
+            "import os, sys; os.write(int(sys.argv[-1]), b'result'); print('noise')", result_fd=True
+        )
+    )
     assert (finished.result, finished.stdout) == (b"result", b"noise\n")
 
 
@@ -145,11 +188,23 @@ def test_p14_a_program_or_variable_with_nul_is_refused() -> None:
 
 
 def test_p33_a_child_has_exactly_the_environment_that_it_is_given() -> None:
-    hostile = {"LD_PRELOAD": "/x.so", "PYTHONPATH": "/x", "GIT_DIR": "/x", "BASH_FUNC_ls%%": "() { :; }", "OPENAI_API_KEY": "k"}
+    hostile = {
+        "LD_PRELOAD": "/x.so",
+        "PYTHONPATH": "/x",
+        "GIT_DIR": "/x",
+        "BASH_FUNC_ls%%": "() { :; }",
+        "OPENAI_API_KEY": "k",
+    }
     base = {"PATH": "/usr/bin:/bin", "LC_TIME": "C", "TZ": "UTC", "HOME": "/h", **hostile}
     env = process.child_environment(base, {"TOKEN": "t"})
     finished = run(command("env", env=env))
-    assert sorted(finished.stdout.decode().splitlines()) == ["HOME=/h", "LC_TIME=C", "PATH=/usr/bin:/bin", "TOKEN=t", "TZ=UTC"]
+    assert sorted(finished.stdout.decode().splitlines()) == [
+        "HOME=/h",
+        "LC_TIME=C",
+        "PATH=/usr/bin:/bin",
+        "TOKEN=t",
+        "TZ=UTC",
+    ]
 
 
 def test_p30_a_process_never_reads_our_standard_input() -> None:
@@ -170,7 +225,11 @@ def test_input_that_nobody_reads_holds_nothing_up() -> None:
 def test_a_child_has_no_descriptor_but_its_own() -> None:
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
-    finished = run(python("import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd')))", result_fd=True))
+    finished = run(
+        python(
+            "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd')))", result_fd=True
+        )
+    )
     os.close(reader)
     os.close(writer)
     assert finished.stdout == b"[0, 1, 2, 3, 4]\n"  # 4 is the listing's own
@@ -178,11 +237,19 @@ def test_a_child_has_no_descriptor_but_its_own() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_child_starts_with_default_signals_in_a_session_of_its_own() -> None:
-    source = "import os\nprint(os.getsid(0) == os.getpid())\nprint(open('/proc/self/status').read())"
+    source = (
+        "import os\nprint(os.getsid(0) == os.getpid())\nprint(open('/proc/self/status').read())"
+    )
     finished = run(command(sys.executable, "-I", "-S", "-c", source, env=PATH))
-    ignored = next(line for line in run(command("cat", "/proc/self/status")).stdout.decode().splitlines() if line.startswith("SigIgn"))
+    ignored = next(
+        line
+        for line in run(command("cat", "/proc/self/status")).stdout.decode().splitlines()
+        if line.startswith("SigIgn")
+    )
     assert finished.stdout.startswith(b"True\n")
-    assert not int(ignored.split()[1], 16) & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGINT - 1) | 1 << (signal.SIGTERM - 1))
+    assert not int(ignored.split()[1], 16) & (
+        1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGINT - 1) | 1 << (signal.SIGTERM - 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,8 +266,13 @@ def test_a_program_that_does_not_start_is_a_sentence(argv: tuple[str, ...], said
         run(command(*argv))
 
 
-def test_a_script_without_a_first_line_or_with_a_missing_interpreter_is_a_sentence(tmp_path: Path) -> None:
-    for text, said in (("echo hi\n", "is not a program"), ("#!/no/such/interpreter\n", "its first line names an interpreter")):
+def test_a_script_without_a_first_line_or_with_a_missing_interpreter_is_a_sentence(
+    tmp_path: Path,
+) -> None:
+    for text, said in (
+        ("echo hi\n", "is not a program"),
+        ("#!/no/such/interpreter\n", "its first line names an interpreter"),
+    ):
         script = tmp_path / "script"
         script.write_text(text, encoding="utf-8")
         script.chmod(0o755)
@@ -209,7 +281,9 @@ def test_a_script_without_a_first_line_or_with_a_missing_interpreter_is_a_senten
 
 
 def test_a_missing_working_directory_is_a_sentence() -> None:
-    with pytest.raises(ToolExecutionError, match="cannot start in the directory /no/such/place: No such file"):
+    with pytest.raises(
+        ToolExecutionError, match="cannot start in the directory /no/such/place: No such file"
+    ):
         run(command("true", cwd="/no/such/place"))
 
 
@@ -226,12 +300,16 @@ def test_running_out_of_descriptors_is_a_sentence() -> None:
         "resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))\n"
         "try: run(Command(argv=['true'], cwd='/', env={}, timeout_s=5))\nexcept Exception as error: print(type(error).__name__, error)"
     )
-    said = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, encoding="utf-8").stdout
+    said = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout
     assert said == "StorageError cannot start a process for true: Too many open files\n"
 
 
 def test_p29_a_flood_on_stdout_is_ended_at_the_cap() -> None:
-    with pytest.raises(OutputTooLarge, match="yes wrote more than 1000000 bytes to its standard output") as caught:
+    with pytest.raises(
+        OutputTooLarge, match="yes wrote more than 1000000 bytes to its standard output"
+    ) as caught:
         run(command("yes", cap_bytes=1_000_000))
     assert caught.value.kept == b"y\n" * 500_000
     assert caught.value.details["bytes"] > 1_000_000
@@ -239,11 +317,21 @@ def test_p29_a_flood_on_stdout_is_ended_at_the_cap() -> None:
 
 def test_p29_a_flood_on_the_result_is_ended_at_the_cap() -> None:
     with pytest.raises(OutputTooLarge, match="as its result"):
-        run(python("import os\nwhile True: os.write(3, b'x' * 65536)", result_fd=True, cap_bytes=100_000))
+        run(
+            python(
+                "import os\nwhile True: os.write(3, b'x' * 65536)",
+                result_fd=True,
+                cap_bytes=100_000,
+            )
+        )
 
 
 def test_p29_stderr_is_read_without_end_and_its_tail_is_kept() -> None:
-    finished = run(python("import os\nfor i in range(800): os.write(2, b'x' * 65536)\nos.write(2, b'\\xff\\xfeend')"))
+    finished = run(
+        python(
+            "import os\nfor i in range(800): os.write(2, b'x' * 65536)\nos.write(2, b'\\xff\\xfeend')"
+        )
+    )
     assert finished.stderr_bytes == 800 * 65536 + 5
     assert len(finished.stderr) == defaults.LOG_TAIL_BYTES
     assert finished.stderr.endswith(b"x\xff\xfeend")
@@ -254,9 +342,17 @@ def test_p29_output_exactly_at_the_cap_is_whole() -> None:
     assert finished.stdout == bytes(range(256)) * 4
 
 
-def test_p27_at_the_deadline_the_process_is_asked_to_end_before_it_is_killed(tmp_path: Path) -> None:
+def test_p27_at_the_deadline_the_process_is_asked_to_end_before_it_is_killed(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(TimedOut, match=r"within 0\.3 s") as caught:
-        run(shell("trap 'echo asked > asked; exit' TERM; echo working >&2; sleep 60 & wait", cwd=str(tmp_path), timeout_s=0.3))
+        run(
+            shell(
+                "trap 'echo asked > asked; exit' TERM; echo working >&2; sleep 60 & wait",
+                cwd=str(tmp_path),
+                timeout_s=0.3,
+            )
+        )
     assert (tmp_path / "asked").read_text(encoding="utf-8") == "asked\n"
     assert caught.value.details["stderr"] == "working\n"
 
@@ -315,7 +411,13 @@ except KeyboardInterrupt:
 def _caller(marker: str) -> "subprocess.Popen[str]":
     """A process that runs a command which stays, and is seen to have started its daemon."""
     source = CALLER.format(root=str(ROOT), escapes=ESCAPES, marker=marker)
-    caller = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True, encoding="utf-8", env=interruptible())
+    caller = subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=interruptible(),
+    )
     assert caller.stdout is not None and caller.stdout.readline() == "calling\n"
     seen(marker, at_least=3)  # the caller's own source has the marker too
     return caller
@@ -356,7 +458,13 @@ finally:
 def test_p31_whatever_a_handler_of_the_program_raises_the_tree_has_ended_then() -> None:
     marker = f"marker-{uuid4()}"
     arguments = [sys.executable, "-c", OWN_HANDLER.format(root=str(ROOT), marker=marker)]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=interruptible(),
+    ) as caller:
         assert caller.stdout is not None and caller.stdout.read(5) == "ended"
         assert len(alive(marker)) == 1  # the caller's own source has the marker too
         caller.communicate("")
@@ -402,12 +510,21 @@ except process.TimedOut:
 """
 
 
-@pytest.mark.parametrize(("handled", "leaked"), [("signals.raise_on_signals", " {0}\n"), ("contextlib.nullcontext", "")])
-def test_p31_ctrl_c_at_any_step_ends_the_call_and_leaves_no_process_and_vespe_no_descriptor(handled: str, leaked: str) -> None:
+@pytest.mark.parametrize(
+    ("handled", "leaked"), [("signals.raise_on_signals", " {0}\n"), ("contextlib.nullcontext", "")]
+)
+def test_p31_ctrl_c_at_any_step_ends_the_call_and_leaves_no_process_and_vespe_no_descriptor(
+    handled: str, leaked: str
+) -> None:
     marker = f"marker-{uuid4()}"
     source = EVERY_STEP.format(root=str(ROOT), marker=marker, handled=handled)
     done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=False, env=interruptible(), encoding="utf-8"
+        [sys.executable, "-c", source],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=interruptible(),
+        encoding="utf-8",
     )
     assert done.stderr == "" and done.stdout.endswith(leaked) and int(done.stdout.split()[0]) > 20
     assert gone(marker)
@@ -425,7 +542,10 @@ def test_a_call_that_is_cancelled_before_it_starts_runs_nothing_for_long() -> No
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(Interrupted):
-        run(command("sleep", "60", env={**PATH, "BIG": "x" * 100_000, "MORE": "x" * 100_000}), cancel=cancel)
+        run(
+            command("sleep", "60", env={**PATH, "BIG": "x" * 100_000, "MORE": "x" * 100_000}),
+            cancel=cancel,
+        )
 
 
 def test_a_process_that_kills_its_supervisor_is_ended_with_it() -> None:
@@ -465,7 +585,9 @@ def test_p27_a_tool_that_kills_its_parent_leaves_no_daemon() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
 @pytest.mark.parametrize("stopped", ["parent", "grandparent"])
-def test_p27_a_tool_that_stops_what_watches_it_leaves_no_daemon_at_the_deadline(stopped: str) -> None:
+def test_p27_a_tool_that_stops_what_watches_it_leaves_no_daemon_at_the_deadline(
+    stopped: str,
+) -> None:
     marker = f"marker-{uuid4()}"
     with pytest.raises(TimedOut):
         run(mischief(f"os.kill({stopped}, signal.SIGSTOP); time.sleep(60)", marker))
@@ -484,14 +606,19 @@ def test_p27_a_daemon_that_stops_its_supervisor_again_and_again_is_ended_from_ou
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
 def test_p27_a_tool_that_stops_what_watches_it_and_ends_leaves_no_daemon() -> None:
     marker = f"marker-{uuid4()}"
-    assert run(mischief("os.kill(grandparent, signal.SIGSTOP)", marker, timeout_s=20.0)).returncode == 0
+    assert (
+        run(mischief("os.kill(grandparent, signal.SIGSTOP)", marker, timeout_s=20.0)).returncode
+        == 0
+    )
     with pytest.raises(TimedOut):
         run(mischief("os.kill(parent, signal.SIGSTOP)", marker))
     assert alive(marker) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
-@pytest.mark.parametrize("first", ["pass", "os.kill(parent, signal.SIGSTOP)", "os.kill(grandparent, signal.SIGSTOP)"])
+@pytest.mark.parametrize(
+    "first", ["pass", "os.kill(parent, signal.SIGSTOP)", "os.kill(grandparent, signal.SIGSTOP)"]
+)
 def test_p28_a_tool_that_kills_vespe_leaves_no_daemon(first: str) -> None:
     marker = f"marker-{uuid4()}"
     source = MISCHIEF + f"{first}; os.kill(int(sys.argv[2]), signal.SIGKILL); os._exit(0)"
@@ -514,7 +641,10 @@ def test_a_call_works_where_the_caller_ignores_the_ends_of_its_children() -> Non
         f"import sys, signal; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nprint(run(Command(argv=['echo', 'hi'], cwd='/', env={}, timeout_s=5)).stdout)"
     )
-    assert subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout == b"b'hi\\n'\n"
+    assert (
+        subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout
+        == b"b'hi\\n'\n"
+    )
 
 
 def test_a_call_works_where_the_caller_has_closed_its_own_streams() -> None:
@@ -523,7 +653,10 @@ def test_a_call_works_where_the_caller_has_closed_its_own_streams() -> None:
         "saved = os.dup(1); os.closerange(0, 3)\nfinished = run(Command(argv=['cat'], cwd='/', env={}, stdin=b'hi', timeout_s=5))\n"
         "os.write(saved, finished.stdout)"
     )
-    assert subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout == b"hi"
+    assert (
+        subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout
+        == b"hi"
+    )
 
 
 def test_the_duration_is_that_of_the_call() -> None:
@@ -531,9 +664,15 @@ def test_the_duration_is_that_of_the_call() -> None:
     assert finished.duration_s >= 0.2
 
 
-@pytest.mark.parametrize("junk", [r"zz\n", r"\n", r"E\n", r"E 99999999999999999999\n", r"F 1\n", r"F x y\n"])
-def test_p27_junk_on_the_status_pipe_which_root_can_write_is_no_word_of_the_supervisor(junk: str) -> None:
+@pytest.mark.parametrize(
+    "junk", [r"zz\n", r"\n", r"E\n", r"E 99999999999999999999\n", r"F 1\n", r"F x y\n"]
+)
+def test_p27_junk_on_the_status_pipe_which_root_can_write_is_no_word_of_the_supervisor(
+    junk: str,
+) -> None:
     said = run(
-        shell(f"for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in pipe:*) printf '{junk}' >$fd;; esac; done 2>/dev/null; exit 3")
+        shell(
+            f"for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in pipe:*) printf '{junk}' >$fd;; esac; done 2>/dev/null; exit 3"
+        )
     )
     assert said.returncode == 3

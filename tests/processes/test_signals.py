@@ -13,7 +13,14 @@ import pytest
 
 from tests.processes.test_process import ESCAPES, ROOT, alive
 from tests.support import ondisk
-from vespe.processes.signals import Terminated, go_on, interruptible, raise_on_signals, signal_of, uninterruptible
+from vespe.processes.signals import (
+    Terminated,
+    go_on,
+    interruptible,
+    raise_on_signals,
+    signal_of,
+    uninterruptible,
+)
 
 CALLER = f"""
 import sys
@@ -31,13 +38,17 @@ except KeyboardInterrupt as interruption:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_p31_a_signal_that_asks_for_the_end_ends_the_tree_and_removes_the_copy(number: signal.Signals, tmp_path: Path) -> None:
+def test_p31_a_signal_that_asks_for_the_end_ends_the_tree_and_removes_the_copy(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     marker = f"marker-{uuid4()}"
     scratch, original = tmp_path / "scratch", tmp_path / "original" / "tool-a"
     scratch.mkdir()
     original.mkdir(parents=True)
     arguments = [sys.executable, "-c", CALLER, ESCAPES, marker, str(original.parent)]
-    with subprocess.Popen(arguments, env=ondisk.interruptible(TMPDIR=str(scratch)), stdout=subprocess.PIPE) as caller:
+    with subprocess.Popen(
+        arguments, env=ondisk.interruptible(TMPDIR=str(scratch)), stdout=subprocess.PIPE
+    ) as caller:
         assert caller.stdout is not None and caller.stdout.readline() == b"copied\n"
         while len(alive(marker)) < 3:  # the caller has the marker too
             assert caller.poll() is None
@@ -54,10 +65,15 @@ def test_a_second_signal_does_not_disturb_the_end() -> None:
         finally:
             os.kill(os.getpid(), signal.SIGTERM)
             os.kill(os.getpid(), signal.SIGHUP)
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (signal.SIG_DFL, signal.SIG_DFL)
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (
+        signal.SIG_DFL,
+        signal.SIG_DFL,
+    )
 
 
-def test_a_signal_that_comes_when_tidying_up_takes_too_long_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_that_comes_when_tidying_up_takes_too_long_is_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("vespe.processes.signals._PATIENCE_S", 0.0)
     with raise_on_signals():
         with pytest.raises(KeyboardInterrupt):
@@ -87,7 +103,12 @@ except KeyboardInterrupt as interruption:
 
 
 def test_a_signal_whose_exception_python_drops_comes_again() -> None:
-    done = subprocess.run([sys.executable, "-c", DROPS], env=ondisk.interruptible(), capture_output=True, timeout=ondisk.PATIENCE_S)
+    done = subprocess.run(
+        [sys.executable, "-c", DROPS],
+        env=ondisk.interruptible(),
+        capture_output=True,
+        timeout=ondisk.PATIENCE_S,
+    )
     assert (done.stdout, done.stderr) == (b"Terminated\n", b"")
 
 
@@ -98,7 +119,10 @@ def test_what_the_program_ignores_or_handles_stays_so() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN), signal.signal(signal.SIGTERM, own)
     try:
         with raise_on_signals():
-            assert (signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)) == (signal.SIG_IGN, own)
+            assert (signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)) == (
+                signal.SIG_IGN,
+                own,
+            )
     finally:
         signal.signal(signal.SIGHUP, before[0])
         signal.signal(signal.SIGTERM, before[1])
@@ -120,7 +144,10 @@ def test_in_another_thread_nothing_is_changed() -> None:
 def test_the_signal_is_found_behind_what_wraps_it() -> None:
     wrapped = click.Abort()
     wrapped.__cause__ = Terminated(signal.SIGHUP)
-    assert (signal_of(wrapped), signal_of(Terminated(signal.SIGTERM))) == (signal.SIGHUP, signal.SIGTERM)
+    assert (signal_of(wrapped), signal_of(Terminated(signal.SIGTERM))) == (
+        signal.SIGHUP,
+        signal.SIGTERM,
+    )
     assert (signal_of(KeyboardInterrupt()), signal_of(None)) == (signal.SIGINT, signal.SIGINT)
 
 
@@ -186,7 +213,9 @@ def test_sections_of_other_threads_hold_nothing_back() -> None:
     thread.join()
 
 
-def test_a_program_that_handles_signals_itself_keeps_its_handlers_during_a_call(tmp_path: Path) -> None:
+def test_a_program_that_handles_signals_itself_keeps_its_handlers_during_a_call(
+    tmp_path: Path,
+) -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     handler = signal.getsignal(signal.SIGTERM)

@@ -23,7 +23,9 @@ from vespe.processes.supervised_tree import Output, payload
         ({"env": {"A": "b\0c"}}, "the variable A holds a NUL character"),
     ],
 )
-def test_what_no_process_can_be_given_is_refused_before_anything_starts(fields: dict[str, object], said: str) -> None:
+def test_what_no_process_can_be_given_is_refused_before_anything_starts(
+    fields: dict[str, object], said: str
+) -> None:
     given: dict[str, object] = {"argv": ["x"], "cwd": "/", "env": {}, "result": False, **fields}
     with pytest.raises(InvalidArguments, match=said):
         payload([given.pop("argv")], **given)  # type: ignore[arg-type,list-item]  # the table holds all of them as objects
@@ -88,9 +90,24 @@ done"""
 
 
 def _run(tool: str, at: Path) -> str:
-    """Return what a command says whose process has a key in its environment, and no rights of root's."""
-    argv = [sys.executable, "-c", WITHOUT_CAPABILITIES, "-m", "vespe", "tool", "run", tool, "--args", "-"]
-    with subprocess.Popen(argv, cwd=at, env={**os.environ, "KEY": "sk-of-the-user"}, stdin=-1, stdout=-1) as process:
+    """Return what a command says whose process has a key in its environment, and no rights of
+    root's.
+    """
+    argv = [
+        sys.executable,
+        "-c",
+        WITHOUT_CAPABILITIES,
+        "-m",
+        "vespe",
+        "tool",
+        "run",
+        tool,
+        "--args",
+        "-",
+    ]
+    with subprocess.Popen(
+        argv, cwd=at, env={**os.environ, "KEY": "sk-of-the-user"}, stdin=-1, stdout=-1
+    ) as process:
         said, _ = process.communicate(b'{"vespe": %d}' % process.pid, timeout=ondisk.PATIENCE_S)
     return said.decode()
 
@@ -99,19 +116,31 @@ SCHEMA = {"type": "object", "properties": {"vespe": {"type": "integer"}}}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(home: Path, tmp_path: Path) -> None:
+def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(
+    home: Path, tmp_path: Path
+) -> None:
     assert ondisk.vespe("init", str(tmp_path)).returncode == 0
     ondisk.python_tool(tmp_path / ".vespe/tools/tool-peek", "peek", PEEK.strip(), schema=SCHEMA)
     assert json.loads(_run("peek", tmp_path)) == ["denied"] * 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_p33_nor_can_a_program_whose_supervisor_is_a_fork_of_vespe(home: Path, tmp_path: Path) -> None:
+def test_p33_nor_can_a_program_whose_supervisor_is_a_fork_of_vespe(
+    home: Path, tmp_path: Path
+) -> None:
     assert ondisk.vespe("init", str(tmp_path)).returncode == 0
-    program = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": ["-c", SHELL_PEEK, "{vespe}"]}}
-    ondisk.write_tool(tmp_path / ".vespe/tools/tool-peek", "peek", implementation=program, schema=SCHEMA)
+    program = {
+        "type": "shell_command",
+        "entrypoint": "sh",
+        "args": {"argv": ["-c", SHELL_PEEK, "{vespe}"]},
+    }
+    ondisk.write_tool(
+        tmp_path / ".vespe/tools/tool-peek", "peek", implementation=program, schema=SCHEMA
+    )
     lines = _run("peek", tmp_path).split("\n")
-    assert lines[::2][:3] == ["denied"] * 3 and all(" -m vespe tool run " in line for line in lines[1:6:2])
+    assert lines[::2][:3] == ["denied"] * 3 and all(
+        " -m vespe tool run " in line for line in lines[1:6:2]
+    )
 
 
 FORKS = """
@@ -126,13 +155,28 @@ print(main(["tool", "run", sys.argv[1]]), threads)
 """
 
 
-@pytest.mark.skipif(sandboxing.machine().level != "namespaces", reason="only there has a program that states hosts a proxy")
+@pytest.mark.skipif(
+    sandboxing.machine().level != "namespaces",
+    reason="only there has a program that states hosts a proxy",
+)
 @pytest.mark.parametrize(("name", "threads"), [("free", [1]), ("stated", [])])
-def test_a_supervisor_is_a_fork_only_while_there_is_one_thread(home: Path, tmp_path: Path, name: str, threads: list[int]) -> None:
+def test_a_supervisor_is_a_fork_only_while_there_is_one_thread(
+    home: Path, tmp_path: Path, name: str, threads: list[int]
+) -> None:
     assert ondisk.vespe("init", str(tmp_path)).returncode == 0
     program = {"type": "shell_command", "entrypoint": "true", "args": {"argv": []}}
     stated = {"network": ["a.example"]} if name == "stated" else {}
-    ondisk.write_tool(tmp_path / f".vespe/tools/tool-{name}", name, implementation=program, permissions=stated)
-    assert ondisk.vespe("tool", "run", name, cwd=tmp_path).returncode == 0  # what the machine offers is known now
-    done = subprocess.run([sys.executable, "-c", FORKS, name], cwd=tmp_path, capture_output=True, check=True, encoding="utf-8")
+    ondisk.write_tool(
+        tmp_path / f".vespe/tools/tool-{name}", name, implementation=program, permissions=stated
+    )
+    assert (
+        ondisk.vespe("tool", "run", name, cwd=tmp_path).returncode == 0
+    )  # what the machine offers is known now
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS, name],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
     assert done.stdout.splitlines()[-1] == f"0 {threads}"

@@ -1,4 +1,6 @@
-"""The supervisor by itself: its protocol, the end of its tree, and what it does where there is no subreaper (macOS)."""
+"""The supervisor by itself: its protocol, the end of its tree, and what it does where there is no
+subreaper (macOS).
+"""
 
 import contextlib
 import os
@@ -18,7 +20,9 @@ from vespe.processes import child_scripts, process
 
 SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
 MACOS = "import sys; sys.platform = 'darwin'\n"
-"""What makes the supervisor take the road that it takes where there is neither a subreaper nor /proc."""
+"""What makes the supervisor take the road that it takes where there is neither a subreaper nor
+/proc.
+"""
 NO_PIDFD = "import os; del os.pidfd_open\n"
 SLEEPS = "import time; time.sleep(60)"
 BACKGROUND = "import os, signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork():\n    os._exit(0)\ntime.sleep(60)"
@@ -86,7 +90,9 @@ def test_it_tells_why_a_process_does_not_start() -> None:
 @pytest.mark.parametrize("prelude", ["", NO_PIDFD, MACOS])
 def test_a_grace_ends_a_tree_with_term_and_then_with_kill(prelude: str) -> None:
     marker = f"marker-{uuid4()}"
-    supervised = Supervised(*python(BACKGROUND.replace("os._exit(0)", "time.sleep(60)"), marker), prelude=prelude)
+    supervised = Supervised(
+        *python(BACKGROUND.replace("os._exit(0)", "time.sleep(60)"), marker), prelude=prelude
+    )
     supervised.line()
     seen(marker, at_least=2)
     os.write(supervised.control, b"0.2\n")
@@ -146,17 +152,23 @@ def test_the_death_of_vespe_is_seen_where_another_process_holds_the_control_pipe
 
 
 def test_it_outlives_the_signals_that_end_other_processes() -> None:
-    supervised = Supervised("sh", "-c", "kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; sleep 0.1; exit 4")
+    supervised = Supervised(
+        "sh", "-c", "kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; sleep 0.1; exit 4"
+    )
     assert os.waitstatus_to_exitcode(int(supervised.rest().split()[-1])) == 4
 
 
 def test_a_vespe_that_dies_before_it_says_the_command_leaves_no_supervisor() -> None:
-    started = subprocess.run([sys.executable, "-c", child_scripts.BOOT], input=b"\0\0\0", check=False)
+    started = subprocess.run(
+        [sys.executable, "-c", child_scripts.BOOT], input=b"\0\0\0", check=False
+    )
     assert started.returncode == 1
 
 
 @pytest.mark.parametrize("junk", [b"zz", b"-1\n", b"nan\n", b"inf", b"\0" * 300, b"\n"])
-def test_p27_junk_on_the_control_pipe_neither_ends_the_supervisor_nor_deafens_it(junk: bytes) -> None:
+def test_p27_junk_on_the_control_pipe_neither_ends_the_supervisor_nor_deafens_it(
+    junk: bytes,
+) -> None:
     marker = f"marker-{uuid4()}"
     supervised = Supervised(*python(ESCAPES, "stay", marker))
     supervised.line()
@@ -192,13 +204,17 @@ def test_p27_chains_of_processes_that_fork_and_end_are_ended(chains: str) -> Non
     assert alive(marker) == []
 
 
-def test_p27_with_a_process_that_has_just_ended_the_rest_of_its_group_is_killed_and_nothing_of_a_spared_group() -> None:
+def test_p27_with_a_process_that_has_just_ended_the_rest_of_its_group_is_killed_and_nothing_of_a_spared_group() -> (
+    None
+):
     kill = runpy.run_path(SCRIPT)["kill"]
     for spares, left in ((False, 0), (True, 1)):
         marker = f"marker-{uuid4()}"
         source = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}, {marker!r}]); print(flush=True)"
         leader = subprocess.Popen(python(source), start_new_session=True)
-        os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)  # a zombie: its group can be asked for, and it forked just before
+        os.waitid(
+            os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT
+        )  # a zombie: its group can be asked for, and it forked just before
         kill(leader.pid, leader.pid if spares else os.getpgrp())
         assert len(alive(marker)) == left if spares else gone(marker)
         leader.wait()
@@ -211,10 +227,15 @@ STATUS = "import resource; print(open('/proc/self/status').read(), resource.getr
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_tool_can_leave_no_core_and_gain_no_rights_and_can_still_read_itself() -> None:
-    said = process.run(process.Command(argv=python(STATUS), cwd="/", env={}, timeout_s=20)).stdout.decode()
+    said = process.run(
+        process.Command(argv=python(STATUS), cwd="/", env={}, timeout_s=20)
+    ).stdout.decode()
     assert "NoNewPrivs:\t1" in said and said.endswith("(0, 0)\n")
     own = python("print(len(open('/proc/self/environ').read()))")
-    assert process.run(process.Command(argv=own, cwd="/", env={"A": "b"}, timeout_s=20)).stdout == b"4\n"
+    assert (
+        process.run(process.Command(argv=own, cwd="/", env={"A": "b"}, timeout_s=20)).stdout
+        == b"4\n"
+    )
 
 
 def test_its_grace_for_orphans_is_that_of_the_defaults() -> None:
@@ -277,13 +298,19 @@ def test_a_shorter_grace_replaces_a_longer_one(monkeypatch: pytest.MonkeyPatch) 
     graces, sent = iter([None, 0.0, None]), []
     left = iter([True, True, True, False])
     tree = SimpleNamespace(left=lambda: next(left), descendants=lambda: [7])
-    monkeypatch.setitem(space["end"].__globals__, "send", lambda pid, *numbers: sent.append((pid, *numbers)))
-    monkeypatch.setitem(space["end"].__globals__, "kill", lambda pid, spared: sent.append((pid, signal.SIGKILL)))
+    monkeypatch.setitem(
+        space["end"].__globals__, "send", lambda pid, *numbers: sent.append((pid, *numbers))
+    )
+    monkeypatch.setitem(
+        space["end"].__globals__, "kill", lambda pid, spared: sent.append((pid, signal.SIGKILL))
+    )
     space["end"](tree, SimpleNamespace(wait=lambda seconds: next(graces)), 60.0)
     assert sent == [(7, signal.SIGTERM, signal.SIGCONT), (7, signal.SIGKILL)]
 
 
-def test_whoever_shares_this_process_group_is_never_taken_for_the_tools_whatever_the_order() -> None:
+def test_whoever_shares_this_process_group_is_never_taken_for_the_tools_whatever_the_order() -> (
+    None
+):
     tree = runpy.run_path(SCRIPT)["Tree"](51, 52)
     here, own = os.getpid(), os.getpgrp()
     # A child that has not left the group yet, and, listed behind it, a stranger in that group.

@@ -1,4 +1,6 @@
-"""Calls that are forks of what is kept ready: the same outcomes as in an interpreter of their own, and nothing left behind."""
+"""Calls that are forks of what is kept ready: the same outcomes as in an interpreter of their own,
+and nothing left behind.
+"""
 
 import os
 import signal
@@ -83,31 +85,64 @@ class Bench:
     def context(self, *, is_ready: bool, **fields: Any) -> Context:
         environment = process.child_environment({**os.environ, "LANG": "C.UTF-8"}, {})
         place = str(self.directory)
-        whole: dict[str, Any] = {"project_root": place, "directory": place, "environment": environment, "timeout_s": PATIENCE_S}
+        whole: dict[str, Any] = {
+            "project_root": place,
+            "directory": place,
+            "environment": environment,
+            "timeout_s": PATIENCE_S,
+        }
         return Context(**(whole | {"workers": self.workers if is_ready else None} | fields))
 
-    def run(self, source: str, *, is_ready: bool = True, permissions: Any = None, **fields: Any) -> Any:
+    def run(
+        self, source: str, *, is_ready: bool = True, permissions: Any = None, **fields: Any
+    ) -> Any:
         name = "main.py" if threading.current_thread() is threading.main_thread() else "other.py"
         (self.directory / name).write_text(dedent(source), encoding="utf-8")
         implementation = Implementation(type="python_script", path=name, entrypoint="f", args={})
-        tool = Tool(uid="tool-x", name="x", description="", input_schema={}, directory=str(self.directory), implementation=implementation)
+        tool = Tool(
+            uid="tool-x",
+            name="x",
+            description="",
+            input_schema={},
+            directory=str(self.directory),
+            implementation=implementation,
+        )
         context = self.context(is_ready=is_ready, **fields)
         if permissions is None:
             return PythonScript().execute(tool, {}, context)
-        with sandboxing.sandboxed(replace(tool, permissions=permissions), context, setting="require") as held:
+        with sandboxing.sandboxed(
+            replace(tool, permissions=permissions), context, setting="require"
+        ) as held:
             return PythonScript().execute(tool, {}, held)
 
     def shell(self, *argv: str, is_ready: bool = True) -> Any:
-        implementation = Implementation(type="shell_command", entrypoint=argv[0], args={"argv": [*argv[1:]]})
-        tool = Tool(uid="tool-x", name="x", description="", input_schema={}, directory=str(self.directory), implementation=implementation)
+        implementation = Implementation(
+            type="shell_command", entrypoint=argv[0], args={"argv": [*argv[1:]]}
+        )
+        tool = Tool(
+            uid="tool-x",
+            name="x",
+            description="",
+            input_schema={},
+            directory=str(self.directory),
+            implementation=implementation,
+        )
         return ShellCommand().execute(tool, {}, self.context(is_ready=is_ready))
 
     def outcome(self, name: str, *, is_ready: bool) -> Any:
         """What became of a nasty call, without what differs from one process to the next."""
         try:
-            done = self.run(NASTY[name], is_ready=is_ready, timeout_s=0.4 if name in SHORT else PATIENCE_S)
+            done = self.run(
+                NASTY[name], is_ready=is_ready, timeout_s=0.4 if name in SHORT else PATIENCE_S
+            )
         except VespeError as error:
-            return type(error), error.message, error.hint, sorted(error.details), error.details.get("logs", "")[-200:]
+            return (
+                type(error),
+                error.message,
+                error.hint,
+                sorted(error.details),
+                error.details.get("logs", "")[-200:],
+            )
         return done.result, done.logs[-200:], done.notes
 
     def zygotes(self) -> list[int]:
@@ -135,14 +170,21 @@ def test_each_call_begins_with_nothing_of_the_one_before(bench: Bench) -> None:
             os.chdir("/")
             return before
     """
-    assert [bench.run(source).result for _ in range(3)] == [[1, False, False, str(bench.directory)]] * 3
+    assert [bench.run(source).result for _ in range(3)] == [
+        [1, False, False, str(bench.directory)]
+    ] * 3
 
 
 def test_programs_are_started_from_what_is_kept_too(bench: Bench) -> None:
     before = set(bench.zygotes())
     for is_ready in (True, False, True):
-        assert bench.shell("sh", "-c", "echo $0 $PWD; cat", is_ready=is_ready).result == f"sh {bench.directory}\n"
-        with pytest.raises(ToolExecutionError, match="there is no program called 'no-such-program' on PATH"):
+        assert (
+            bench.shell("sh", "-c", "echo $0 $PWD; cat", is_ready=is_ready).result
+            == f"sh {bench.directory}\n"
+        )
+        with pytest.raises(
+            ToolExecutionError, match="there is no program called 'no-such-program' on PATH"
+        ):
             bench.shell("no-such-program", is_ready=is_ready)
     assert len(set(bench.zygotes()) - before) <= 1
 
@@ -161,7 +203,9 @@ def test_a_secret_of_one_call_is_not_in_the_memory_of_the_next(bench: Bench) -> 
         memory = os.open("/proc/self/mem", os.O_RDONLY)
     """
     assert bench.run("def f(): return 'hunter-two-secret'").result == "hunter-two-secret"
-    assert bench.run(looks).result == 0 and bench.run(looks + "        # hunter-two-secret").result > 0
+    assert (
+        bench.run(looks).result == 0 and bench.run(looks + "        # hunter-two-secret").result > 0
+    )
 
 
 @pytest.mark.skipif(sandboxing.machine().level == "off", reason="this machine has no sandbox")
@@ -174,7 +218,9 @@ def test_a_fork_is_held_to_what_its_tool_states(bench: Bench, is_ready: bool) ->
             open("made", "w")
             return os.environ.get("TMPDIR", "-")
     """
-    places = {bench.run(writes, is_ready=is_ready, permissions={"write": ["."]}).result for _ in range(2)}
+    places = {
+        bench.run(writes, is_ready=is_ready, permissions={"write": ["."]}).result for _ in range(2)
+    }
     assert len(places) == 2
     with pytest.raises(ToolExecutionError, match="Error: "):
         bench.run(writes, is_ready=is_ready, permissions={"write": []})
@@ -183,7 +229,11 @@ def test_a_fork_is_held_to_what_its_tool_states(bench: Bench, is_ready: bool) ->
 
 def test_a_killed_zygote_ends_no_call_and_the_next_has_another(bench: Bench) -> None:
     results: list[Any] = []
-    waiting = threading.Thread(target=lambda: results.append(bench.run("import time\ndef f(): time.sleep(0.5); return 7").result))
+    waiting = threading.Thread(
+        target=lambda: results.append(
+            bench.run("import time\ndef f(): time.sleep(0.5); return 7").result
+        )
+    )
     bench.run("def f(): return 1")
     waiting.start()
     time.sleep(0.1)
@@ -196,7 +246,11 @@ def test_a_killed_zygote_ends_no_call_and_the_next_has_another(bench: Bench) -> 
 
 def test_a_killed_supervisor_ends_its_own_call_alone_with_all_that_it_started(bench: Bench) -> None:
     results: list[Any] = []
-    other = threading.Thread(target=lambda: results.append(bench.run("import time\ndef f(): time.sleep(0.5); return 7").result))
+    other = threading.Thread(
+        target=lambda: results.append(
+            bench.run("import time\ndef f(): time.sleep(0.5); return 7").result
+        )
+    )
     other.start()
     killer = """
         import os, subprocess, sys, time
@@ -216,15 +270,26 @@ def test_a_killed_supervisor_ends_its_own_call_alone_with_all_that_it_started(be
 
 def test_a_supervisor_that_was_stopped_goes_on_at_the_deadline(bench: Bench) -> None:
     with pytest.raises(VespeError, match="did not finish within"):
-        bench.run("import os, signal\ndef f(): os.kill(os.getppid(), signal.SIGSTOP)", timeout_s=0.4)
+        bench.run(
+            "import os, signal\ndef f(): os.kill(os.getppid(), signal.SIGSTOP)", timeout_s=0.4
+        )
     assert bench.run("def f(): return 2").result == 2
 
 
 def test_a_call_that_no_zygote_begins_has_a_process_of_its_own_and_a_note(bench: Bench) -> None:
     broken = Interpreter(argv=("/bin/false",), env={}, scripts=(__file__,))
-    command = process.Command(argv=("echo", "hi"), cwd="/", env={}, timeout_s=PATIENCE_S, interpreter=broken, workers=bench.workers)
+    command = process.Command(
+        argv=("echo", "hi"),
+        cwd="/",
+        env={},
+        timeout_s=PATIENCE_S,
+        interpreter=broken,
+        workers=bench.workers,
+    )
     done = process.run(command)
-    assert done.stdout == b"hi\n" and done.notes == ("no process that is kept ready could be forked, so this call started one of its own",)
+    assert done.stdout == b"hi\n" and done.notes == (
+        "no process that is kept ready could be forked, so this call started one of its own",
+    )
 
 
 def test_what_is_kept_ends_with_its_owner(bench: Bench) -> None:
@@ -265,13 +330,17 @@ def test_many_calls_leave_no_process_and_no_descriptor(bench: Bench) -> None:
     for _ in range(100):
         bench.run("def f(): return 1")
     below = [pid for zygote in bench.zygotes()[-1:] for pid in _tree(zygote)]
-    assert len(os.listdir("/proc/self/fd")) <= before + 1 and "Z" not in [_state(pid) for pid in below]
+    assert len(os.listdir("/proc/self/fd")) <= before + 1 and "Z" not in [
+        _state(pid) for pid in below
+    ]
 
 
 def _tree(pid: int) -> list[int]:
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         children = [int(child) for child in file.read().split()]
-    return children + [below for child in children for below in _tree(child)]  # the zygote's are supervisors, which live
+    return children + [
+        below for child in children for below in _tree(child)
+    ]  # the zygote's are supervisors, which live
 
 
 def _state(pid: int) -> str:

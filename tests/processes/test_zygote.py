@@ -42,10 +42,15 @@ def test_a_zygote_says_why_it_cannot_be_forked(tmp_path: Path) -> None:
     for name, source in DISTRIBUTIONS.items():
         (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
         (tmp_path / f"{name}-1.0.dist-info").mkdir()
-        (tmp_path / f"{name}-1.0.dist-info" / "RECORD").write_text(f"{name}.py,,\n", encoding="utf-8")
+        (tmp_path / f"{name}-1.0.dist-info" / "RECORD").write_text(
+            f"{name}.py,,\n", encoding="utf-8"
+        )
     asked = [sys.executable, "-I", "-B", "-c", ASK, str(tmp_path), str(Path.cwd()), *DISTRIBUTIONS]
     said = dict(
-        line.split(": ", 1) for line in subprocess.run(asked, capture_output=True, encoding="utf-8", check=True).stdout.splitlines()
+        line.split(": ", 1)
+        for line in subprocess.run(
+            asked, capture_output=True, encoding="utf-8", check=True
+        ).stdout.splitlines()
     )
     assert said == {
         "quiet": "True",
@@ -60,21 +65,29 @@ def test_a_zygote_says_why_it_cannot_be_forked(tmp_path: Path) -> None:
 
 def test_the_modules_of_a_distribution_are_those_of_its_record(tmp_path: Path) -> None:
     record = tmp_path / "RECORD"
-    record.write_text("a/__init__.py,,\na/b/__init__.py,,\nc.py,,\n../bin/d,,\na-1.dist-info/METADATA,,\n", encoding="utf-8")
+    record.write_text(
+        "a/__init__.py,,\na/b/__init__.py,,\nc.py,,\n../bin/d,,\na-1.dist-info/METADATA,,\n",
+        encoding="utf-8",
+    )
     assert recorded(str(record)) == ["a", "c"] and recorded(str(tmp_path / "none")) == []
     assert modules(["Click", "no-such-thing"]) == ["click"]
 
 
 def test_signals_that_other_code_than_python_handles_are_known_too() -> None:
     source = "import ctypes; from vespe.processes.zygote import handled; ctypes.CDLL(None).signal(10, 1); print({10, 12} & {*handled()})"
-    assert subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout == b"{10}\n"
+    assert (
+        subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout
+        == b"{10}\n"
+    )
 
 
 def told(directory: Path, source: str = TOLD, preload: tuple[str, ...] = ()) -> process.Finished:
     """Run a script in a fork of a zygote that is made for it."""
     script = directory / "script.py"
     script.write_text(source, encoding="utf-8")
-    interpreter = Interpreter(argv=(sys.executable, "-I", "-B"), env={}, preload=preload, scripts=(str(script),))
+    interpreter = Interpreter(
+        argv=(sys.executable, "-I", "-B"), env={}, preload=preload, scripts=(str(script),)
+    )
     with Workers() as workers:
         command = process.Command(
             argv=interpreter.program(),
@@ -89,8 +102,12 @@ def told(directory: Path, source: str = TOLD, preload: tuple[str, ...] = ()) -> 
         return process.run(command)
 
 
-@pytest.mark.parametrize(("preload", "is_there"), [((), False), (("click",), True), (("no-such-thing",), False)])
-def test_what_is_depended_on_is_there_before_the_call(tmp_path: Path, preload: tuple[str, ...], is_there: bool) -> None:
+@pytest.mark.parametrize(
+    ("preload", "is_there"), [((), False), (("click",), True), (("no-such-thing",), False)]
+)
+def test_what_is_depended_on_is_there_before_the_call(
+    tmp_path: Path, preload: tuple[str, ...], is_there: bool
+) -> None:
     assert told(tmp_path, preload=preload).result == f"({is_there}, [{{'a': 1}}])".encode()
 
 

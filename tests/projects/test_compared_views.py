@@ -12,7 +12,11 @@ from vespe.projects import project as projects
 from vespe.projects.compared_views import compare_views, opened_at
 from vespe.projects.workspace import open_workspace
 
-SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}, "required": ["a"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["a"],
+}
 
 
 def commit(root: Path) -> None:
@@ -36,7 +40,11 @@ def say(root: Path, **tools: Any) -> None:
 def changed(root: Path) -> list[tuple[str, str, str, str, str]]:
     with opened_at("HEAD", root=str(root)) as before:
         found = compare_views(before, open_workspace(root))
-    return [(change.verdict, one.tool, change.part, change.pointer, change.side) for one in found for change in one.changes]
+    return [
+        (change.verdict, one.tool, change.part, change.pointer, change.side)
+        for one in found
+        for change in one.changes
+    ]
 
 
 def test_a_project_that_says_nothing_new_shows_what_it_showed(committed: Path) -> None:
@@ -44,7 +52,9 @@ def test_a_project_that_says_nothing_new_shows_what_it_showed(committed: Path) -
 
 
 def test_what_runs_is_nothing_that_models_see(committed: Path) -> None:
-    (committed / ".vespe/tools/tool-greet/main.py").write_text("def greet(**inputs):\n    return 2\n", encoding="utf-8")
+    (committed / ".vespe/tools/tool-greet/main.py").write_text(
+        "def greet(**inputs):\n    return 2\n", encoding="utf-8"
+    )
     assert changed(committed) == []
 
 
@@ -55,10 +65,15 @@ def test_what_runs_is_nothing_that_models_see(committed: Path) -> None:
         ({"hide": ["n"]}, ("breaking", "greet", "input", "/schema/input/properties/n", "old")),
         ({"expose": "never"}, ("breaking", "greet", "tool", "", "old")),
         ({"expose": "search"}, ("compatible", "greet", "expose", "/tools/greet/expose", "new")),
-        ({"description": "Say hello."}, ("compatible", "greet", "description", "/tools/greet/description", "new")),
+        (
+            {"description": "Say hello."},
+            ("compatible", "greet", "description", "/tools/greet/description", "new"),
+        ),
     ],
 )
-def test_each_thing_that_the_view_says_is_a_change_with_its_place(committed: Path, said: Any, expected: tuple[str, ...]) -> None:
+def test_each_thing_that_the_view_says_is_a_change_with_its_place(
+    committed: Path, said: Any, expected: tuple[str, ...]
+) -> None:
     say(committed, greet=said)
     assert changed(committed) == [expected]
 
@@ -78,7 +93,10 @@ def test_a_tool_of_the_project_is_compared_as_it_was_then(committed: Path) -> No
 
 
 def test_what_git_does_not_know_is_said(committed: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a git revision"), opened_at("nosuch", root=str(committed)):
+    with (
+        pytest.raises(UsageError, match="not a git revision"),
+        opened_at("nosuch", root=str(committed)),
+    ):
         pass
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(NotFound), opened_at("HEAD", root=str(tmp_path / "elsewhere")):

@@ -1,4 +1,6 @@
-"""A project comes whole and trusted, or not at all: under kills at every step, full disks and races."""
+"""A project comes whole and trusted, or not at all: under kills at every step, full disks and
+races.
+"""
 
 import contextlib
 import os
@@ -39,7 +41,15 @@ def run(code: str, *arguments: object, **options: Any) -> subprocess.CompletedPr
     """Run code, unmeasured: a killed process leaves a torn coverage file."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     argv = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, encoding="utf-8", check=False, **options)
+    return subprocess.run(
+        argv,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        **options,
+    )
 
 
 def records(home: Path) -> list[str]:
@@ -54,7 +64,11 @@ def is_trusted(root: Path) -> bool:
 
 
 def is_whole(root: Path) -> bool:
-    return sorted(os.listdir(root)) == [".vespe"] and sorted(os.listdir(root / ".vespe")) == [".gitignore", "config.json", "tools"]
+    return sorted(os.listdir(root)) == [".vespe"] and sorted(os.listdir(root / ".vespe")) == [
+        ".gitignore",
+        "config.json",
+        "tools",
+    ]
 
 
 def test_a_project_is_made_whole_and_trusted_with_its_directory(home: Path, tmp_path: Path) -> None:
@@ -72,7 +86,9 @@ def test_a_second_time_changes_nothing_and_grants_nothing(home: Path, tmp_path: 
     assert records(home) == before and not is_trusted(tmp_path / "copy")
 
 
-def test_what_a_project_from_elsewhere_lacks_is_added_without_trust(home: Path, tmp_path: Path) -> None:
+def test_what_a_project_from_elsewhere_lacks_is_added_without_trust(
+    home: Path, tmp_path: Path
+) -> None:
     (tmp_path / "p/.vespe").mkdir(parents=True)
     assert not found_project(tmp_path / "p").made
     assert is_whole(tmp_path / "p") and not is_trusted(tmp_path / "p")
@@ -89,7 +105,9 @@ def kills(home: Path, root: Path) -> Iterator[int]:
     raise AssertionError("it never gets through")
 
 
-def test_p45_a_kill_at_any_step_leaves_no_project_or_a_whole_and_trusted_one(home: Path, tmp_path: Path) -> None:
+def test_p45_a_kill_at_any_step_leaves_no_project_or_a_whole_and_trusted_one(
+    home: Path, tmp_path: Path
+) -> None:
     seen = set()
     root = tmp_path / "p"
     for number in kills(home, root):
@@ -107,7 +125,10 @@ def test_p47_where_nothing_can_be_written_nothing_is_left(home: Path, tmp_path: 
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))\n"
         "try: found_project(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)\n"
     )
-    assert run(code, tmp_path / "p").stdout == f"StorageError cannot make {tmp_path}/p/.vespe: File too large\n"
+    assert (
+        run(code, tmp_path / "p").stdout
+        == f"StorageError cannot make {tmp_path}/p/.vespe: File too large\n"
+    )
     assert os.listdir(tmp_path / "p") == [] and records(home) == []
 
 
@@ -123,20 +144,27 @@ def test_p47_trust_that_cannot_be_kept_leaves_no_project(home: Path, tmp_path: P
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link"])
 def test_what_is_no_directory_is_refused(home: Path, tmp_path: Path, kind: str) -> None:
     inner = Path(project.project_dir(tmp_path))
-    inner.write_text("", encoding="utf-8") if kind == "file" else inner.symlink_to("/" if kind == "link" else "nowhere")
+    inner.write_text("", encoding="utf-8") if kind == "file" else inner.symlink_to(
+        "/" if kind == "link" else "nowhere"
+    )
     with pytest.raises(InvalidDocument, match="not a directory"):
         found_project(tmp_path)
     assert records(home) == []
 
 
 def test_a_leftover_is_swept_and_what_only_looks_like_one_stays(home: Path, tmp_path: Path) -> None:
-    left, link, other = (tmp_path / "p" / f".vespe-{end}.tmp" for end in ("0" * 24, "1" * 24, "mine"))
+    left, link, other = (
+        tmp_path / "p" / f".vespe-{end}.tmp" for end in ("0" * 24, "1" * 24, "mine")
+    )
     (left / "tools").mkdir(parents=True)
     (tmp_path / "theirs").mkdir()
     link.symlink_to(tmp_path / "theirs")
     other.mkdir()
     found_project(tmp_path / "p")
-    assert sorted(os.listdir(tmp_path / "p")) == sorted([".vespe", link.name, other.name]) and (tmp_path / "theirs").is_dir()
+    assert (
+        sorted(os.listdir(tmp_path / "p")) == sorted([".vespe", link.name, other.name])
+        and (tmp_path / "theirs").is_dir()
+    )
 
 
 def test_a_place_that_cannot_be_made_is_a_sentence(home: Path) -> None:
@@ -151,11 +179,16 @@ def test_something_that_takes_the_place_meanwhile_is_left_alone(home: Path, tmp_
         "try: found_project(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)\n"
     )
     assert run(code, tmp_path / "p").stdout.startswith("StorageError cannot make ")
-    assert [str(path.relative_to(tmp_path / "p")) for path in (tmp_path / "p").rglob("*")] == [".vespe", ".vespe/theirs"]
+    assert [str(path.relative_to(tmp_path / "p")) for path in (tmp_path / "p").rglob("*")] == [
+        ".vespe",
+        ".vespe/theirs",
+    ]
     assert records(home) == [] and not is_trusted(tmp_path / "p")
 
 
-def test_from_a_working_directory_that_is_gone_it_is_a_sentence(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_working_directory_that_is_gone_it_is_a_sentence(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
@@ -166,12 +199,19 @@ def test_from_a_working_directory_that_is_gone_it_is_a_sentence(home: Path, tmp_
 def test_exactly_one_of_several_at_once_has_made_the_project(home: Path, tmp_path: Path) -> None:
     code = "import sys; from vespe.projects.init import found_project; sys.stdin.read(); print(found_project(sys.argv[1]).made)"
     argv = [sys.executable, "-c", code, str(tmp_path / "p")]
-    started = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") for _ in range(6)]
+    started = [
+        subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        for _ in range(6)
+    ]
     assert sorted(p.communicate("")[0].strip() for p in started) == ["False"] * 5 + ["True"]
     assert is_whole(tmp_path / "p") and is_trusted(tmp_path / "p") and len(records(home)) == 1
 
 
-def test_the_second_waits_for_the_first_and_sweeps_nothing_of_it(home: Path, tmp_path: Path) -> None:
+def test_the_second_waits_for_the_first_and_sweeps_nothing_of_it(
+    home: Path, tmp_path: Path
+) -> None:
     slow = (
         "import os, sys\nfrom vespe.projects.init import found_project\nreal = os.rename\n"
         "def rename(a, b):\n print('staged', flush=True)\n sys.stdin.read()\n real(a, b)\nos.rename = rename\n"
@@ -181,7 +221,9 @@ def test_the_second_waits_for_the_first_and_sweeps_nothing_of_it(home: Path, tmp
 
     def start(code: str) -> subprocess.Popen[str]:
         argv = [sys.executable, "-c", code, str(tmp_path / "p")]
-        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        return subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
 
     first = start(slow)
     assert first.stdout is not None and first.stdout.readline() == "staged\n"

@@ -16,10 +16,24 @@ KITS = Path(__file__).parents[2] / "kits"
 
 @pytest.mark.usefixtures("home")
 def test_a_packed_plugin_serves_its_kit_where_the_client_works(tmp_path: Path) -> None:
-    packed = vespe("kit", "pack", str(KITS / "file_io_without_git"), "--as", "plugin", "-o", "plugin", cwd=tmp_path)
+    packed = vespe(
+        "kit",
+        "pack",
+        str(KITS / "file_io_without_git"),
+        "--as",
+        "plugin",
+        "-o",
+        "plugin",
+        cwd=tmp_path,
+    )
     assert packed.returncode == 0, packed.stderr
-    entry = json.loads((tmp_path / "plugin/.mcp.json").read_text(encoding="utf-8"))["mcpServers"]["file-io-without-git"]
-    options = [word.replace("${CLAUDE_PLUGIN_ROOT}", str(tmp_path / "plugin")) for word in entry["args"][2:]]
+    entry = json.loads((tmp_path / "plugin/.mcp.json").read_text(encoding="utf-8"))["mcpServers"][
+        "file-io-without-git"
+    ]
+    options = [
+        word.replace("${CLAUDE_PLUGIN_ROOT}", str(tmp_path / "plugin"))
+        for word in entry["args"][2:]
+    ]
     work = tmp_path / "work"
     work.mkdir()
     (work / "note.txt").write_text("here", encoding="utf-8")

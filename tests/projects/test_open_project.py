@@ -1,4 +1,6 @@
-"""A project that stays open answers as a new process would, through each of those who keep one open."""
+"""A project that stays open answers as a new process would, through each of those who keep one
+open.
+"""
 
 import json
 import time
@@ -36,7 +38,9 @@ def root(home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(params=["library", "server"])
 def call(request: pytest.FixtureRequest, root: Path) -> Caller:
-    """Call tools through one of those who keep a project open; every tool is of this process, and names itself."""
+    """Call tools through one of those who keep a project open; every tool is of this process, and
+    names itself.
+    """
     registry = ToolRegistry()
     for name in ("add", "other", "kits_own"):
         registry.register(lambda name=name, **_: name, name=name)
@@ -63,9 +67,15 @@ def believed(call: Caller) -> None:
     assert [call("add").result for _ in range(3)] == ["add"] * 3
 
 
-def test_a_tool_that_is_rewritten_in_place_is_the_new_one_for_the_next_call(call: Caller, root: Path) -> None:
+def test_a_tool_that_is_rewritten_in_place_is_the_new_one_for_the_next_call(
+    call: Caller, root: Path
+) -> None:
     believed(call)
-    change(root / ".vespe/tools/tool-add/config.json", '"properties": {}', '"properties": {}, "required": ["a"]')
+    change(
+        root / ".vespe/tools/tool-add/config.json",
+        '"properties": {}',
+        '"properties": {}, "required": ["a"]',
+    )
     assert code_of(call("add")) == "invalid_arguments"
 
 
@@ -87,7 +97,9 @@ def test_p2_trust_that_is_taken_back_stops_the_next_call(call: Caller, root: Pat
     believed(call)
 
 
-def test_p2_a_script_beside_an_approved_tool_is_looked_at_by_each_call(call: Caller, root: Path) -> None:
+def test_p2_a_script_beside_an_approved_tool_is_looked_at_by_each_call(
+    call: Caller, root: Path
+) -> None:
     gate.untrust(root)
     approve_bytes(root)
     believed(call)
@@ -96,17 +108,23 @@ def test_p2_a_script_beside_an_approved_tool_is_looked_at_by_each_call(call: Cal
         call("add")
 
 
-def test_p2_an_approval_of_bytes_does_not_hold_with_another_kit(call: Caller, root: Path, home: Path) -> None:
+def test_p2_an_approval_of_bytes_does_not_hold_with_another_kit(
+    call: Caller, root: Path, home: Path
+) -> None:
     write_kit(home / "data/vespe/kits", "mine")
     gate.untrust(root)
     approve_bytes(root)
     believed(call)
-    (root / ".vespe/config.json").write_text(json.dumps({"active_kits": ["mine"]}), encoding="utf-8")
+    (root / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["mine"]}), encoding="utf-8"
+    )
     with pytest.raises(errors.NotTrusted):
         call("add")
 
 
-def test_what_the_user_says_of_the_sandbox_holds_for_the_next_call(call: Caller, root: Path) -> None:
+def test_what_the_user_says_of_the_sandbox_holds_for_the_next_call(
+    call: Caller, root: Path
+) -> None:
     python_tool(root / ".vespe/tools/tool-own", "own", "return 1")
     for setting, level in (("auto", machine().level), ("off", "off"), ("auto", machine().level)):
         user_config.set_value("sandbox", setting)
@@ -114,7 +132,9 @@ def test_what_the_user_says_of_the_sandbox_holds_for_the_next_call(call: Caller,
         assert held is not None and held["level"] == level
 
 
-def test_a_configuration_that_breaks_stops_the_next_call_until_it_is_mended(call: Caller, root: Path) -> None:
+def test_a_configuration_that_breaks_stops_the_next_call_until_it_is_mended(
+    call: Caller, root: Path
+) -> None:
     believed(call)
     config = root / ".vespe/config.json"
     whole = config.read_text(encoding="utf-8")
@@ -125,12 +145,21 @@ def test_a_configuration_that_breaks_stops_the_next_call_until_it_is_mended(call
     believed(call)
 
 
-def test_a_kit_that_comes_first_takes_the_name_and_gives_it_back(call: Caller, root: Path, home: Path) -> None:
+def test_a_kit_that_comes_first_takes_the_name_and_gives_it_back(
+    call: Caller, root: Path, home: Path
+) -> None:
     believed(call)
     kit = write_kit(home / "data/vespe/kits", "mine")
-    write_tool(kit / "tool-kits", "add", schema={"type": "object", "properties": {}, "required": ["kit"]})
+    write_tool(
+        kit / "tool-kits", "add", schema={"type": "object", "properties": {}, "required": ["kit"]}
+    )
     config = root / ".vespe/config.json"
-    config.write_text(json.dumps({"active_kits": ["mine"], "tool_resolution_order": ["active_kits", "project_tools"]}), encoding="utf-8")
+    config.write_text(
+        json.dumps(
+            {"active_kits": ["mine"], "tool_resolution_order": ["active_kits", "project_tools"]}
+        ),
+        encoding="utf-8",
+    )
     assert code_of(call("add")) == "invalid_arguments"
     settle()
     assert code_of(call("add")) == "invalid_arguments"
@@ -145,7 +174,9 @@ def test_a_project_that_is_replaced_is_another_one(call: Caller, root: Path) -> 
         call("add")
 
 
-def test_two_tools_of_one_name_are_refused_and_one_that_comes_back_is_called(call: Caller, root: Path) -> None:
+def test_two_tools_of_one_name_are_refused_and_one_that_comes_back_is_called(
+    call: Caller, root: Path
+) -> None:
     believed(call)
     write_tool(root / ".vespe/tools/tool-twin", "add")
     with pytest.raises(errors.NotFound):
@@ -164,7 +195,9 @@ def test_a_tool_that_takes_a_called_name_in_place_is_seen_soon(root: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["script", "tool-script", "project_tools/script"])
-def test_what_did_not_change_is_not_read_again_and_a_script_that_is_gone_breaks_its_tool(root: Path, name: str) -> None:
+def test_what_did_not_change_is_not_read_again_and_a_script_that_is_gone_breaks_its_tool(
+    root: Path, name: str
+) -> None:
     python_tool(root / ".vespe/tools/tool-script", "script", "return 1")
     settle()
     live = OpenProject(open_workspace(root))
@@ -181,9 +214,13 @@ def test_what_was_written_this_moment_is_read_again_each_time(root: Path) -> Non
     assert live.tool("young") is not live.tool("young")
 
 
-def test_one_uid_in_two_active_scopes_is_ambiguous_however_late_the_second_comes(root: Path, home: Path) -> None:
+def test_one_uid_in_two_active_scopes_is_ambiguous_however_late_the_second_comes(
+    root: Path, home: Path
+) -> None:
     kit = write_kit(home / "data/vespe/kits", "mine")
-    (root / ".vespe/config.json").write_text(json.dumps({"active_kits": ["mine"]}), encoding="utf-8")
+    (root / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["mine"]}), encoding="utf-8"
+    )
     settle()
     live = OpenProject(open_workspace(root))
     assert live.tool("tool-add") is live.tool("tool-add")
@@ -192,7 +229,9 @@ def test_one_uid_in_two_active_scopes_is_ambiguous_however_late_the_second_comes
         live.tool("tool-add")
 
 
-def test_each_call_of_an_open_project_is_logged_in_one_file_that_may_be_taken_away(root: Path, home: Path) -> None:
+def test_each_call_of_an_open_project_is_logged_in_one_file_that_may_be_taken_away(
+    root: Path, home: Path
+) -> None:
     project = Project(root)
     project.registry.register(lambda: 1, name="add")
     assert all(project.execute_tool("add", {}).ok for _ in range(3))
@@ -202,7 +241,9 @@ def test_each_call_of_an_open_project_is_logged_in_one_file_that_may_be_taken_aw
     assert project.execute_tool("add", {}).ok and len(log.read(str(root))) == 1
 
 
-def test_a_secret_that_is_set_meanwhile_is_seen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_is_set_meanwhile_is_seen(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_tool(root / ".vespe/tools/tool-key", "key", secrets=["SOME_KEY"])
     project: Any = Project(root)
     project.registry.register(lambda: 1, name="key")
@@ -212,7 +253,9 @@ def test_a_secret_that_is_set_meanwhile_is_seen(root: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("place", [".vespe", ".vespe/tools", ".vespe/tools/tool-add"])
-def test_p2_a_place_that_others_may_write_in_stops_the_next_call_until_it_is_mended(call: Caller, root: Path, place: str) -> None:
+def test_p2_a_place_that_others_may_write_in_stops_the_next_call_until_it_is_mended(
+    call: Caller, root: Path, place: str
+) -> None:
     for _ in range(60):
         believed(call)
     (root / place).chmod(0o777)

@@ -30,7 +30,15 @@ def clone(home: Path, tmp_path: Path) -> Path:
 
 def kit_tool(tmp_path: Path) -> Entry:
     path = python_tool(tmp_path / "kit/tool-a", "a", "return 1")
-    return Entry(uid="tool-a", name="a", scope="kit", kit_id="kit", type="python_script", description="A.", path=str(path))
+    return Entry(
+        uid="tool-a",
+        name="a",
+        scope="kit",
+        kit_id="kit",
+        type="python_script",
+        description="A.",
+        path=str(path),
+    )
 
 
 def create(root: Path, name: str = "mine") -> Tool:
@@ -39,7 +47,9 @@ def create(root: Path, name: str = "mine") -> Tool:
 
 def granted(root: Path, tool: Tool | None = None) -> str | None:
     try:
-        return gate.check(project.read_config(root), tool.directory if tool else None, environ={}).kind
+        return gate.check(
+            project.read_config(root), tool.directory if tool else None, environ={}
+        ).kind
     except NotTrusted:
         return None
 
@@ -67,13 +77,17 @@ def test_in_a_place_that_is_trusted_nothing_more_is_kept(home: Path, tmp_path: P
     assert records(home) == before
 
 
-def test_the_copy_of_a_kits_tool_is_the_users_own_and_that_of_the_projects_is_not(clone: Path, tmp_path: Path) -> None:
+def test_the_copy_of_a_kits_tool_is_the_users_own_and_that_of_the_projects_is_not(
+    clone: Path, tmp_path: Path
+) -> None:
     assert granted(clone, copy_tool(clone, kit_tool(tmp_path))) == "tool"
     theirs = open_workspace(clone).resolve("theirs").entry
     assert granted(clone, copy_tool(clone, theirs, name="copy")) is None
 
 
-def test_p47_where_the_trust_cannot_be_kept_there_is_no_tool_and_a_retry_makes_it(clone: Path, home: Path, tmp_path: Path) -> None:
+def test_p47_where_the_trust_cannot_be_kept_there_is_no_tool_and_a_retry_makes_it(
+    clone: Path, home: Path, tmp_path: Path
+) -> None:
     (home / "state").write_text("in the way", encoding="utf-8")
     with pytest.raises(StorageError, match="state"):
         create(clone)
@@ -84,25 +98,40 @@ def test_p47_where_the_trust_cannot_be_kept_there_is_no_tool_and_a_retry_makes_i
     assert granted(clone, create(clone)) == "tool"
 
 
-@pytest.mark.parametrize(("moment", "whole"), [("os.rename = lambda *a: stop()", 0), ("os.rename = lambda *a: (move(*a), stop())", 1)])
-def test_p45_a_kill_around_the_rename_leaves_no_tool_or_a_trusted_one(clone: Path, moment: str, whole: int) -> None:
+@pytest.mark.parametrize(
+    ("moment", "whole"),
+    [("os.rename = lambda *a: stop()", 0), ("os.rename = lambda *a: (move(*a), stop())", 1)],
+)
+def test_p45_a_kill_around_the_rename_leaves_no_tool_or_a_trusted_one(
+    clone: Path, moment: str, whole: int
+) -> None:
     code = (
         "import os, signal, sys\nfrom vespe.tools.drafts import draft_tool\nfrom vespe.projects.project_tools import create_tool\n"
         f"move = os.rename\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{moment}\n"
         "create_tool(sys.argv[1], draft_tool('mine', 'python_script', fields={}))\n"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    assert subprocess.run([sys.executable, "-c", code, str(clone)], env=environment, check=False).returncode == -signal.SIGKILL
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code, str(clone)], env=environment, check=False
+        ).returncode
+        == -signal.SIGKILL
+    )
     found = [row.entry for row in open_workspace(clone).rows() if row.entry.name == "mine"]
     assert len(found) == whole
     assert all(granted(clone, open_workspace(clone).load(entry)) == "tool" for entry in found)
 
 
-def test_p4_an_installed_tool_whose_bytes_changed_is_not_copied(project: Path, tmp_path: Path, home: Path) -> None:
+def test_p4_an_installed_tool_whose_bytes_changed_is_not_copied(
+    project: Path, tmp_path: Path, home: Path
+) -> None:
     source = gitrepo.published(tmp_path / "source", "rain")
     assert vespe("kit", "install", str(source), "--activate", "--yes", cwd=project).returncode == 0
     (script,) = home.glob("data/vespe/store/v1-*/rain/tool-rain/main.py")
     script.write_text("evil", encoding="utf-8")
     refused = vespe("tool", "copy", "rain_tool", cwd=project)
     assert refused.returncode == 4 and "tool-rain/main.py" in refused.stderr
-    assert vespe("kit", "sync", cwd=project).returncode == 0 and vespe("tool", "copy", "rain_tool", cwd=project).returncode == 0
+    assert (
+        vespe("kit", "sync", cwd=project).returncode == 0
+        and vespe("tool", "copy", "rain_tool", cwd=project).returncode == 0
+    )

@@ -1,4 +1,6 @@
-"""What the user says of a provider: checked with its pointer, and no endpoint to which a key could be read on its way."""
+"""What the user says of a provider: checked with its pointer, and no endpoint to which a key could
+be read on its way.
+"""
 
 from typing import Any
 
@@ -11,7 +13,9 @@ from vespe.projects.provider_settings import ProviderSettings, endpoint_url, rea
 
 def test_what_is_said_is_read_and_unknown_keys_mean_nothing() -> None:
     said = {"base_url": "https://h/v1", "api_key_env": "K", "headers": {"X-A": "b"}, "x_future": 1}
-    assert read_settings("openai", said) == ProviderSettings(base_url="https://h/v1", api_key_env="K", headers={"X-A": "b"})
+    assert read_settings("openai", said) == ProviderSettings(
+        base_url="https://h/v1", api_key_env="K", headers={"X-A": "b"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +40,14 @@ def test_what_is_wrong_is_told_with_its_pointer_and_never_quoted(value: Any, poi
 
 
 @pytest.mark.parametrize(
-    "url", ["https://api.example.com/v1", "http://127.0.0.1:8000", "http://127.8.9.1", "http://[::1]:1/", "http://localhost/x"]
+    "url",
+    [
+        "https://api.example.com/v1",
+        "http://127.0.0.1:8000",
+        "http://127.8.9.1",
+        "http://[::1]:1/",
+        "http://localhost/x",
+    ],
 )
 def test_https_and_this_machine_are_endpoints(url: str) -> None:
     assert endpoint_url(url).scheme in url
@@ -69,7 +80,10 @@ def test_p40b_a_password_in_a_url_is_refused_and_not_quoted() -> None:
 def test_settings_that_nobody_knows_are_not_set() -> None:
     with pytest.raises(UsageError, match="a provider has no setting 'api_kye'"):
         provider_settings.refuse_unusable("providers.openai.api_kye", "x")
-    for key, value in (("providers.openai", {"api_kye": "x"}), ("providers", {"openai": {"api_kye": "x"}})):
+    for key, value in (
+        ("providers.openai", {"api_kye": "x"}),
+        ("providers", {"openai": {"api_kye": "x"}}),
+    ):
         with pytest.raises(UsageError, match="a provider has no setting 'api_kye'"):
             provider_settings.refuse_unusable(key, value)
     with pytest.raises(Refused):

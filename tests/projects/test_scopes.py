@@ -1,4 +1,6 @@
-"""Scopes: the order that a configuration gives, each once, and a warning for what the machine does not have."""
+"""Scopes: the order that a configuration gives, each once, and a warning for what the machine does
+not have.
+"""
 
 from typing import Any
 
@@ -56,7 +58,9 @@ def test_an_active_scope_that_the_order_leaves_out_stays_reachable_past_it() -> 
 
 
 def test_each_scope_names_the_file_and_the_pointer_that_decided() -> None:
-    found = scopes(active_kits=["a", "b"], tool_resolution_order=["project_tools", "b", "active_kits"])
+    found = scopes(
+        active_kits=["a", "b"], tool_resolution_order=["project_tools", "b", "active_kits"]
+    )
     assert {scope.name: scope.decided_by for scope in found.every} == {
         "project_tools": f"{FILE}#/tool_resolution_order/0",
         "b": f"{FILE}#/tool_resolution_order/1",
@@ -74,29 +78,47 @@ def test_scopes_know_their_directories() -> None:
 
 def test_the_first_root_s_kit_is_the_scope() -> None:
     hidden = kit("a", "hidden by /kits/a", root="/later")
-    assert [scope.directory for scope in scopes((kit("a"), hidden), active_kits=["a"]).every] == ["/p/.vespe/tools", "/kits/a"]
+    assert [scope.directory for scope in scopes((kit("a"), hidden), active_kits=["a"]).every] == [
+        "/p/.vespe/tools",
+        "/kits/a",
+    ]
 
 
 def test_an_active_kit_that_no_root_has_is_a_warning_and_hides_nothing() -> None:
     found = scopes(active_kits=["nope", "a"])
     assert order(found) == ["project_tools", "a"]
-    assert len(found.warnings) == 1 and "'nope' is in no kit root" in found.warnings[0] and f"{FILE}#/active_kits/0" in found.warnings[0]
+    assert (
+        len(found.warnings) == 1
+        and "'nope' is in no kit root" in found.warnings[0]
+        and f"{FILE}#/active_kits/0" in found.warnings[0]
+    )
 
 
 def test_a_broken_active_kit_is_a_warning_with_its_reason() -> None:
     found = scopes(active_kits=["bad"])
-    assert found.warnings == ("the active kit 'bad' cannot be used: is broken",) and "bad" not in [s.name for s in found.every]
+    assert found.warnings == ("the active kit 'bad' cannot be used: is broken",) and "bad" not in [
+        s.name for s in found.every
+    ]
 
 
 def test_a_kit_in_the_order_that_is_not_active_is_a_warning_and_not_available() -> None:
     found = scopes(active_kits=["a"], tool_resolution_order=["c", "active_kits"])
     assert order(found) == ["a"] and ("c", False) in rest(found)
-    assert "'c', which is not active" in found.warnings[0] and f"{FILE}#/tool_resolution_order/0" in found.warnings[0]
+    assert (
+        "'c', which is not active" in found.warnings[0]
+        and f"{FILE}#/tool_resolution_order/0" in found.warnings[0]
+    )
 
 
 def test_a_scope_that_does_not_exist_is_a_warning() -> None:
-    found = scopes(active_kits=["a"], tool_resolution_order=["project_tools", "bogus scope", "bogus scope"])
-    assert order(found) == ["project_tools"] and len(found.warnings) == 2 and "'bogus scope'" in found.warnings[0]
+    found = scopes(
+        active_kits=["a"], tool_resolution_order=["project_tools", "bogus scope", "bogus scope"]
+    )
+    assert (
+        order(found) == ["project_tools"]
+        and len(found.warnings) == 2
+        and "'bogus scope'" in found.warnings[0]
+    )
 
 
 @pytest.mark.parametrize("name", ["project_tools", "active_kits", "../a", ""])

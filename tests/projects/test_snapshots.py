@@ -10,7 +10,15 @@ from vespe.projects.snapshots import diff_snapshots, snapshot
 
 def row(name: str | None, status: str = "available", scope: str = "a") -> Row:
     uid = f"tool-{scope}-{name}"
-    entry = Entry(uid=uid, name=name, scope=scope, kit_id=None, type=None, description=None, path=f"/{scope}/{uid}")
+    entry = Entry(
+        uid=uid,
+        name=name,
+        scope=scope,
+        kit_id=None,
+        type=None,
+        description=None,
+        path=f"/{scope}/{uid}",
+    )
     return Row(entry=entry, status=status)
 
 
@@ -21,7 +29,14 @@ def fact(uid: str = "tool-1", scope: str = "a", digest: str = "v1:1") -> dict[st
 def test_a_snapshot_maps_each_available_name_to_one_tool() -> None:
     asked: list[str] = []
     taken = snapshot(
-        [row("two"), row("one", "shadowed", "b"), row("one"), row("x", "broken"), row(None, "broken"), row("y", "inactive")],
+        [
+            row("two"),
+            row("one", "shadowed", "b"),
+            row("one"),
+            row("x", "broken"),
+            row(None, "broken"),
+            row("y", "inactive"),
+        ],
         lambda entry: asked.append(entry.path) or "d",  # type: ignore[func-returns-value]  # append gives None
     )
     assert list(taken.items()) == [
@@ -42,7 +57,11 @@ def test_the_same_snapshot_has_no_difference() -> None:
         ({"n": fact()}, {}, "- n: was a/tool-1"),
         ({"n": fact()}, {"n": fact(scope="b")}, "~ n: was a/tool-1, is now b/tool-1"),
         ({"n": fact()}, {"n": fact("tool-2")}, "~ n: was a/tool-1, is now a/tool-2"),
-        ({"n": fact()}, {"n": fact(digest="v1:2")}, "~ n: a/tool-1 has other bytes: v1:1 before, v1:2 now"),
+        (
+            {"n": fact()},
+            {"n": fact(digest="v1:2")},
+            "~ n: a/tool-1 has other bytes: v1:1 before, v1:2 now",
+        ),
         ({"n": "garbage"}, {"n": fact()}, "~ n: was unknown, is now a/tool-1"),
         ({"n": "garbage"}, {"n": "other"}, "~ n: unknown has other bytes: none before, none now"),
     ],
@@ -52,4 +71,6 @@ def test_each_difference_is_a_line(old: dict[str, Any], new: dict[str, Any], lin
 
 
 def test_differences_come_by_name() -> None:
-    assert [line[2] for line in diff_snapshots({"b": fact(), "d": fact()}, {"a": fact(), "c": fact()})] == ["a", "b", "c", "d"]
+    assert [
+        line[2] for line in diff_snapshots({"b": fact(), "d": fact()}, {"a": fact(), "c": fact()})
+    ] == ["a", "b", "c", "d"]

@@ -24,11 +24,15 @@ def stocked(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def found(project: Path, **more: Any) -> list[tuple[str, str]]:
-    return [(one.name, one.verdict) for one in substitutions(open_workspace(project).scopes, **more)]
+    return [
+        (one.name, one.verdict) for one in substitutions(open_workspace(project).scopes, **more)
+    ]
 
 
 def test_a_tool_with_the_same_schemas_keeps_the_contract_whatever_it_runs(stocked: Path) -> None:
-    python_tool(stocked / ".vespe/tools/tool-mine", "same", "return 2", schema=TEXT, description="Another.")
+    python_tool(
+        stocked / ".vespe/tools/tool-mine", "same", "return 2", schema=TEXT, description="Another."
+    )
     python_tool(stocked / ".vespe/tools/tool-mine2", "other", "return 2", schema=NUMBER)
     assert found(stocked) == [("other", "breaking"), ("same", "compatible")]
 
@@ -36,11 +40,19 @@ def test_a_tool_with_the_same_schemas_keeps_the_contract_whatever_it_runs(stocke
 def test_a_substitution_says_who_stands_for_whom_and_why_it_breaks(stocked: Path) -> None:
     python_tool(stocked / ".vespe/tools/tool-mine", "other", "return 2", schema=NUMBER)
     said = str(substitutions(open_workspace(stocked).scopes)[0])
-    assert "other of project_tools shadows that of mine and breaks its contract (/schema/input/properties/a/type: only number" in said
+    assert (
+        "other of project_tools shadows that of mine and breaks its contract (/schema/input/properties/a/type: only number"
+        in said
+    )
 
 
-def test_only_the_scopes_asked_about_are_judged_and_broken_tools_are_not(stocked: Path, tmp_path: Path) -> None:
+def test_only_the_scopes_asked_about_are_judged_and_broken_tools_are_not(
+    stocked: Path, tmp_path: Path
+) -> None:
     python_tool(stocked / ".vespe/tools/tool-mine", "same", "return 2", schema=TEXT)
-    assert found(stocked, about=["mine"]) == [("same", "compatible")] and found(stocked, about=["none"]) == []
+    assert (
+        found(stocked, about=["mine"]) == [("same", "compatible")]
+        and found(stocked, about=["none"]) == []
+    )
     (tmp_path / "kits/mine/tool-same/main.py").unlink()
     assert found(stocked) == []

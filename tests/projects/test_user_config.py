@@ -1,4 +1,6 @@
-"""The user's own settings: read strictly, changed without loss, private, and never widened by a project."""
+"""The user's own settings: read strictly, changed without loss, private, and never widened by a
+project.
+"""
 
 import json
 import os
@@ -39,11 +41,21 @@ def test_a_user_without_a_home_has_the_defaults() -> None:
 
 
 def test_what_the_file_says_is_read(file: Path) -> None:
-    document = {"allow_hosts": ["127.0.0.1:8080"], "secrets": {"T": "v"}, "providers": {"p": {}}, "approvals": {"a": 1}}
+    document = {
+        "allow_hosts": ["127.0.0.1:8080"],
+        "secrets": {"T": "v"},
+        "providers": {"p": {}},
+        "approvals": {"a": 1},
+    }
     document["sandbox"] = "require"
     write(file, document)
     found = user_config.load_user_config()
-    assert (found.allow_hosts, found.secrets, found.providers, found.approvals) == (("127.0.0.1:8080",), {"T": "v"}, {"p": {}}, {"a": 1})
+    assert (found.allow_hosts, found.secrets, found.providers, found.approvals) == (
+        ("127.0.0.1:8080",),
+        {"T": "v"},
+        {"p": {}},
+        {"a": 1},
+    )
     assert (found.sandbox, found.document, found.path) == ("require", document, str(file))
 
 
@@ -61,7 +73,9 @@ def test_what_the_file_says_is_read(file: Path) -> None:
         ({"version": 2}, "/version"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_refused_with_its_pointer(file: Path, document: JsonObject, pointer: str) -> None:
+def test_a_value_of_the_wrong_type_is_refused_with_its_pointer(
+    file: Path, document: JsonObject, pointer: str
+) -> None:
     write(file, document)
     with pytest.raises(InvalidDocument) as caught:
         user_config.load_user_config()
@@ -87,7 +101,12 @@ def test_setting_keeps_unknown_keys_and_their_order(file: Path) -> None:
     write(file, {"x_future": [1], "sandbox": "off", "é": {}})
     user_config.set_value("sandbox", "require")
     user_config.set_value("providers.openai.base_url", "http://127.0.0.1:1/v1")
-    expected = {"x_future": [1], "sandbox": "require", "é": {}, "providers": {"openai": {"base_url": "http://127.0.0.1:1/v1"}}}
+    expected = {
+        "x_future": [1],
+        "sandbox": "require",
+        "é": {},
+        "providers": {"openai": {"base_url": "http://127.0.0.1:1/v1"}},
+    }
     assert list(read(file).items()) == list(expected.items())
 
 
@@ -104,13 +123,18 @@ def test_a_file_that_others_could_read_is_private_once_it_is_written(file: Path)
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_linked_file_of_a_keeper_of_dot_files_is_followed_and_stays_a_link(file: Path, tmp_path: Path) -> None:
+def test_a_linked_file_of_a_keeper_of_dot_files_is_followed_and_stays_a_link(
+    file: Path, tmp_path: Path
+) -> None:
     kept = tmp_path / "dotfiles" / "vespe.json"
     kept.parent.mkdir()
     write(kept, {"sandbox": "require"})
     file.symlink_to(kept)
     user_config.set_value("allow_hosts", ["127.0.0.1:1"])
-    assert file.is_symlink() and read(kept) == {"sandbox": "require", "allow_hosts": ["127.0.0.1:1"]}
+    assert file.is_symlink() and read(kept) == {
+        "sandbox": "require",
+        "allow_hosts": ["127.0.0.1:1"],
+    }
 
 
 def test_values_are_given_by_dotted_keys(file: Path) -> None:
@@ -138,9 +162,18 @@ def test_a_key_that_is_no_setting_is_a_mistake(home: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("sandbox", 5), ("allow_hosts", "h"), ("secrets.T", 1), ("secrets", "x"), ("sandbox.deep", "x")]
+    ("key", "value"),
+    [
+        ("sandbox", 5),
+        ("allow_hosts", "h"),
+        ("secrets.T", 1),
+        ("secrets", "x"),
+        ("sandbox.deep", "x"),
+    ],
 )
-def test_a_value_that_a_setting_cannot_have_is_refused_and_nothing_is_written(file: Path, key: str, value: JsonValue) -> None:
+def test_a_value_that_a_setting_cannot_have_is_refused_and_nothing_is_written(
+    file: Path, key: str, value: JsonValue
+) -> None:
     write(file, {"sandbox": "require"})
     with pytest.raises(UsageError, match="cannot be set"):
         user_config.set_value(key, value)
@@ -166,7 +199,12 @@ def test_p47_where_nothing_can_be_written_setting_is_a_sentence() -> None:
         user_config.set_value("sandbox", "require")
 
 
-USER = UserConfig(allow_hosts=("a:1", "b:2"), secrets={"T": "v"}, document={"allow_hosts": ["a:1", "b:2"], "secrets": {"T": "v"}}, path="U")
+USER = UserConfig(
+    allow_hosts=("a:1", "b:2"),
+    secrets={"T": "v"},
+    document={"allow_hosts": ["a:1", "b:2"], "secrets": {"T": "v"}},
+    path="U",
+)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +215,11 @@ USER = UserConfig(allow_hosts=("a:1", "b:2"), secrets={"T": "v"}, document={"all
         {"allow_hosts": "x"},
         {"sandbox": "off"},
         {"sandbox": ["on"]},
-        {"secrets": {"T": "stolen", "U": "x"}, "providers": {"p": {"base_url": "http://evil"}}, "approvals": {"a": 1}},
+        {
+            "secrets": {"T": "stolen", "U": "x"},
+            "providers": {"p": {"base_url": "http://evil"}},
+            "approvals": {"a": 1},
+        },
     ],
 )
 def test_p3_a_project_never_widens_what_the_user_says(project: JsonObject) -> None:
@@ -191,7 +233,11 @@ def test_p3_a_project_may_tighten_what_the_user_says() -> None:
 
 
 def test_a_listing_says_where_each_value_came_from() -> None:
-    listed = user_config.origins(USER, {"active_kits": ["k"], "allow_hosts": ["a:1"], "secrets": {"T": "x"}}, project_path="P")
+    listed = user_config.origins(
+        USER,
+        {"active_kits": ["k"], "allow_hosts": ["a:1"], "secrets": {"T": "x"}},
+        project_path="P",
+    )
     assert listed == [
         ("active_kits", ["k"], "P"),
         ("allow_hosts", ["a:1"], "P"),
@@ -202,11 +248,24 @@ def test_a_listing_says_where_each_value_came_from() -> None:
 
 
 def test_outside_a_project_a_listing_has_the_users_values_alone() -> None:
-    assert [key for key, _, _ in user_config.origins(USER)] == ["allow_hosts", "sandbox", "secrets.T"]
+    assert [key for key, _, _ in user_config.origins(USER)] == [
+        "allow_hosts",
+        "sandbox",
+        "secrets.T",
+    ]
 
 
 def test_a_listing_masks_what_looks_like_a_secret_wherever_it_stands() -> None:
-    document = {"providers": {"p": {"api_key": "k", "api_key_env": "NAME", "base_url": "http://h", "nested": {"Token": "t"}}}}
+    document = {
+        "providers": {
+            "p": {
+                "api_key": "k",
+                "api_key_env": "NAME",
+                "base_url": "http://h",
+                "nested": {"Token": "t"},
+            }
+        }
+    }
     listed = user_config.origins(UserConfig(document=document, path="U"))
     assert {key: value for key, value, _ in listed if key.startswith("providers")} == {
         "providers.p.api_key": MASK,
@@ -223,7 +282,11 @@ def test_a_fifo_in_the_place_of_the_file_never_blocks(file: Path) -> None:
 
 
 def test_a_listing_has_all_that_the_project_says_and_that_holds_with_its_file() -> None:
-    user = UserConfig(document={"approvals": {"deny": ["a"], "allow": ["b"]}}, approvals={"deny": ["a"], "allow": ["b"]}, path="U")
+    user = UserConfig(
+        document={"approvals": {"deny": ["a"], "allow": ["b"]}},
+        approvals={"deny": ["a"], "allow": ["b"]},
+        path="U",
+    )
     said: JsonObject = {
         "approvals": {"deny": ["c"], "ask": ["d"], "allow": ["*"]}, "lint": {"ignore": ["x"]}, "tool_budget": 5, "secrets": {"A": "b"},
     }  # fmt: skip
@@ -238,8 +301,14 @@ def test_a_listing_has_all_that_the_project_says_and_that_holds_with_its_file() 
     ]
 
 
-def test_a_pattern_that_could_fit_no_file_is_refused_and_one_of_the_home_or_of_the_root_is_not(home: Path) -> None:
+def test_a_pattern_that_could_fit_no_file_is_refused_and_one_of_the_home_or_of_the_root_is_not(
+    home: Path,
+) -> None:
     user_config.set_value("files.never_read", ["/secrets/", "*.env", "~/keys"])
     with pytest.raises(UsageError, match="no such user"):
         user_config.set_value("files.never_read", ["~nobody-of-that-name/project/.env"])
-    assert user_config.load_user_config().files.never_read == ("/secrets/", "*.env", os.path.expanduser("~/keys"))
+    assert user_config.load_user_config().files.never_read == (
+        "/secrets/",
+        "*.env",
+        os.path.expanduser("~/keys"),
+    )

@@ -20,24 +20,32 @@ def test_the_project_is_found_from_below(project: Path) -> None:
         find_root(project.parent)
 
 
-def test_a_tool_is_loaded_with_its_scope(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_tool_is_loaded_with_its_scope(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     kit = write_kit(tmp_path / "kits", "alpha")
     python_tool(kit / "tool-a", "a", "return 1")
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
-    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["alpha"]}), encoding="utf-8")
+    (project / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["alpha"]}), encoding="utf-8"
+    )
     tool = open_workspace(project).tool("a")
     assert (tool.scope, tool.kit_id, tool.directory) == ("alpha", "alpha", str(kit / "tool-a"))
 
 
 def test_missing_kits_and_restricted_keys_are_warnings(project: Path) -> None:
-    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["nope"], "allow_hosts": ["x"]}), encoding="utf-8")
+    (project / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["nope"], "allow_hosts": ["x"]}), encoding="utf-8"
+    )
     warnings = " ".join(open_workspace(project).warnings)
     assert "'nope'" in warnings and "/allow_hosts" in warnings
 
 
 def test_only_the_projects_own_tools_are_the_projects_to_change(project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
-    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["file_io_with_git"]}), encoding="utf-8")
+    (project / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["file_io_with_git"]}), encoding="utf-8"
+    )
     workspace = open_workspace(project)
     assert project_entry(workspace, "project_tools/a").uid == "tool-a"
     with pytest.raises(ToolNotFound, match="file_io_with_git's"):
@@ -48,7 +56,9 @@ def test_only_the_projects_own_tools_are_the_projects_to_change(project: Path) -
     assert project_has(str(project), "a") and not project_has(str(project), "read_file")
 
 
-def test_a_tool_made_in_a_trusted_place_needs_no_approval_of_its_own(project: Path, home: Path) -> None:
+def test_a_tool_made_in_a_trusted_place_needs_no_approval_of_its_own(
+    project: Path, home: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
     before = sorted((home / "state").rglob("*"))
     trust_created(str(project), "tool-a")
@@ -68,13 +78,17 @@ def odd(request: pytest.FixtureRequest, project: Path) -> Path:
     """A project with an active kit, whose own tools cannot be listed."""
     (project / ".vespe/tools").rmdir()
     request.param(project / ".vespe/tools")
-    (project / ".vespe/config.json").write_text(json.dumps({"active_kits": ["file_io_without_git"]}), encoding="utf-8")
+    (project / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["file_io_without_git"]}), encoding="utf-8"
+    )
     return project
 
 
 def test_p48_a_scope_that_cannot_be_listed_is_a_warning_and_hides_no_other_scope(odd: Path) -> None:
     workspace = open_workspace(odd)
-    assert [f"{odd}/.vespe/tools: Not a directory" in warning for warning in workspace.warnings] == [True]
+    assert [
+        f"{odd}/.vespe/tools: Not a directory" in warning for warning in workspace.warnings
+    ] == [True]
     assert "read_file" in [entry.name for entry in workspace.available()]
     assert {row.status for row in workspace.rows()} == {"available", "inactive"}
 
@@ -98,7 +112,9 @@ def test_p48_a_scope_behind_the_winners_that_cannot_be_listed_is_only_said(odd: 
 
 def test_the_name_that_models_know_a_tool_by_leads_a_person_to_its_own(project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-greet", "greet", "return 1")
-    update_config(str(project), lambda document: document.update({"tools": {"greet": {"as": "hello"}}}))
+    update_config(
+        str(project), lambda document: document.update({"tools": {"greet": {"as": "hello"}}})
+    )
     with pytest.raises(ToolNotFound, match="models know project_tools/greet by that name"):
         open_workspace(project).resolve("hello")
     assert open_workspace(project).shown_tool("hello").name == "hello"

@@ -60,7 +60,10 @@ def test_p21_a_schema_at_a_bound_passes(schema: Any) -> None:
     assert bounds.size_problems(schema, str(bounds.written(schema))) == []
 
 
-@pytest.mark.parametrize("text", ['{"$ref": "#"}', '{"pattern": "a"}', '{"patternProperties": {}}', '{"\\u0024ref": "#"}'])
+@pytest.mark.parametrize(
+    "text",
+    ['{"$ref": "#"}', '{"pattern": "a"}', '{"patternProperties": {}}', '{"\\u0024ref": "#"}'],
+)
 def test_a_text_that_may_refer_or_match_is_not_plain(text: str) -> None:
     assert not bounds.is_plain({"input": json.loads(text)}, text.encode())
 
@@ -86,16 +89,31 @@ def test_a_text_far_from_every_bound_is_plain(value: Any, plain: bool) -> None:
     [
         ({"$schema": "http://json-schema.org/draft-07/schema#"}, True),
         ({"$schema": "http://h/s"}, False),
-        ({"$schema": "http://json-schema.org/draft-07/schema#", "not": {"$schema": "http://h/s"}}, False),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "not": {"$schema": "http://h/s"},
+            },
+            False,
+        ),
         ({"$schema": 3}, False),
     ],
 )
 def test_a_bundled_draft_named_at_the_root_leaves_a_text_plain(schema: Any, plain: bool) -> None:
-    assert bounds.is_plain({"input": schema, "output": True}, json.dumps({"schema": {"input": schema}}).encode()) is plain
+    assert (
+        bounds.is_plain(
+            {"input": schema, "output": True}, json.dumps({"schema": {"input": schema}}).encode()
+        )
+        is plain
+    )
 
 
 def test_patterns_are_found_in_both_places() -> None:
-    schema = {"properties": {"a": {"pattern": "x"}}, "patternProperties": {"y": {"pattern": "z"}}, "const": {"pattern": "no"}}
+    schema = {
+        "properties": {"a": {"pattern": "x"}},
+        "patternProperties": {"y": {"pattern": "z"}},
+        "const": {"pattern": "no"},
+    }
     assert set(bounds.pattern_places(schema)) == {
         (("properties", "a", "pattern"), "x"),
         (("patternProperties", "y"), "y"),
@@ -103,12 +121,24 @@ def test_patterns_are_found_in_both_places() -> None:
     }
 
 
-ELSEWHERE = ["http://h/s", "https://h/s", "file:///etc/passwd", "//h/s", "\\\\h\\s", "s.json", "/s", "urn:x:y", "ftp://h/s"]
+ELSEWHERE = [
+    "http://h/s",
+    "https://h/s",
+    "file:///etc/passwd",
+    "//h/s",
+    "\\\\h\\s",
+    "s.json",
+    "/s",
+    "urn:x:y",
+    "ftp://h/s",
+]
 
 
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef", "$recursiveRef"])
 @pytest.mark.parametrize("address", ELSEWHERE)
-def test_p20_a_reference_out_of_the_document_is_told_with_its_place(keyword: str, address: str) -> None:
+def test_p20_a_reference_out_of_the_document_is_told_with_its_place(
+    keyword: str, address: str
+) -> None:
     (problem,) = bounds.reference_problems({"properties": {"a": {keyword: address}}})
     assert problem.pointer == f"/properties/a/{keyword}"
     assert "outside this document" in problem.message
@@ -137,5 +167,9 @@ def test_a_reference_is_looked_up_in_its_own_resource() -> None:
 
 
 def test_p20_data_that_looks_like_a_reference_is_none() -> None:
-    schema = {"const": {"$ref": "http://h/s"}, "enum": [{"$ref": "http://h/s"}], "properties": {"$ref": {"type": "string"}}}
+    schema = {
+        "const": {"$ref": "http://h/s"},
+        "enum": [{"$ref": "http://h/s"}],
+        "properties": {"$ref": {"type": "string"}},
+    }
     assert bounds.reference_problems(schema) == []

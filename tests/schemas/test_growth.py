@@ -10,9 +10,16 @@ LIMIT = 500
 def doubling(levels: int, wrap: str = "allOf") -> dict[str, Any]:
     def step(i: int) -> dict[str, Any]:
         below = {"$ref": f"#/$defs/d{i + 1}"}
-        return {"allOf": [below, dict(below)]} if wrap == "allOf" else {"allOf": [{wrap: {"a": below}}, {wrap: {"a": dict(below)}}]}
+        return (
+            {"allOf": [below, dict(below)]}
+            if wrap == "allOf"
+            else {"allOf": [{wrap: {"a": below}}, {wrap: {"a": dict(below)}}]}
+        )
 
-    return {"$ref": "#/$defs/d0", "$defs": {f"d{i}": step(i) for i in range(levels)} | {f"d{levels}": {"type": "integer"}}}
+    return {
+        "$ref": "#/$defs/d0",
+        "$defs": {f"d{i}": step(i) for i in range(levels)} | {f"d{levels}": {"type": "integer"}},
+    }
 
 
 TWICE = {"properties": {"a": {"$ref": "#"}}}
@@ -22,15 +29,34 @@ BOMBS = {
     "doubling by pattern": doubling(25, "patternProperties"),
     "recursion twice": {"allOf": [TWICE, dict(TWICE)]},
     "recursion twice by items": {"allOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]},
-    "recursion twice by prefix": {"allOf": [{"prefixItems": [{"$ref": "#"}]}, {"items": {"$ref": "#"}, "prefixItems": [{"$ref": "#"}]}]},
-    "recursion twice by keys": {"allOf": [{"additionalProperties": {"$ref": "#"}}, {"unevaluatedProperties": {"$ref": "#"}}]},
-    "recursion twice by an anchor": {"$anchor": "r", "allOf": [{"contains": {"$ref": "#r"}}, {"items": {"$ref": "#r"}}]},
-    "recursion twice, dynamic": {"$dynamicAnchor": "r", "allOf": [{"contains": {"$dynamicRef": "#r"}}, {"items": {"$dynamicRef": "#r"}}]},
+    "recursion twice by prefix": {
+        "allOf": [
+            {"prefixItems": [{"$ref": "#"}]},
+            {"items": {"$ref": "#"}, "prefixItems": [{"$ref": "#"}]},
+        ]
+    },
+    "recursion twice by keys": {
+        "allOf": [{"additionalProperties": {"$ref": "#"}}, {"unevaluatedProperties": {"$ref": "#"}}]
+    },
+    "recursion twice by an anchor": {
+        "$anchor": "r",
+        "allOf": [{"contains": {"$ref": "#r"}}, {"items": {"$ref": "#r"}}],
+    },
+    "recursion twice, dynamic": {
+        "$dynamicAnchor": "r",
+        "allOf": [{"contains": {"$dynamicRef": "#r"}}, {"items": {"$dynamicRef": "#r"}}],
+    },
     "itself": {"$ref": "#"},
-    "each other": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+    "each other": {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+    },
     "by an id": {
         "$ref": "d0",
-        "$defs": {f"d{i}": {"$id": f"d{i}", "allOf": [{"$ref": f"d{i + 1}"}] * 2} for i in range(25)} | {"d25": {"$id": "d25"}},
+        "$defs": {
+            f"d{i}": {"$id": f"d{i}", "allOf": [{"$ref": f"d{i + 1}"}] * 2} for i in range(25)
+        }
+        | {"d25": {"$id": "d25"}},
     },
 }
 
@@ -40,7 +66,10 @@ def test_p21_a_schema_whose_references_multiply_is_over_the_limit(name: str) -> 
     assert peak(BOMBS[name], limit=LIMIT) == LIMIT + 1
 
 
-TREE = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "all": {"items": {"$ref": "#"}}}}
+TREE = {
+    "type": "object",
+    "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "all": {"items": {"$ref": "#"}}},
+}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +93,14 @@ def test_a_list_of_nodes_that_share_definitions_is_no_bomb() -> None:
     shared = {f"f{i}": {"$ref": "#/$defs/meta"} for i in range(40)}
     assert (
         peak(
-            {"properties": shared, "$defs": {"meta": {"properties": {"n": {"$ref": "#/$defs/s"}}, "required": ["n"]}, "s": {}}}, limit=LIMIT
+            {
+                "properties": shared,
+                "$defs": {
+                    "meta": {"properties": {"n": {"$ref": "#/$defs/s"}}, "required": ["n"]},
+                    "s": {},
+                },
+            },
+            limit=LIMIT,
         )
         < 10
     )
@@ -73,5 +109,10 @@ def test_a_list_of_nodes_that_share_definitions_is_no_bomb() -> None:
 def test_a_dynamic_reference_is_one_place_not_all_of_its_name() -> None:
     extended = {"$id": "extended", "$dynamicAnchor": "m", "properties": {"bar": {"$ref": "bar"}}}
     bar = {"$id": "bar", "properties": {"baz": {"$dynamicRef": "extended#m"}}}
-    schema = {"$id": "http://t/typical", "$dynamicAnchor": "m", "$ref": "extended", "$defs": {"e": extended, "b": bar}}
+    schema = {
+        "$id": "http://t/typical",
+        "$dynamicAnchor": "m",
+        "$ref": "extended",
+        "$defs": {"e": extended, "b": bar},
+    }
     assert peak(schema, limit=LIMIT) < 10

@@ -1,4 +1,6 @@
-"""The published schemas: complete, taken by JSON Schema's reference validator, and found by editors."""
+"""The published schemas: complete, taken by JSON Schema's reference validator, and found by
+editors.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +14,9 @@ from vespe.schemas import published, validator
 from vespe.tools import fields
 
 REPOSITORY = Path(__file__).parents[2]
-KITS = sorted(REPOSITORY.glob("kits/*/tool-*/config.json")) + sorted(REPOSITORY.glob("kits/*/tools/*/config.json"))
+KITS = sorted(REPOSITORY.glob("kits/*/tool-*/config.json")) + sorted(
+    REPOSITORY.glob("kits/*/tools/*/config.json")
+)
 
 
 @pytest.mark.parametrize("name", published.NAMES)
@@ -25,7 +29,9 @@ def test_each_is_a_schema_for_the_reference_validator_and_for_ours(name: str) ->
 
 def both(name: str, document: Any) -> tuple[bool, bool]:
     schema = published.read_published(name)
-    return jsonschema.Draft202012Validator(schema).is_valid(document), validator.Validator(schema).is_valid(document)
+    return jsonschema.Draft202012Validator(schema).is_valid(document), validator.Validator(
+        schema
+    ).is_valid(document)
 
 
 @pytest.mark.parametrize("path", KITS, ids=lambda path: path.parent.name)
@@ -49,7 +55,12 @@ def test_what_cannot_name_a_function_is_refused_as_the_entrypoint(entrypoint: st
 
 def tool_of(entrypoint: str) -> dict[str, Any]:
     details = {"type": "python_script", "path": "a.py", "entrypoint": entrypoint}
-    return {"uid": "tool-a", "name": "a", "schema": {"input": {"type": "object"}}, "implementation_details": details}
+    return {
+        "uid": "tool-a",
+        "name": "a",
+        "schema": {"input": {"type": "object"}},
+        "implementation_details": details,
+    }
 
 
 def test_every_key_that_vespe_reads_of_a_tool_is_in_its_schema() -> None:
@@ -58,14 +69,27 @@ def test_every_key_that_vespe_reads_of_a_tool_is_in_its_schema() -> None:
 
 
 def test_every_key_that_vespe_reads_of_a_project_and_of_the_user_is_in_theirs() -> None:
-    assert {*project.RESTRICTED, "lint", "tool_budget", "active_kits", "tool_resolution_order", "version"} <= keys("project")
+    assert {
+        *project.RESTRICTED,
+        "lint",
+        "tool_budget",
+        "active_kits",
+        "tool_resolution_order",
+        "version",
+    } <= keys("project")
     assert {*user_config.KEYS, "version"} <= keys("user")
 
 
 def test_keys_that_tighten_are_checked_in_a_project_and_not_called_ignored() -> None:
     properties = published.read_published("project")["properties"]
-    assert not any("x-restricted" in properties[key] for key in ("approvals", "allow_hosts", "sandbox"))
-    assert both("project", {"sandbox": "sometimes"}) == both("project", {"approvals": {"deny": 1}}) == (False, False)
+    assert not any(
+        "x-restricted" in properties[key] for key in ("approvals", "allow_hosts", "sandbox")
+    )
+    assert (
+        both("project", {"sandbox": "sometimes"})
+        == both("project", {"approvals": {"deny": 1}})
+        == (False, False)
+    )
 
 
 def keys(name: str) -> set[str]:
@@ -77,4 +101,6 @@ def test_new_tools_refer_to_the_schemas_only_where_the_project_keeps_them(tmp_pa
     assert published.reference_from(str(tmp_path / "tools")) is None
     published.write_published(str(tmp_path / "schemas"))
     reference = published.reference_from(str(tmp_path / "tools"))
-    assert (tmp_path / "tools" / "tool-a" / str(reference)).resolve() == tmp_path / "schemas" / "tool.schema.json"
+    assert (
+        tmp_path / "tools" / "tool-a" / str(reference)
+    ).resolve() == tmp_path / "schemas" / "tool.schema.json"

@@ -13,13 +13,21 @@ from vespe.schemas import reference, validator
 from vespe.schemas.explain import Explainer
 
 DRAFTS = ("draft2020-12", "draft7")
-ADDRESS = {"draft2020-12": "https://json-schema.org/draft/2020-12/schema", "draft2019-09": "https://json-schema.org/draft/2019-09/schema"}
+ADDRESS = {
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+}
 
 
 def suite(shared: Path, draft: str) -> Iterator[tuple[str, Any, list[Any]]]:
     for file in sorted((shared / "corpus/jsonschema-suite/tests" / draft).glob("*.json")):
         for group in json.loads(file.read_text(encoding="utf-8")):
-            schema, address = group["schema"], ADDRESS.get(draft, f"http://json-schema.org/{draft.replace('draft', 'draft-0')}/schema#")
+            schema, address = (
+                group["schema"],
+                ADDRESS.get(
+                    draft, f"http://json-schema.org/{draft.replace('draft', 'draft-0')}/schema#"
+                ),
+            )
             if isinstance(schema, dict) and "$schema" not in schema:
                 schema = {"$schema": address, **schema}
             yield f"{file.stem}: {group['description']}", schema, group["tests"]
@@ -32,12 +40,19 @@ def test_both_engines_say_what_the_drafts_suites_say(shared: Path, draft: str) -
         if validator.check_schema(schema, root_object=False):
             continue
         try:
-            engines = validator.compile_schema(schema, closed=False), reference.validator_for(schema)
+            engines = (
+                validator.compile_schema(schema, closed=False),
+                reference.validator_for(schema),
+            )
             for test in tests:
                 judged += 1
-                wrong += [(place, test["description"])] * ([one.is_valid(test["data"]) for one in engines] != [test["valid"]] * 2)
+                wrong += [(place, test["description"])] * (
+                    [one.is_valid(test["data"]) for one in engines] != [test["valid"]] * 2
+                )
         except ValueError as error:
-            wrong += [(place, str(error))] * ("bad escape \\p" not in str(error))  # Python's patterns have no such class
+            wrong += [(place, str(error))] * (
+                "bad escape \\p" not in str(error)
+            )  # Python's patterns have no such class
     assert wrong == [] and judged > 400
 
 
@@ -61,17 +76,23 @@ OBJECT = {
 def test_both_engines_use_the_same_words(value: Any) -> None:
     native = validator.compile_schema(OBJECT, closed=True).violations(value)
     ours = Explainer(OBJECT, value).violations(reference.validator_for(OBJECT).iter_errors(value))
-    assert {(one.code, one.pointer, one.message) for one in ours} == {(one.code, one.pointer, one.message) for one in native}
+    assert {(one.code, one.pointer, one.message) for one in ours} == {
+        (one.code, one.pointer, one.message) for one in native
+    }
 
 
 @pytest.mark.parametrize(("pattern", "text"), [("^a$", "a\n"), (r"^\d$", "\u0663"), (r"^\w$", "é")])
 def test_patterns_mean_the_same_in_both_engines(pattern: str, text: str) -> None:
     assert not reference.validator_for({"pattern": pattern}).is_valid(text)
-    assert reference.validator_for({"pattern": pattern}).is_valid("a" if "w" in pattern or "a" in pattern else "3")
+    assert reference.validator_for({"pattern": pattern}).is_valid(
+        "a" if "w" in pattern or "a" in pattern else "3"
+    )
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a*)*", "([a-z]+){5,}", r"\p{L}", "("])
-def test_a_pattern_that_could_run_for_ever_or_that_python_does_not_know_is_refused(pattern: str) -> None:
+def test_a_pattern_that_could_run_for_ever_or_that_python_does_not_know_is_refused(
+    pattern: str,
+) -> None:
     with pytest.raises(ValueError, match=r"."):
         reference.python_pattern(pattern)
 
@@ -94,14 +115,28 @@ print(judge.violations({"n": "x", "m": 2}))
 
 
 def test_where_the_fast_engine_has_no_wheel_the_reference_judges() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0 and "must be an integer" in done.stdout and "`m` is not allowed" in done.stdout, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (
+        done.returncode == 0
+        and "must be an integer" in done.stdout
+        and "`m` is not allowed" in done.stdout
+    ), done.stderr
 
 
 def test_the_reference_is_not_loaded_where_the_fast_engine_is_there() -> None:
     code = "import sys; from vespe.schemas import validator as v; v.compile_schema({'type': 'object'}, closed=True).is_valid({})"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}; print('jsonschema' in sys.modules)"], capture_output=True, text=True, encoding="utf-8", check=True
+        [sys.executable, "-c", f"{code}; print('jsonschema' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
     )
     assert done.stdout == "False\n"
 

@@ -32,7 +32,12 @@ def test_every_subschema_is_walked_with_its_place_and_its_depth() -> None:
 
 def test_a_walk_ends_at_its_bound_and_on_nonsense() -> None:
     assert len(list(subschemas.walk(SCHEMA, most=5))) == 5
-    assert [steps for steps, *_ in subschemas.walk({"properties": 3, "allOf": {}, "not": [], "items": 1}, most=9)] == [()]
+    assert [
+        steps
+        for steps, *_ in subschemas.walk(
+            {"properties": 3, "allOf": {}, "not": [], "items": 1}, most=9
+        )
+    ] == [()]
     assert len(list(subschemas.walk(True, most=9))) == 1
 
 
@@ -62,17 +67,33 @@ def test_an_id_begins_a_resource_of_its_own() -> None:
         (5, None),
     ],
 )
-def test_a_local_reference_finds_its_subschema_or_nothing(reference: object, expected: object) -> None:
+def test_a_local_reference_finds_its_subschema_or_nothing(
+    reference: object, expected: object
+) -> None:
     assert subschemas.References(SCHEMA).target(reference) == expected
 
 
 def test_a_draft_7_anchor_in_an_id_is_found() -> None:
-    assert subschemas.References({"definitions": {"a": {"$id": "#a", "type": "null"}}}).target("#a") == {"$id": "#a", "type": "null"}
+    assert subschemas.References({"definitions": {"a": {"$id": "#a", "type": "null"}}}).target(
+        "#a"
+    ) == {"$id": "#a", "type": "null"}
 
 
 def test_a_schema_alone_keeps_its_own_keywords_and_opens_those_below() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "strin"}}, "allOf": [{"x": 1}], "not": False, "required": ["a"]}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "strin"}},
+        "allOf": [{"x": 1}],
+        "not": False,
+        "required": ["a"],
+    }
     alone = subschemas.without_children(schema)
-    assert alone == {"type": "object", "properties": {"a": {}}, "allOf": [{}], "not": {}, "required": ["a"]}
+    assert alone == {
+        "type": "object",
+        "properties": {"a": {}},
+        "allOf": [{}],
+        "not": {},
+        "required": ["a"],
+    }
     assert schema["properties"] == {"a": {"type": "strin"}}
     assert subschemas.without_children(True) is True

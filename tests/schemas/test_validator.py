@@ -16,13 +16,18 @@ from tests.schemas.test_growth import BOMBS
 from tests.support.ondisk import PATIENCE_S
 from vespe.schemas import validator as schema_validator
 
-DRAFTS = {"draft2020-12": "https://json-schema.org/draft/2020-12/schema", "draft7": "http://json-schema.org/draft-07/schema#"}
+DRAFTS = {
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+}
 REMOTE = "localhost:1234/"
 """Where the official suite keeps the documents that a schema may fetch; Vespe's may not."""
 
 
 def suite(shared: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Each group of the official suite as (place, group, schema with its draft), formats (which assert nothing) left out."""
+    """Each group of the official suite as (place, group, schema with its draft), formats (which
+    assert nothing) left out.
+    """
     for draft, address in DRAFTS.items():
         for file in sorted((shared / "corpus/jsonschema-suite/tests" / draft).rglob("*.json")):
             if file.parent.name != "format":
@@ -37,7 +42,10 @@ def test_p22_the_official_suite_holds_but_for_references_to_other_documents(shar
     for place, group, schema in suite(shared):
         if problems := schema_validator.check_schema(schema, root_object=False):
             excluded.append(place)
-            assert REMOTE in json.dumps([schema, [problem.message for problem in problems]]), (place, problems)
+            assert REMOTE in json.dumps([schema, [problem.message for problem in problems]]), (
+                place,
+                problems,
+            )
             continue
         validator = schema_validator.compile_schema(schema, closed=False)
         for test in group["tests"]:
@@ -60,7 +68,9 @@ def test_p22_what_is_said_agrees_with_the_verdict_on_the_whole_suite(shared: Pat
 
 
 def test_p22_formats_assert_nothing(shared: Path) -> None:
-    for file in sorted((shared / "corpus/jsonschema-suite/tests/draft2020-12/optional/format").glob("*.json")):
+    for file in sorted(
+        (shared / "corpus/jsonschema-suite/tests/draft2020-12/optional/format").glob("*.json")
+    ):
         for group in json.loads(file.read_text(encoding="utf-8")):
             validator = schema_validator.compile_schema({"format": file.stem}, closed=False)
             assert all(validator.is_valid(test["data"]) for test in group["tests"])
@@ -78,7 +88,9 @@ def test_every_real_tool_of_the_corpus_has_a_schema_that_vespe_takes(shared: Pat
             seen += 1
             assert schema_validator.check_schema(schema) == [], name
             validator = schema_validator.compile_schema(schema, closed=True)
-            assert validator.is_valid({"no such argument": 1}) <= bool(schema.get("additionalProperties", False))
+            assert validator.is_valid({"no such argument": 1}) <= bool(
+                schema.get("additionalProperties", False)
+            )
     assert seen > 50
 
 
@@ -93,8 +105,14 @@ def _input_schemas(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 # The same verdict as the reference implementation
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-3, 3, allow_nan=False) | st.text("ab", max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(-3, 3, allow_nan=False)
+    | st.text("ab", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])
@@ -151,7 +169,11 @@ TOOL = {
         "path": {"type": "string", "minLength": 1},
         "mode": {"enum": ["r", "w"], "default": "r"},
         "lines": {"type": "array", "items": {"type": "integer", "minimum": 1}, "maxItems": 5},
-        "options": {"type": "object", "properties": {"deep": {"type": "boolean", "default": False}}, "additionalProperties": False},
+        "options": {
+            "type": "object",
+            "properties": {"deep": {"type": "boolean", "default": False}},
+            "additionalProperties": False,
+        },
     },
     "required": ["path"],
 }
@@ -190,27 +212,38 @@ PLACES: dict[str, Any] = {
     "at the root": lambda r: {"type": "object", **r},
     "in a property": lambda r: {"type": "object", "properties": {"a": r}},
     "in an unused definition": lambda r: {"type": "object", "$defs": {"a": r}},
-    "below a base of its own": lambda r: {"type": "object", "$id": "http://example.com/", "properties": {"a": r}},
+    "below a base of its own": lambda r: {
+        "type": "object",
+        "$id": "http://example.com/",
+        "properties": {"a": r},
+    },
     "in draft 7": lambda r: {"type": "object", "$schema": DRAFTS["draft7"], "properties": {"a": r}},
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef", "$schema"])
-@pytest.mark.parametrize("form", ["http://{}/s", "https://{}/s", "//{}/s", "file:///etc/passwd", "\\\\{}\\s", "http://{}/s#/a"])
+@pytest.mark.parametrize(
+    "form",
+    ["http://{}/s", "https://{}/s", "//{}/s", "file:///etc/passwd", "\\\\{}\\s", "http://{}/s#/a"],
+)
 def test_p20_a_schema_that_points_elsewhere_is_refused_without_a_connection(
     place: str, keyword: str, form: str, listener: tuple[str, list[str]]
 ) -> None:
     address, connected = listener
     schema = PLACES[place]({keyword: form.format(address)})
     if keyword == "$dynamicRef" and place == "in draft 7":
-        assert schema_validator.compile_schema(schema, closed=True).is_valid({"a": 1})  # no keyword of that draft
+        assert schema_validator.compile_schema(schema, closed=True).is_valid(
+            {"a": 1}
+        )  # no keyword of that draft
     else:
         assert schema_validator.check_schema(schema) != []
     assert connected == []
 
 
-def test_p20_compiling_what_was_never_checked_fetches_nothing_either(listener: tuple[str, list[str]]) -> None:
+def test_p20_compiling_what_was_never_checked_fetches_nothing_either(
+    listener: tuple[str, list[str]],
+) -> None:
     address, connected = listener
     with pytest.raises(ValueError, match="fetches nothing"):
         schema_validator.compile_schema({"$ref": f"http://{address}/s"}, closed=False)
@@ -267,17 +300,32 @@ HARD: dict[str, tuple[Any, Any]] = {
     "deep properties": (deep_properties(300), nested(30)),
     "multiple of": ({"multipleOf": 0.01}, 10**400),
     "a huge pattern": ({"pattern": "(a{1000}){1000}"}, "a"),
-    "many large patterns": ({"properties": {f"p{i}": {"pattern": rf"^\S{{1,90}}{i}$"} for i in range(200)}}, {}),
+    "many large patterns": (
+        {"properties": {f"p{i}": {"pattern": rf"^\S{{1,90}}{i}$"} for i in range(200)}},
+        {},
+    ),
     "a large enum": ({"items": {"enum": [{"a": i} for i in range(9000)]}}, [{"a": 9999}] * 3000),
     "many wrong items": ({"items": {"type": "string"}}, list(range(150_000))),
-    "many wrong items within": ({"properties": {"a": {"items": {"type": "string"}}}}, {"a": list(range(150_000))}),
-    "much missing in a large value": ({"required": [f"r{i}" for i in range(900)]}, {"c": "x" * 900_000}),
-    "alternatives of large arrays": ({"anyOf": [{"items": {"type": "string"}}, {"items": {"type": "null"}}]}, list(range(150_000))),
+    "many wrong items within": (
+        {"properties": {"a": {"items": {"type": "string"}}}},
+        {"a": list(range(150_000))},
+    ),
+    "much missing in a large value": (
+        {"required": [f"r{i}" for i in range(900)]},
+        {"c": "x" * 900_000},
+    ),
+    "alternatives of large arrays": (
+        {"anyOf": [{"items": {"type": "string"}}, {"items": {"type": "null"}}]},
+        list(range(150_000)),
+    ),
     "many unknown names beside known ones": (
         {"properties": {f"p{i}": {} for i in range(300)}, "additionalProperties": False},
         {f"k{i}": i for i in range(5000)},
     ),
-    "many unknown arguments": ({"additionalProperties": False}, {f"k{i}": i for i in range(50_000)}),
+    "many unknown arguments": (
+        {"additionalProperties": False},
+        {f"k{i}": i for i in range(50_000)},
+    ),
 }
 
 
@@ -303,18 +351,34 @@ def test_p21_a_large_value_is_explained_at_its_first_wrong_part() -> None:
     schema = {
         "type": "object",
         "properties": {"rows": {"type": "array", "items": {"$ref": "#/$defs/row"}}},
-        "$defs": {"row": {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": False}},
+        "$defs": {
+            "row": {
+                "type": "object",
+                "properties": {"x": {"type": "integer"}},
+                "additionalProperties": False,
+            }
+        },
     }
     validator = schema_validator.compile_schema(schema, closed=True)
     (said,) = validator.violations({"rows": [{"x": 1}] * 50_000 + [{"x": "no"}]})
-    assert said.to_json() == {"pointer": "/rows/50000/x", "message": '`rows[50000].x` must be an integer, not the string "no"'}
+    assert said.to_json() == {
+        "pointer": "/rows/50000/x",
+        "message": '`rows[50000].x` must be an integer, not the string "no"',
+    }
     (said,) = validator.violations({"rows": [{"x": 1}] * 50_000 + [{"y": 1}]})
     assert said.pointer == "/rows/50000/y"
 
 
 def test_p21_names_missing_and_unknown_beside_a_large_value_are_told() -> None:
-    schema = {"type": "object", "properties": {"rows": {"type": "array"}, "colour": {}}, "required": ["rows", "title"], "maxProperties": 2}
-    said = schema_validator.compile_schema(schema, closed=True).violations({"rows": [1] * 50_000, "color": 1, "z": 2})
+    schema = {
+        "type": "object",
+        "properties": {"rows": {"type": "array"}, "colour": {}},
+        "required": ["rows", "title"],
+        "maxProperties": 2,
+    }
+    said = schema_validator.compile_schema(schema, closed=True).violations(
+        {"rows": [1] * 50_000, "color": 1, "z": 2}
+    )
     assert {(one.pointer, one.message.partition(";")[0]) for one in said} == {
         ("/title", "`title` is missing"),
         ("", "the arguments object must have at most 2 keys, not 3"),
@@ -324,15 +388,27 @@ def test_p21_names_missing_and_unknown_beside_a_large_value_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"uniqueItems": True}, {"not": {"type": "array"}}, {"$ref": "#/$defs/x", "$defs": {"x": {"maxItems": 9}}}]
+    "schema",
+    [
+        {"uniqueItems": True},
+        {"not": {"type": "array"}},
+        {"$ref": "#/$defs/x", "$defs": {"x": {"maxItems": 9}}},
+    ],
 )
 def test_p21_a_large_value_that_is_wrong_as_a_whole_is_told_shortly(schema: dict[str, Any]) -> None:
     whole = {"type": "object", "properties": {"a": schema}, "$defs": schema.get("$defs", {})}
     (said,) = schema_validator.compile_schema(whole, closed=True).violations({"a": [1] * 50_000})
-    assert said.to_json() == {"pointer": "/a", "message": "`a` does not match its schema; it is an array of 50000 items"}
+    assert said.to_json() == {
+        "pointer": "/a",
+        "message": "`a` does not match its schema; it is an array of 50000 items",
+    }
 
 
-@pytest.mark.parametrize("value", [2**64, -(2**70), 10**400, 1e308, 0.1, "\ud800", {"\ud800": 1}, (1, 2), 10**5000], ids=range(9))
+@pytest.mark.parametrize(
+    "value",
+    [2**64, -(2**70), 10**400, 1e308, 0.1, "\ud800", {"\ud800": 1}, (1, 2), 10**5000],
+    ids=range(9),
+)
 def test_p19_odd_values_are_judged_not_raised(value: Any) -> None:
     for schema in (
         {"type": "string", "maxLength": 1},
@@ -354,15 +430,22 @@ def test_p19_values_that_are_no_json_or_nested_too_deep_are_refused_in_words() -
 
 
 def test_at_most_twenty_violations_are_told_and_the_rest_counted() -> None:
-    validator = schema_validator.compile_schema({"required": [f"r{i}" for i in range(57)]}, closed=False)
+    validator = schema_validator.compile_schema(
+        {"required": [f"r{i}" for i in range(57)]}, closed=False
+    )
     said = validator.violations({})
     assert len(said) == 21
     assert said[-1].to_json() == {"pointer": "", "message": "and 37 more"}
 
 
 def test_the_whole_value_is_called_what_the_caller_calls_it() -> None:
-    (said,) = schema_validator.compile_schema({"type": "string"}, closed=False).violations(3, subject="the result")
-    assert said.to_json() == {"pointer": "", "message": "the result must be a string, not the number 3"}
+    (said,) = schema_validator.compile_schema({"type": "string"}, closed=False).violations(
+        3, subject="the result"
+    )
+    assert said.to_json() == {
+        "pointer": "",
+        "message": "the result must be a string, not the number 3",
+    }
 
 
 # Checking
@@ -377,27 +460,71 @@ def test_the_whole_value_is_called_what_the_caller_calls_it() -> None:
         ({}, "", '"type": "object"'),
         ({"type": ["object"]}, "", '"type": "object"'),
         ({"type": "object", "properties": []}, "/properties", "must be an object"),
-        ({"type": "object", "properties": {"a": 3}}, "/properties/a", "must be a boolean or an object"),
-        ({"type": "object", "properties": {"a": {"minLength": -1}}}, "/properties/a/minLength", "at least 0"),
+        (
+            {"type": "object", "properties": {"a": 3}},
+            "/properties/a",
+            "must be a boolean or an object",
+        ),
+        (
+            {"type": "object", "properties": {"a": {"minLength": -1}}},
+            "/properties/a/minLength",
+            "at least 0",
+        ),
         ({"type": "object", "required": ["a", "a"]}, "/required", "twice"),
-        ({"type": "object", "properties": {"a": {"pattern": "("}}}, "/properties/a/pattern", "not a pattern for a linear-time engine"),
-        ({"type": "object", "properties": {"a": {"pattern": r"(a)\1"}}}, "/properties/a/pattern", "not a pattern"),
-        ({"type": "object", "properties": {"a": {"pattern": "a" * 513}}}, "/properties/a/pattern", "513 characters"),
-        ({"type": "object", "$defs": {"a": {"patternProperties": {"(?<!a)b": {}}}}}, "/$defs/a/patternProperties/(?<!a)b", "not a pattern"),
-        ({"type": "object", "properties": {f"p{i}": {"pattern": r"^\S{1,300}$"} for i in range(9)}}, "/properties/p8/pattern", "9th large"),
-        ({"type": "object", "$schema": "http://json-schema.org/draft-03/schema#"}, "/$schema", "not a draft that Vespe carries"),
+        (
+            {"type": "object", "properties": {"a": {"pattern": "("}}},
+            "/properties/a/pattern",
+            "not a pattern for a linear-time engine",
+        ),
+        (
+            {"type": "object", "properties": {"a": {"pattern": r"(a)\1"}}},
+            "/properties/a/pattern",
+            "not a pattern",
+        ),
+        (
+            {"type": "object", "properties": {"a": {"pattern": "a" * 513}}},
+            "/properties/a/pattern",
+            "513 characters",
+        ),
+        (
+            {"type": "object", "$defs": {"a": {"patternProperties": {"(?<!a)b": {}}}}},
+            "/$defs/a/patternProperties/(?<!a)b",
+            "not a pattern",
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {f"p{i}": {"pattern": r"^\S{1,300}$"} for i in range(9)},
+            },
+            "/properties/p8/pattern",
+            "9th large",
+        ),
+        (
+            {"type": "object", "$schema": "http://json-schema.org/draft-03/schema#"},
+            "/$schema",
+            "not a draft that Vespe carries",
+        ),
         ({"type": "object", "$id": "::::"}, "", "cannot be used"),
     ],
 )
-def test_what_is_wrong_with_a_schema_is_told_at_its_place(schema: Any, pointer: str, says: str) -> None:
+def test_what_is_wrong_with_a_schema_is_told_at_its_place(
+    schema: Any, pointer: str, says: str
+) -> None:
     problems = schema_validator.check_schema(schema)
-    assert any(problem.pointer == pointer and says in problem.message for problem in problems), problems
+    assert any(problem.pointer == pointer and says in problem.message for problem in problems), (
+        problems
+    )
 
 
 def test_every_wrong_subschema_is_told_at_once() -> None:
     schema = {
         "type": "object",
-        "properties": {"a": {"type": "strin"}, "b": {"items": 3}, "c": {"$ref": "http://h/"}, "d": {"type": "null"}},
+        "properties": {
+            "a": {"type": "strin"},
+            "b": {"items": 3},
+            "c": {"$ref": "http://h/"},
+            "d": {"type": "null"},
+        },
     }
     assert [problem.pointer for problem in schema_validator.check_schema(schema)] == [
         "/properties/a/type",
@@ -408,7 +535,10 @@ def test_every_wrong_subschema_is_told_at_once() -> None:
 
 def test_a_plain_schema_is_judged_by_its_meta_schema_alone() -> None:
     assert schema_validator.check_schema(TOOL, plain=True) == []
-    assert schema_validator.check_schema({"type": "object", "required": "a"}, plain=True)[0].pointer == "/required"
+    assert (
+        schema_validator.check_schema({"type": "object", "required": "a"}, plain=True)[0].pointer
+        == "/required"
+    )
 
 
 def test_an_output_schema_may_be_of_any_type_and_a_boolean() -> None:
@@ -424,17 +554,31 @@ def test_an_output_schema_may_be_of_any_type_and_a_boolean() -> None:
     [
         ({"type": "object"}, "additionalProperties"),
         (TOOL, "additionalProperties"),
-        ({"type": "object", "properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"properties": {"a": {}}}]}, "additionalProperties"),
-        ({"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}}, "unevaluatedProperties"),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {}},
+                "anyOf": [{"required": ["a"]}, {"properties": {"a": {}}}],
+            },
+            "additionalProperties",
+        ),
+        (
+            {"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}},
+            "unevaluatedProperties",
+        ),
         ({"type": "object", "allOf": [{"properties": {"a": {}}}]}, "unevaluatedProperties"),
     ],
 )
-def test_an_open_root_is_closed_with_the_keyword_that_sees_all_its_names(schema: dict[str, Any], keyword: str) -> None:
+def test_an_open_root_is_closed_with_the_keyword_that_sees_all_its_names(
+    schema: dict[str, Any], keyword: str
+) -> None:
     before = json.dumps(schema)
     assert schema_validator.closed_schema(schema) == {**schema, keyword: False}
     assert json.dumps(schema) == before
     assert schema_validator.compile_schema(schema, closed=True).is_valid({"b": 1}) is False
-    assert schema_validator.compile_schema(schema, closed=False).is_valid({"a": 1, "b": 1, "path": "x"})
+    assert schema_validator.compile_schema(schema, closed=False).is_valid(
+        {"a": 1, "b": 1, "path": "x"}
+    )
     if '"a"' in before:
         assert schema_validator.compile_schema(schema, closed=True).is_valid({"a": 1})
 
@@ -446,8 +590,12 @@ def test_a_root_that_says_what_is_allowed_stays_as_it_is(keyword: str, value: An
     assert schema_validator.closed_schema(schema) is schema
 
 
-@pytest.mark.parametrize("part", [{"$ref": "#/definitions/x"}, {"allOf": [{"$ref": "#/definitions/x"}]}])
-def test_a_draft_that_has_no_unevaluated_properties_is_closed_by_names(part: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "part", [{"$ref": "#/definitions/x"}, {"allOf": [{"$ref": "#/definitions/x"}]}]
+)
+def test_a_draft_that_has_no_unevaluated_properties_is_closed_by_names(
+    part: dict[str, Any],
+) -> None:
     x = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
     schema = {"$schema": DRAFTS["draft7"], "type": "object", "definitions": {"x": x}, **part}
     validator = schema_validator.compile_schema(schema, closed=True)
@@ -462,9 +610,15 @@ def test_a_boolean_schema_is_closed_as_it_is() -> None:
 
 def test_one_validator_serves_every_call_with_the_same_schema() -> None:
     schema = {"type": "object"}
-    assert schema_validator.compile_schema(schema, closed=True) is schema_validator.compile_schema(schema, closed=True)
-    assert schema_validator.compile_schema(schema, closed=True) is not schema_validator.compile_schema(schema, closed=False)
-    assert schema_validator.compile_schema(dict(schema), closed=True) is not schema_validator.compile_schema(schema, closed=True)
+    assert schema_validator.compile_schema(schema, closed=True) is schema_validator.compile_schema(
+        schema, closed=True
+    )
+    assert schema_validator.compile_schema(
+        schema, closed=True
+    ) is not schema_validator.compile_schema(schema, closed=False)
+    assert schema_validator.compile_schema(
+        dict(schema), closed=True
+    ) is not schema_validator.compile_schema(schema, closed=True)
 
 
 def test_the_kept_validators_are_bounded() -> None:
@@ -486,7 +640,10 @@ FILLED = {
         "f": {"$ref": "#f"},
     },
     "allOf": [{"properties": {"g": {"default": "g"}}}],
-    "$defs": {"d": {"properties": {"x": {"default": 1}}, "default": {}}, "f": {"$anchor": "f", "default": 0}},
+    "$defs": {
+        "d": {"properties": {"x": {"default": 1}}, "default": {}},
+        "f": {"$anchor": "f", "default": 0},
+    },
 }
 
 
@@ -495,12 +652,20 @@ FILLED = {
     [
         ({}, {"a": [1], "d": {}, "f": 0, "g": "g"}),
         ({"a": None, "f": False, "g": 1}, {"a": None, "f": False, "g": 1, "d": {}}),
-        ({"b": {}, "d": {"y": 2}}, {"b": {"c": None}, "d": {"y": 2, "x": 1}, "a": [1], "f": 0, "g": "g"}),
-        ({"e": [{}, {"x": 2}, 3]}, {"e": [{"x": 1}, {"x": 2}, 3], "a": [1], "d": {}, "f": 0, "g": "g"}),
+        (
+            {"b": {}, "d": {"y": 2}},
+            {"b": {"c": None}, "d": {"y": 2, "x": 1}, "a": [1], "f": 0, "g": "g"},
+        ),
+        (
+            {"e": [{}, {"x": 2}, 3]},
+            {"e": [{"x": 1}, {"x": 2}, 3], "a": [1], "d": {}, "f": 0, "g": "g"},
+        ),
         ({"b": 3, "z": [1]}, {"b": 3, "z": [1], "a": [1], "d": {}, "f": 0, "g": "g"}),
     ],
 )
-def test_absent_arguments_take_their_defaults(given_: dict[str, Any], filled: dict[str, Any]) -> None:
+def test_absent_arguments_take_their_defaults(
+    given_: dict[str, Any], filled: dict[str, Any]
+) -> None:
     before = json.dumps(given_)
     assert schema_validator.fill_defaults(FILLED, given_) == filled
     assert json.dumps(given_) == before
@@ -515,7 +680,9 @@ def test_a_default_is_copied_and_never_filled_into() -> None:
 
 
 def test_defaults_end_on_schemas_that_refer_to_themselves_and_on_nonsense() -> None:
-    assert schema_validator.fill_defaults({"$ref": "#", "properties": {"a": {"default": 1}}}, {"a": {"a": 2}}) == {"a": {"a": 2}}
+    assert schema_validator.fill_defaults(
+        {"$ref": "#", "properties": {"a": {"default": 1}}}, {"a": {"a": 2}}
+    ) == {"a": {"a": 2}}
     assert schema_validator.fill_defaults({"properties": 3, "allOf": [True]}, {"a": 1}) == {"a": 1}
 
 
@@ -536,7 +703,12 @@ def test_each_problem_of_a_schema_has_a_code(schema: Any, code: str) -> None:
 
 
 def test_the_code_of_a_violation_is_the_keyword_that_refuses() -> None:
-    schema = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}, "required": ["n"], "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "minimum": 3}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
     judge = schema_validator.compile_schema(schema, closed=True)
     assert [judge.violations(value)[0].code for value in ({}, {"n": 1}, {"n": "x"}, {"n": 3, "b": 1})] == [
         "required", "minimum", "type", "additionalProperties",

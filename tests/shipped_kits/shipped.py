@@ -17,7 +17,10 @@ from vespe.schemas import validator
 from vespe.tools import directory as tool_directory
 
 KITS = Path(__file__).parents[2] / "kits"
-DIRECTORIES = {f"{path.parent.name}/{path.name.removeprefix('tool-uid_')}": path for path in sorted(KITS.glob("*/tool-*"))}
+DIRECTORIES = {
+    f"{path.parent.name}/{path.name.removeprefix('tool-uid_')}": path
+    for path in sorted(KITS.glob("*/tool-*"))
+}
 
 
 def load(name: str) -> Tool:
@@ -39,7 +42,9 @@ def call(
     tool = load(tool) if isinstance(tool, str) else tool
     violations = validator.compile_schema(tool.input_schema, closed=True).violations(inputs)
     if violations:
-        raise InvalidArguments("; ".join(v.message for v in violations), violations=[v.to_json() for v in violations])
+        raise InvalidArguments(
+            "; ".join(v.message for v in violations), violations=[v.to_json() for v in violations]
+        )
     assert tool.implementation is not None and tool.directory is not None
     context = Context(
         project_root=str(at),
@@ -49,7 +54,11 @@ def call(
         allow_hosts=allow_hosts,
         workers=workers,
     )
-    result = EXECUTORS[tool.implementation.type].execute(tool, validator.fill_defaults(tool.input_schema, inputs), context).result
+    result = (
+        EXECUTORS[tool.implementation.type]
+        .execute(tool, validator.fill_defaults(tool.input_schema, inputs), context)
+        .result
+    )
     assert tool.output_schema is not None
     assert validator.compile_schema(tool.output_schema, closed=False).violations(result) == []
     return result
@@ -58,7 +67,14 @@ def call(
 def git(at: Path, *arguments: str) -> str:
     """Run git as a user would."""
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    done = subprocess.run(["git", *who, *arguments], cwd=at, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        ["git", *who, *arguments],
+        cwd=at,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -78,5 +94,7 @@ def stage(tool: Tool, at: Path) -> Path:
 
 def document(name: str) -> dict[str, Any]:
     """Read a tool's config.json as it stands."""
-    loaded: dict[str, Any] = json.loads((DIRECTORIES[name] / "config.json").read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = json.loads(
+        (DIRECTORIES[name] / "config.json").read_text(encoding="utf-8")
+    )
     return loaded

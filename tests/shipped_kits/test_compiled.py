@@ -22,7 +22,9 @@ def recorded(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", KIT)
-def test_the_committed_module_is_the_one_that_was_built_from_the_committed_source(name: str) -> None:
+def test_the_committed_module_is_the_one_that_was_built_from_the_committed_source(
+    name: str,
+) -> None:
     assert list(built.stale(str(KIT[name]), load(name).document["implementation_details"])) == []
 
 
@@ -34,14 +36,18 @@ def test_the_same_compiler_makes_the_same_bytes(name: str) -> None:
     except Refused as none:
         pytest.skip(none.message)
     if made.record["compiler"] != recorded(name)["compiler"]:
-        pytest.skip(f"here is {made.record['compiler']}, and the module was built by {recorded(name)['compiler']}")
+        pytest.skip(
+            f"here is {made.record['compiler']}, and the module was built by {recorded(name)['compiler']}"
+        )
     assert made.record == recorded(name) and made.module == (KIT[name] / "tool.wasm").read_bytes()
 
 
 def test_the_glue_in_rust_is_the_one_that_new_tools_get() -> None:
     from vespe.tools import new_tool
 
-    assert (KIT[WORDS] / "src" / "vespe.rs").read_text(encoding="utf-8") == new_tool.rust_files("x", "x")["vespe.rs"]
+    assert (KIT[WORDS] / "src" / "vespe.rs").read_text(encoding="utf-8") == new_tool.rust_files(
+        "x", "x"
+    )["vespe.rs"]
 
 
 def test_words_are_counted_as_python_counts_them(tmp_path: Path) -> None:
@@ -78,17 +84,28 @@ def distance(before: str, after: str) -> int:
 def test_distances_are_those_of_the_textbook(tmp_path: Path) -> None:
     draw = random.Random(5)
     for _ in range(20):
-        before, after = ("".join(draw.choices('ab"\\\né😀\t/', k=draw.randint(0, 30))) for _ in range(2))
-        assert call(DISTANCE, {"before": before, "after": after}, at=tmp_path)["distance"] == distance(before, after), (before, after)
+        before, after = (
+            "".join(draw.choices('ab"\\\né😀\t/', k=draw.randint(0, 30))) for _ in range(2)
+        )
+        assert call(DISTANCE, {"before": before, "after": after}, at=tmp_path)[
+            "distance"
+        ] == distance(before, after), (before, after)
 
 
 def test_what_is_too_long_does_not_start(tmp_path: Path) -> None:
     with pytest.raises(InvalidArguments):
         call(DISTANCE, {"before": "a" * 10_001, "after": ""}, at=tmp_path)
-    assert call(DISTANCE, {"before": "a" * 4000, "after": "b" * 3000}, at=tmp_path) == {"distance": 4000, "similarity": 0}
+    assert call(DISTANCE, {"before": "a" * 4000, "after": "b" * 3000}, at=tmp_path) == {
+        "distance": 4000,
+        "similarity": 0,
+    }
 
 
 def test_the_modules_are_small_and_say_nothing_of_the_machine_that_built_them() -> None:
     for name in KIT:
         module = (KIT[name] / "tool.wasm").read_bytes()
-        assert len(module) < 300_000 and os.fsencode(Path.home()) not in module and b"/tmp/" not in module
+        assert (
+            len(module) < 300_000
+            and os.fsencode(Path.home()) not in module
+            and b"/tmp/" not in module
+        )

@@ -18,13 +18,24 @@ every_tool = pytest.mark.parametrize("name", DIRECTORIES)
 
 def test_there_are_tools_of_all_types_enough_for_a_start() -> None:
     types = Counter(document(name)["implementation_details"]["type"] for name in DIRECTORIES)
-    assert sum(types.values()) >= 18 and types.keys() == {"python_script", "shell_command", "http_request", "wasm", "rust_function"}
+    assert sum(types.values()) >= 18 and types.keys() == {
+        "python_script",
+        "shell_command",
+        "http_request",
+        "wasm",
+        "rust_function",
+    }
 
 
 @pytest.mark.parametrize("kit", sorted(path.name for path in KITS.iterdir()))
 def test_a_kit_says_who_it_is(kit: str) -> None:
     config = json.loads((KITS / kit / "kit_config.json").read_text(encoding="utf-8"))
-    assert config["kit_id"] == kit and config["name"] and config["description"] and config["license"] == "Apache-2.0"
+    assert (
+        config["kit_id"] == kit
+        and config["name"]
+        and config["description"]
+        and config["license"] == "Apache-2.0"
+    )
 
 
 def test_no_uid_is_used_twice_and_no_kit_uses_a_name_twice() -> None:
@@ -40,11 +51,21 @@ def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 @every_tool
 def test_a_tool_is_described_for_a_model(name: str) -> None:
     tool = load(name)
-    assert 20 <= len(tool.description) <= 300 and tool.description.endswith(".") and tool.output_schema is not None
+    assert (
+        20 <= len(tool.description) <= 300
+        and tool.description.endswith(".")
+        and tool.output_schema is not None
+    )
     assert tool.input_schema["additionalProperties"] is False
-    assert all(len(schema.get("description", "")) >= 10 for _, schema in properties(tool.input_schema))
+    assert all(
+        len(schema.get("description", "")) >= 10 for _, schema in properties(tool.input_schema)
+    )
     assert set(tool.input_schema.get("required", ())) <= tool.input_schema["properties"].keys()
-    assert all(validator.compile_schema(s, closed=False).is_valid(s["default"]) for _, s in properties(tool.input_schema) if "default" in s)
+    assert all(
+        validator.compile_schema(s, closed=False).is_valid(s["default"])
+        for _, s in properties(tool.input_schema)
+        if "default" in s
+    )
 
 
 @every_tool
@@ -52,13 +73,19 @@ def test_a_tool_says_what_it_does_to_the_world(name: str) -> None:
     annotations, kind = load(name).annotations, document(name)["implementation_details"]["type"]
     assert annotations["title"] and isinstance(annotations["readOnlyHint"], bool)
     assert annotations["openWorldHint"] is (kind == "http_request")
-    assert annotations["readOnlyHint"] or {"destructiveHint", "idempotentHint"} <= annotations.keys()
+    assert (
+        annotations["readOnlyHint"] or {"destructiveHint", "idempotentHint"} <= annotations.keys()
+    )
 
 
 @every_tool
 def test_a_tool_is_described_for_people_too(name: str) -> None:
     text = (DIRECTORIES[name] / "description.md").read_text(encoding="utf-8")
-    assert text.startswith(f"# {document(name)['name']}\n") and len(text) > 200 and "\n\n\n" not in text
+    assert (
+        text.startswith(f"# {document(name)['name']}\n")
+        and len(text) > 200
+        and "\n\n\n" not in text
+    )
 
 
 @pytest.fixture(scope="module", params=["in a process of its own", "in a fork of what is kept"])
@@ -68,7 +95,9 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers | None]:
 
 
 @every_tool
-def test_a_tools_examples_hold(name: str, workers: Workers | None, home: Path, tmp_path: Path) -> None:
+def test_a_tools_examples_hold(
+    name: str, workers: Workers | None, home: Path, tmp_path: Path
+) -> None:
     tool = load(name)
     if workers is not None and document(name)["implementation_details"]["type"] == "http_request":
         pytest.skip("it starts no process")
@@ -78,6 +107,9 @@ def test_a_tools_examples_hold(name: str, workers: Workers | None, home: Path, t
         try:
             result = call(tool, example["input"], at=at, workers=workers)
         except VespeError as error:
-            assert error.code == example.get("error") or (error.code, example.get("error")) == ("storage_error", "tool_error"), error
+            assert error.code == example.get("error") or (error.code, example.get("error")) == (
+                "storage_error",
+                "tool_error",
+            ), error
         else:
             assert "error" not in example and result == example.get("output", result), example

@@ -1,4 +1,6 @@
-"""The file tools of both kits, in real processes: the same to a model, confined, and with git one commit a write."""
+"""The file tools of both kits, in real processes: the same to a model, confined, and with git one
+commit a write.
+"""
 
 import json
 import os
@@ -18,7 +20,9 @@ both = pytest.mark.parametrize("kit", [PLAIN, GIT], ids=["without_git", "with_gi
 
 @pytest.fixture
 def root(home: Path, tmp_path: Path) -> Path:
-    """A repository with two files, beside a secret and a directory whose name only begins the same."""
+    """A repository with two files, beside a secret and a directory whose name only begins the
+    same.
+    """
     root = tmp_path / "r"
     (root / "sub").mkdir(parents=True)
     (root / "sub" / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
@@ -60,8 +64,17 @@ def inputs_at(name: str, path: str) -> dict[str, Any]:
 
 @both
 @pytest.mark.parametrize("name", NAMES)
-def test_p17_what_leads_out_is_refused_with_the_code_of_bad_arguments(root: Path, kit: str, name: str) -> None:
-    for path in ("../secret.txt", "sub/../../secret.txt", "/etc/passwd", f"{root}-evil/secret.txt", "../r-evil/secret.txt", ".."):
+def test_p17_what_leads_out_is_refused_with_the_code_of_bad_arguments(
+    root: Path, kit: str, name: str
+) -> None:
+    for path in (
+        "../secret.txt",
+        "sub/../../secret.txt",
+        "/etc/passwd",
+        f"{root}-evil/secret.txt",
+        "../r-evil/secret.txt",
+        "..",
+    ):
         with pytest.raises(InvalidArguments, match="path"):
             call(kit.format(name), inputs_at(name, path), at=root)
 
@@ -80,7 +93,9 @@ def test_p17_a_link_is_refused_at_every_step(root: Path, kit: str, name: str) ->
 
 @both
 @pytest.mark.parametrize("name", ["write_file", "edit_file"])
-def test_the_projects_tools_hooks_and_settings_cannot_be_written(root: Path, kit: str, name: str) -> None:
+def test_the_projects_tools_hooks_and_settings_cannot_be_written(
+    root: Path, kit: str, name: str
+) -> None:
     (root / ".vespe").mkdir()
     (root / ".vespe" / "config.json").write_text("secret", encoding="utf-8")
     for path in (".vespe/config.json", ".git/config", ".GIT/hooks/post-commit", "sub/.git"):
@@ -90,13 +105,25 @@ def test_the_projects_tools_hooks_and_settings_cannot_be_written(root: Path, kit
 
 @both
 def test_a_file_is_written_read_edited_listed_and_found(root: Path, kit: str) -> None:
-    written = call(kit.format("write_file"), {"path": "docs/é.md", "content": "# Title\n\nText.\n"}, at=root)
+    written = call(
+        kit.format("write_file"), {"path": "docs/é.md", "content": "# Title\n\nText.\n"}, at=root
+    )
     assert (written["path"], written["bytes"], written["created"]) == ("docs/é.md", 15, True)
-    edited = call(kit.format("edit_file"), {"path": "docs/é.md", "old_text": "Text", "new_text": "More"}, at=root)
+    edited = call(
+        kit.format("edit_file"),
+        {"path": "docs/é.md", "old_text": "Text", "new_text": "More"},
+        at=root,
+    )
     assert (edited["bytes"], edited["replacements"]) == (15, 1)
-    assert call(kit.format("read_file"), {"path": "docs/é.md", "start_line": 3}, at=root) == "More.\n"
-    assert call(kit.format("list_directory"), {"path": "docs"}, at=root)["entries"] == [{"path": "docs/é.md", "type": "file", "size": 15}]
-    found = call(kit.format("search_text"), {"query": "^m.re", "regex": True, "ignore_case": True}, at=root)
+    assert (
+        call(kit.format("read_file"), {"path": "docs/é.md", "start_line": 3}, at=root) == "More.\n"
+    )
+    assert call(kit.format("list_directory"), {"path": "docs"}, at=root)["entries"] == [
+        {"path": "docs/é.md", "type": "file", "size": 15}
+    ]
+    found = call(
+        kit.format("search_text"), {"query": "^m.re", "regex": True, "ignore_case": True}, at=root
+    )
     assert found["matches"] == [{"path": "docs/é.md", "line": 3, "text": "More."}]
 
 
@@ -105,9 +132,15 @@ def test_an_edit_that_does_not_fit_changes_nothing_and_says_why(root: Path, kit:
     for inputs, why in (({"old_text": "x"}, "does not contain"), ({"old_text": "o"}, "2 times")):
         with pytest.raises(VespeError, match=why):
             call(kit.format("edit_file"), {"path": "sub/a.txt", "new_text": "y", **inputs}, at=root)
-    assert (root / "sub" / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n" and git(root, "status", "--porcelain") == ""
+    assert (root / "sub" / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n" and git(
+        root, "status", "--porcelain"
+    ) == ""
     with pytest.raises(VespeError, match=r"no such file|no file missing\.txt|No such file"):
-        call(kit.format("edit_file"), {"path": "missing.txt", "old_text": "a", "new_text": "b"}, at=root)
+        call(
+            kit.format("edit_file"),
+            {"path": "missing.txt", "old_text": "a", "new_text": "b"},
+            at=root,
+        )
 
 
 def test_a_regular_expression_without_end_is_given_up(root: Path) -> None:
@@ -121,9 +154,17 @@ def test_a_write_is_one_commit_that_leaves_the_work_of_others_alone(root: Path) 
     git(root, "add", "b.txt")
     (root / "sub" / "a.txt").write_text("unstaged\n", encoding="utf-8")
     before = git(root, "status", "--porcelain")
-    done = call(GIT.format("write_file"), {"path": "new.txt", "content": "new\n", "message": "Why\n\nBecause."}, at=root)
+    done = call(
+        GIT.format("write_file"),
+        {"path": "new.txt", "content": "new\n", "message": "Why\n\nBecause."},
+        at=root,
+    )
     assert git(root, "status", "--porcelain") == before
-    assert git(root, "log", "-1", "--format=%H %s", "--name-only").split() == [done["commit"], "Why", "new.txt"]
+    assert git(root, "log", "-1", "--format=%H %s", "--name-only").split() == [
+        done["commit"],
+        "Why",
+        "new.txt",
+    ]
     assert done["diff"].endswith("+new\n")
     with pytest.raises(VespeError, match="staged"):
         call(GIT.format("write_file"), {"path": "b.txt", "content": "x"}, at=root)
@@ -136,7 +177,9 @@ def test_an_edit_has_a_message_of_its_own_and_the_same_text_makes_no_commit(root
     assert (same["commit"], same["diff"]) == (None, "")
 
 
-def test_outside_a_repository_the_kit_with_git_says_so_and_writes_nothing(home: Path, tmp_path: Path) -> None:
+def test_outside_a_repository_the_kit_with_git_says_so_and_writes_nothing(
+    home: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ToolExecutionError, match="not in the work tree of a git repository"):
         call(GIT.format("write_file"), {"path": "a.txt", "content": "x"}, at=tmp_path)
     assert not (tmp_path / "a.txt").exists()

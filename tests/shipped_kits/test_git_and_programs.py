@@ -1,4 +1,6 @@
-"""The tools over git and common programs: what they give, and what no value or repository makes them do."""
+"""The tools over git and common programs: what they give, and what no value or repository makes
+them do.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,16 @@ GIT_TOOLS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def repo(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository of two commits, with one change staged, one not staged, and one file not in git."""
+    """A repository of two commits, with one change staged, one not staged, and one file not in
+    git.
+    """
     repo = tmp_path / "repo"
     repo.mkdir()
     git(repo, "init", "-q", "-b", "main")
-    for year, text, message in (("2020", "one\ntwo\n", "First"), ("2021", "one\nzwei\n", 'Second: it\'s "quoted"')):
+    for year, text, message in (
+        ("2020", "one\ntwo\n", "First"),
+        ("2021", "one\nzwei\n", 'Second: it\'s "quoted"'),
+    ):
         monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
         (repo / "a.txt").write_text(text, encoding="utf-8")
         (repo / "b é.txt").write_text("b\n", encoding="utf-8")
@@ -55,11 +62,26 @@ def test_status_says_what_is_staged_changed_and_new(repo: Path) -> None:
 
 def test_log_lists_commits_with_their_fields_apart(repo: Path) -> None:
     lines = [line.split("\t") for line in run("git_log", repo)]
-    assert [(len(line[0]), line[2], line[3]) for line in lines] == [(40, "Ada", 'Second: it\'s "quoted"'), (40, "Ada", "First")]
-    assert len(run("git_log", repo, count=1)) == 1 and len(run("git_log", repo, revision="HEAD~1")) == 1
-    assert len(run("git_log", repo, path="a.txt")) == 2 and len(run("git_log", repo, path="b é.txt")) == 1
-    assert len(run("git_log", repo, search="it's", author="ada@")) == 1 and run("git_log", repo, author="A.a") == []
-    assert len(run("git_log", repo, since="2020-06-01")) == 1 and len(run("git_log", repo, since="2019-01-01")) == 2
+    assert [(len(line[0]), line[2], line[3]) for line in lines] == [
+        (40, "Ada", 'Second: it\'s "quoted"'),
+        (40, "Ada", "First"),
+    ]
+    assert (
+        len(run("git_log", repo, count=1)) == 1
+        and len(run("git_log", repo, revision="HEAD~1")) == 1
+    )
+    assert (
+        len(run("git_log", repo, path="a.txt")) == 2
+        and len(run("git_log", repo, path="b é.txt")) == 1
+    )
+    assert (
+        len(run("git_log", repo, search="it's", author="ada@")) == 1
+        and run("git_log", repo, author="A.a") == []
+    )
+    assert (
+        len(run("git_log", repo, since="2020-06-01")) == 1
+        and len(run("git_log", repo, since="2019-01-01")) == 2
+    )
 
 
 def test_show_gives_a_commit_or_a_file_in_one(repo: Path) -> None:
@@ -87,15 +109,21 @@ def test_blame_names_the_commit_of_each_line(repo: Path) -> None:
 def test_grep_searches_a_commit_for_a_literal_text(repo: Path) -> None:
     assert run("git_grep", repo, text="zwei") == ["HEAD:a.txt:2:zwei"]
     assert run("git_grep", repo, text="z.ei") == [] == run("git_grep", repo, text="drei")
-    assert run("git_grep", repo, text="two", revision="HEAD~1", path="a.txt") == ["HEAD~1:a.txt:2:two"]
+    assert run("git_grep", repo, text="two", revision="HEAD~1", path="a.txt") == [
+        "HEAD~1:a.txt:2:two"
+    ]
 
 
 def test_files_are_listed_as_they_are_called(repo: Path) -> None:
     assert run("git_list_files", repo) == ["a.txt", "b é.txt"]
 
 
-@pytest.mark.parametrize("name", [name for name in GIT_TOOLS if name not in ("git_status", "git_list_files")])
-@pytest.mark.parametrize("value", ["--output=pwned", "-O./evil.sh", "--exec=./evil.sh", "-", "--", "--ext-diff"])
+@pytest.mark.parametrize(
+    "name", [name for name in GIT_TOOLS if name not in ("git_status", "git_list_files")]
+)
+@pytest.mark.parametrize(
+    "value", ["--output=pwned", "-O./evil.sh", "--exec=./evil.sh", "-", "--", "--ext-diff"]
+)
 def test_p14_no_revision_becomes_an_option(repo: Path, name: str, value: str) -> None:
     key = "from" if name == "git_diff" else "revision"
     with pytest.raises(InvalidArguments):
@@ -103,7 +131,9 @@ def test_p14_no_revision_becomes_an_option(repo: Path, name: str, value: str) ->
     assert not (repo / "pwned").exists()
 
 
-@pytest.mark.parametrize("value", ["; touch pwned", "$(touch pwned)", "`touch pwned`", "| touch pwned", "--output=pwned"])
+@pytest.mark.parametrize(
+    "value", ["; touch pwned", "$(touch pwned)", "`touch pwned`", "| touch pwned", "--output=pwned"]
+)
 def test_p14_no_text_reaches_a_shell_or_becomes_an_option(repo: Path, value: str) -> None:
     assert run("git_grep", repo, text=value) == []
     for key in ("search", "author"):
@@ -135,7 +165,9 @@ def test_p17_no_path_leads_out(repo: Path, name: str, path: str) -> None:
         run(name, repo, **{**GIT_TOOLS.get(name, {}), "path": path})
 
 
-def test_p17_git_shows_where_a_link_leads_and_never_what_is_there(repo: Path, tmp_path: Path) -> None:
+def test_p17_git_shows_where_a_link_leads_and_never_what_is_there(
+    repo: Path, tmp_path: Path
+) -> None:
     (tmp_path / "secret.txt").write_text("the secret\n", encoding="utf-8")
     (repo / "link").symlink_to("../secret.txt")
     (repo / "out").symlink_to("..")
@@ -145,7 +177,11 @@ def test_p17_git_shows_where_a_link_leads_and_never_what_is_there(repo: Path, tm
     (repo / "link").symlink_to("../secret.txt")
     given = [run("git_blame", repo, path="link")]
     for name, inputs in GIT_TOOLS.items():
-        given += [run(name, repo, **{**inputs, "path": path}) for path in ("link", ".") if name != "git_blame"]
+        given += [
+            run(name, repo, **{**inputs, "path": path})
+            for path in ("link", ".")
+            if name != "git_blame"
+        ]
     assert "the secret" not in str(given) and "../secret.txt" in str(given)
     with pytest.raises(InvalidArguments):
         run("git_blame", repo, path="out/secret.txt")
@@ -155,10 +191,28 @@ def test_nothing_that_a_repository_configures_is_run(repo: Path, tmp_path: Path)
     evil = tmp_path / "evil.sh"
     evil.write_text(f"#!/bin/sh\necho $0 $* >> {tmp_path}/ran\ncat\n", encoding="utf-8")
     evil.chmod(0o755)
-    programs = ("core.fsmonitor", "core.pager", "pager.log", "gpg.program", "diff.external", "diff.evil.textconv", "diff.evil.command")
-    for key in (*programs, "core.editor", "core.sshCommand", "core.alternateRefsCommand", "interactive.diffFilter"):
+    programs = (
+        "core.fsmonitor",
+        "core.pager",
+        "pager.log",
+        "gpg.program",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+    )
+    for key in (
+        *programs,
+        "core.editor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "interactive.diffFilter",
+    ):
         git(repo, "config", key, str(evil))
-    for key, value in (("log.showSignature", "true"), ("format.pretty", "%GG"), ("alias.log", f"!{evil}")):
+    for key, value in (
+        ("log.showSignature", "true"),
+        ("format.pretty", "%GG"),
+        ("alias.log", f"!{evil}"),
+    ):
         git(repo, "config", key, value)
     (repo / ".git" / "info" / "attributes").write_text("*.txt diff=evil\n", encoding="utf-8")
     (repo / ".git" / "hooks").mkdir(exist_ok=True)
@@ -170,7 +224,9 @@ def test_nothing_that_a_repository_configures_is_run(repo: Path, tmp_path: Path)
 
 
 def filtered(at: Path, tmp_path: Path, *config: str) -> Path:
-    """Give each text file a filter that tells of its run, named in a configuration, and make files look changed."""
+    """Give each text file a filter that tells of its run, named in a configuration, and make files
+    look changed.
+    """
     evil = tmp_path / "evil.sh"
     evil.write_text(f"#!/bin/sh\necho $0 $* >> {tmp_path}/ran\ncat\n", encoding="utf-8")
     evil.chmod(0o755)
@@ -181,7 +237,9 @@ def filtered(at: Path, tmp_path: Path, *config: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["clean", "process", "smudge"])
-def test_p17_no_filter_that_a_repository_configures_is_run(repo: Path, tmp_path: Path, kind: str) -> None:
+def test_p17_no_filter_that_a_repository_configures_is_run(
+    repo: Path, tmp_path: Path, kind: str
+) -> None:
     ran = filtered(repo, tmp_path, f"filter.evil.{kind}")
     for name, inputs in GIT_TOOLS.items():
         if name in ("git_status", "git_diff"):
@@ -195,14 +253,21 @@ def test_p17_no_filter_that_a_repository_configures_is_run(repo: Path, tmp_path:
 def test_p17_a_project_in_a_repository_is_told_only_what_lies_beneath_it(repo: Path) -> None:
     (repo / "sub").mkdir()
     (repo / "sub/new.txt").write_text("x", encoding="utf-8")
-    assert run("git_status", repo / "sub") == ["## main", "?? sub/"] and run("git_diff", repo / "sub") == ""
+    assert (
+        run("git_status", repo / "sub") == ["## main", "?? sub/"]
+        and run("git_diff", repo / "sub") == ""
+    )
 
 
 def test_reading_changes_nothing_in_the_repository(repo: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (repo / ".git").rglob("*") if path.is_file()}
+    before = {
+        path: path.stat().st_mtime_ns for path in (repo / ".git").rglob("*") if path.is_file()
+    }
     for name, inputs in GIT_TOOLS.items():
         run(name, repo, **inputs)
-    assert {path: path.stat().st_mtime_ns for path in (repo / ".git").rglob("*") if path.is_file()} == before
+    assert {
+        path: path.stat().st_mtime_ns for path in (repo / ".git").rglob("*") if path.is_file()
+    } == before
 
 
 def test_outside_a_repository_git_says_so(home: Path, tmp_path: Path) -> None:
@@ -251,21 +316,35 @@ def test_files_and_their_bytes_are_added_up_at_any_depth(home: Path, tmp_path: P
     for name, text in (("one", "1"), ("a/two", "22"), ("a/b/three", "333")):
         (tmp_path / "at" / name).write_text(text, encoding="utf-8")
     (tmp_path / "at/link").symlink_to("a")
-    assert run("disk_usage", tmp_path / "at") == {"files": 3, "directories": 2, "bytes": 6, "unreadable": 0}
+    assert run("disk_usage", tmp_path / "at") == {
+        "files": 3,
+        "directories": 2,
+        "bytes": 6,
+        "unreadable": 0,
+    }
     assert run("disk_usage", tmp_path / "at", path="a/./b/")["bytes"] == 3
-    assert run("disk_usage", tmp_path / "at", path="./a//two") == {"files": 1, "directories": 0, "bytes": 2, "unreadable": 0}
+    assert run("disk_usage", tmp_path / "at", path="./a//two") == {
+        "files": 1,
+        "directories": 0,
+        "bytes": 2,
+        "unreadable": 0,
+    }
 
 
 @pytest.fixture
 def keeping(repo: Path) -> Path:
-    """The repository with files in it that its user keeps from tools, in a commit, in the index and in the work tree."""
+    """The repository with files in it that its user keeps from tools, in a commit, in the index and
+    in the work tree.
+    """
     for name, text in (("prod.env", "KEY=1\n"), ("keys/a", "KEY=2\n"), ("c.txt", "KEY=public\n")):
         (repo / name).parent.mkdir(exist_ok=True)
         (repo / name).write_text(text, encoding="utf-8")
     git(repo, "add", ".")
     git(repo, "commit", "-qm", "Third")
     for name in ("prod.env", "keys/a", "c.txt"):
-        (repo / name).write_text(f"{(repo / name).read_text(encoding='utf-8')}KEY=again\n", encoding="utf-8")
+        (repo / name).write_text(
+            f"{(repo / name).read_text(encoding='utf-8')}KEY=again\n", encoding="utf-8"
+        )
     return repo
 
 
@@ -275,14 +354,29 @@ def test_what_the_user_keeps_from_tools_is_left_out_of_what_git_shows(keeping: P
         run_keeping("git_diff", keeping), run_keeping("git_diff", keeping, **{"from": "HEAD~1"}),
         *(run_keeping("git_grep", keeping, text="KEY", **more) for more in ({}, {"path": "."})),
     )  # fmt: skip
-    assert all("KEY=public" in str(one) and "KEY=1" not in str(one) and "KEY=2" not in str(one) for one in shown)
-    assert "KEY=1" in run("git_show", keeping) and "prod.env" in run("git_diff", keeping) and len(run("git_grep", keeping, text="KEY")) == 3
+    assert all(
+        "KEY=public" in str(one) and "KEY=1" not in str(one) and "KEY=2" not in str(one)
+        for one in shown
+    )
+    assert (
+        "KEY=1" in run("git_show", keeping)
+        and "prod.env" in run("git_diff", keeping)
+        and len(run("git_grep", keeping, text="KEY")) == 3
+    )
     assert run_keeping("git_log", keeping, path="prod.env"), "that a file changed is no secret"
 
 
 def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -> None:
     blob, tree = (git(keeping, "rev-parse", at).strip() for at in ("HEAD:prod.env", "HEAD:keys"))
-    names = ("HEAD:prod.env", ":prod.env", ":0:prod.env", "HEAD:./prod.env", "HEAD:keys/a", "HEAD:keys", "HEAD^{/Third}:prod.env")
+    names = (
+        "HEAD:prod.env",
+        ":prod.env",
+        ":0:prod.env",
+        "HEAD:./prod.env",
+        "HEAD:keys/a",
+        "HEAD:keys",
+        "HEAD^{/Third}:prod.env",
+    )
     for name in (*names, blob, blob[:8], f"{tree}:a", "HEAD^{tree}:prod.env"):
         with pytest.raises((InvalidArguments, ToolExecutionError)):
             run_keeping("git_show", keeping, revision=name)
@@ -291,10 +385,23 @@ def test_a_kept_file_of_a_commit_is_refused_however_it_is_named(keeping: Path) -
             run_keeping("git_diff", keeping, **{"from": place, "to": "HEAD"})
         with pytest.raises(InvalidArguments, match="not a commit"):
             run_keeping("git_grep", keeping, text="KEY", revision=place)
-    for name, at in (("git_show", {}), ("git_diff", {}), ("git_blame", {}), ("git_grep", {"text": "KEY"})):
+    for name, at in (
+        ("git_show", {}),
+        ("git_diff", {}),
+        ("git_blame", {}),
+        ("git_grep", {"text": "KEY"}),
+    ):
         with pytest.raises((InvalidArguments, ToolExecutionError), match="never_read"):
             run_keeping(name, keeping, path="prod.env", **at)
-    for name in ("HEAD:c.txt", ":c.txt", ":0:c.txt", "HEAD:./c.txt", ":/Third", "HEAD^{/Third}:c.txt", "HEAD^{commit}:c.txt"):
+    for name in (
+        "HEAD:c.txt",
+        ":c.txt",
+        ":0:c.txt",
+        "HEAD:./c.txt",
+        ":/Third",
+        "HEAD^{/Third}:c.txt",
+        "HEAD^{commit}:c.txt",
+    ):
         assert "KEY=public" in run_keeping("git_show", keeping, revision=name)
 
 

@@ -4,7 +4,11 @@ from pathlib import Path
 
 from tests.support.ondisk import python_tool
 
-NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "number"}}, "required": ["n"]}
+NUMBER = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}, "s": {"type": "number"}},
+    "required": ["n"],
+}
 COUNTING = """import os, time
 descriptor = os.open(NOTES, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 os.write(descriptor, f"{inputs['n']}\\n".encode())
@@ -30,4 +34,8 @@ def counting_tool(project: Path, name: str, *, read_only: bool) -> Path:
 
 def calls_in(notes: Path) -> list[int]:
     """Return the numbers that were called, sorted."""
-    return sorted(int(line) for line in notes.read_text(encoding="utf-8").split()) if notes.exists() else []
+    return (
+        sorted(int(line) for line in notes.read_text(encoding="utf-8").split())
+        if notes.exists()
+        else []
+    )

@@ -1,4 +1,6 @@
-"""A real Chromium without a window, driven over its debugging pipe: no port, no driver, no package. Skips loudly where there is none."""
+"""A real Chromium without a window, driven over its debugging pipe: no port, no driver, no package.
+Skips loudly where there is none.
+"""
 
 import base64
 import contextlib
@@ -15,7 +17,9 @@ from typing import Any
 
 import pytest
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 PATIENCE_S = 30.0
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-background-networking",
@@ -23,7 +27,13 @@ _FLAGS = (
     "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider", "--remote-debugging-pipe",
 )  # fmt: skip
 _PIPED = "import os, sys; r, w = map(int, sys.argv[1:3]); os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
-_KEYS = {"Enter": ("\r", 13), "Tab": ("\t", 9), "Escape": ("", 27), " ": (" ", 32), "ArrowDown": ("", 40)}
+_KEYS = {
+    "Enter": ("\r", 13),
+    "Tab": ("\t", 9),
+    "Escape": ("", 27),
+    " ": (" ", 32),
+    "ArrowDown": ("", 40),
+}
 
 
 class Browser:
@@ -33,9 +43,22 @@ class Browser:
         ours, theirs = os.pipe(), os.pipe()
         os.set_inheritable(ours[0], True)
         os.set_inheritable(theirs[1], True)
-        environment = {**os.environ, "HOME": profile, **{f"XDG_{n}_HOME": profile for n in ("CONFIG", "CACHE", "DATA", "STATE")}}
+        environment = {
+            **os.environ,
+            "HOME": profile,
+            **{f"XDG_{n}_HOME": profile for n in ("CONFIG", "CACHE", "DATA", "STATE")},
+        }
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _PIPED, str(ours[0]), str(theirs[1]), str(BROWSER), *_FLAGS, f"--user-data-dir={profile}/user"],
+            [
+                sys.executable,
+                "-c",
+                _PIPED,
+                str(ours[0]),
+                str(theirs[1]),
+                str(BROWSER),
+                *_FLAGS,
+                f"--user-data-dir={profile}/user",
+            ],
             pass_fds=(ours[0], theirs[1]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -49,9 +72,16 @@ class Browser:
         self._events: list[dict[str, Any]] = []
 
     def send(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
-        """Say a command of the protocol, and return its result; what happens meanwhile is kept as events."""
+        """Say a command of the protocol, and return its result; what happens meanwhile is kept as
+        events.
+        """
         self._number += 1
-        message = {"id": self._number, "method": method, "params": params, **({"sessionId": session} if session else {})}
+        message = {
+            "id": self._number,
+            "method": method,
+            "params": params,
+            **({"sessionId": session} if session else {}),
+        }
         self._out.write(json.dumps(message).encode() + b"\0")
         while True:
             told = self._read()
@@ -75,7 +105,9 @@ class Browser:
         self._events.clear()
 
     def _read(self) -> dict[str, Any]:
-        timer = threading.Timer(PATIENCE_S, self.process.kill)  # a browser that says nothing more is ended, and the read with it
+        timer = threading.Timer(
+            PATIENCE_S, self.process.kill
+        )  # a browser that says nothing more is ended, and the read with it
         timer.start()
         try:
             told = bytearray()
@@ -88,10 +120,14 @@ class Browser:
             timer.cancel()
 
     @contextlib.contextmanager
-    def page(self, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True) -> "Iterator[Page]":
+    def page(
+        self, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True
+    ) -> "Iterator[Page]":
         """Open an empty page, with no cookie of any other."""
         context = self.send("Target.createBrowserContext")["browserContextId"]
-        target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        target = self.send("Target.createTarget", url="about:blank", browserContextId=context)[
+            "targetId"
+        ]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
         page.send("Page.enable")
@@ -130,11 +166,22 @@ class Page:
 
     def size(self, width: int, height: int = 900) -> None:
         """Make the window so large, in pixels of CSS."""
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
 
     def dark(self, is_dark: bool) -> None:
-        """Say which theme the person prefers, and that nothing is to move: what is looked at would be between two colours."""
-        wanted = {"prefers-color-scheme": "dark" if is_dark else "light", "prefers-reduced-motion": "reduce"}
+        """Say which theme the person prefers, and that nothing is to move: what is looked at would
+        be between two colours.
+        """
+        wanted = {
+            "prefers-color-scheme": "dark" if is_dark else "light",
+            "prefers-reduced-motion": "reduce",
+        }
         features = [{"name": name, "value": value} for name, value in wanted.items()]
         self.send("Emulation.setEmulatedMedia", features=features)
 
@@ -147,7 +194,9 @@ class Page:
 
     def run(self, script: str) -> Any:
         """Return the value of an expression, waited for where it is a promise."""
-        told = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        told = self.send(
+            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+        )
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
@@ -173,13 +222,17 @@ class Page:
             name = key.rpartition("+")[2] if len(key) > 1 else key
             text, code = _KEYS.get(name, (name, 0))
             named = {"key": name, "windowsVirtualKeyCode": code, "modifiers": modifiers}
-            self.send("Input.dispatchKeyEvent", type="keyDown", text="" if modifiers else text, **named)
+            self.send(
+                "Input.dispatchKeyEvent", type="keyDown", text="" if modifiers else text, **named
+            )
             self.send("Input.dispatchKeyEvent", type="keyUp", **named)
 
     def click(self, wanted: str) -> None:
         """Click what leads to another page, as a mouse does."""
         self.run(f"document.querySelector({wanted!r}).scrollIntoView({{block: 'center'}}); 0")
-        x, y = self.run(f"(({{x, y}}) => [x + 5, y + 5])(document.querySelector({wanted!r}).getBoundingClientRect())")
+        x, y = self.run(
+            f"(({{x, y}}) => [x + 5, y + 5])(document.querySelector({wanted!r}).getBoundingClientRect())"
+        )
         self._browser.forget()
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -215,8 +268,12 @@ class Page:
 def chromium() -> Iterator[Browser]:
     """Start a browser, until the block ends; skips where there is none."""
     if BROWSER is None:
-        pytest.skip("NO CHROMIUM HERE: the inspector's pages are not seen by a browser (apt-get install chromium)")
-    with tempfile.TemporaryDirectory(prefix="vespe-chromium-", ignore_cleanup_errors=True) as profile:
+        pytest.skip(
+            "NO CHROMIUM HERE: the inspector's pages are not seen by a browser (apt-get install chromium)"
+        )
+    with tempfile.TemporaryDirectory(
+        prefix="vespe-chromium-", ignore_cleanup_errors=True
+    ) as profile:
         browser = Browser(profile)
         try:
             yield browser

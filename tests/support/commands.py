@@ -12,7 +12,9 @@ from typing import BinaryIO
 from vespe.cli import main
 
 
-def run_here(words: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: str) -> tuple[int, str, str]:
+def run_here(
+    words: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: str
+) -> tuple[int, str, str]:
     """Run a command line, and return its exit code, standard output and standard error."""
     before, here = dict(os.environ), os.getcwd()
     with ExitStack() as opened:

@@ -1,4 +1,6 @@
-"""The compilers of this machine, for tests that compile: where there is none they are skipped, and the gate says so."""
+"""The compilers of this machine, for tests that compile: where there is none they are skipped, and
+the gate says so.
+"""
 
 import os
 import subprocess
@@ -13,14 +15,20 @@ import pytest
 def _rust() -> bool:
     for directory in os.environ.get("PATH", "").split(os.pathsep):
         if os.access(program := f"{directory}/rustc", os.X_OK):
-            asked = subprocess.run([program, "--print", "sysroot"], capture_output=True, encoding="utf-8", check=False)
+            asked = subprocess.run(
+                [program, "--print", "sysroot"], capture_output=True, encoding="utf-8", check=False
+            )
             library = Path(asked.stdout.strip()) / "lib" / "rustlib"
-            if asked.returncode == 0 and any((library / target / "lib").is_dir() for target in ("wasm32-wasip1", "wasm32-wasi")):
+            if asked.returncode == 0 and any(
+                (library / target / "lib").is_dir() for target in ("wasm32-wasip1", "wasm32-wasi")
+            ):
                 return True
     return False
 
 
-needs_rust = pytest.mark.skipif(not _rust(), reason="no rustc that compiles to WebAssembly: see docs/compiled.md")
+needs_rust = pytest.mark.skipif(
+    not _rust(), reason="no rustc that compiles to WebAssembly: see docs/compiled.md"
+)
 
 STAND_IN = """#!{python} -ISB
 import pathlib, sys
@@ -31,7 +39,9 @@ for found in sorted(source.parent.glob("*.rs")): text += found.read_text(encodin
 if "broken" in text: sys.exit("source:1: error: broken")
 pathlib.Path(sys.argv[-1]).write_text(text, encoding="utf-8")
 """
-"""Takes a compiler's words, and writes its source for a module: for tests of what is around a compiler."""
+"""Takes a compiler's words, and writes its source for a module: for tests of what is around a
+compiler.
+"""
 
 
 def stand_in(directory: Path) -> str:

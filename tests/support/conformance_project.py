@@ -1,4 +1,6 @@
-"""The tools that the official conformance suite calls by name, as a project on disk: made anew for each run."""
+"""The tools that the official conformance suite calls by name, as a project on disk: made anew for
+each run.
+"""
 
 import base64
 import json
@@ -18,7 +20,11 @@ _SCHEMA = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "$defs": {
-        "address": {"$anchor": "addressDef", "type": "object", "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
     },
     "properties": {
         "name": {"type": "string"},
@@ -45,7 +51,12 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _red_pixel() -> str:
     header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    png = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + _chunk(b"IEND", b"")
+    png = (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", header)
+        + _chunk(b"IDAT", zlib.compress(b"\0\xff\0\0"))
+        + _chunk(b"IEND", b"")
+    )
     return base64.b64encode(png).decode("ascii")
 
 
@@ -67,11 +78,15 @@ def _resource(uri: str, mime: str, text: str) -> dict[str, object]:
 _BLOCKS = {
     "test_image_content": [_IMAGE],
     "test_audio_content": [{"type": "audio", "data": _silence(), "mimeType": "audio/wav"}],
-    "test_embedded_resource": [_resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")],
+    "test_embedded_resource": [
+        _resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+    ],
     "test_multiple_content_types": [
         {"type": "text", "text": "Multiple content types test:"},
         _IMAGE,
-        _resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+        _resource(
+            "test://mixed-content-resource", "application/json", '{"test":"data","value":123}'
+        ),
     ],
 }
 _BODIES = {
@@ -104,14 +119,26 @@ def make(root: Path) -> Path:
     assert done.returncode == 0, done.stderr
     tools = root / ".vespe/tools"
     for name, blocks in _BLOCKS.items():
-        python_tool(tools / f"tool-{name}", name, f"import json\nreturn json.loads({json.dumps({'content': blocks})!r})")
+        python_tool(
+            tools / f"tool-{name}",
+            name,
+            f"import json\nreturn json.loads({json.dumps({'content': blocks})!r})",
+        )
     for name, body in _BODIES.items():
         python_tool(tools / f"tool-{name}", name, body)
-    python_tool(tools / "tool-json_schema", "json_schema_2020_12_tool", "return 'ok'", schema=_SCHEMA)
+    python_tool(
+        tools / "tool-json_schema", "json_schema_2020_12_tool", "return 'ok'", schema=_SCHEMA
+    )
     for name in IN_PROCESS:
         write_tool(tools / f"tool-{name}", name)
-    headers = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}, "required": ["region"]}
-    python_tool(tools / "tool-headers", "test_custom_header", "return inputs['region']", schema=headers)
+    headers = {
+        "type": "object",
+        "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+        "required": ["region"],
+    }
+    python_tool(
+        tools / "tool-headers", "test_custom_header", "return inputs['region']", schema=headers
+    )
     return root
 
 
@@ -124,7 +151,10 @@ def serve(root: str, how: str) -> None:
     if how == "stdio":
         return stdio.serve(served)
     from vespe.http import server
-    from vespe.mcp_server import http_gate, http_server  # the SDK that it brings takes a second, which stdio need not pay
+    from vespe.mcp_server import (
+        http_gate,
+        http_server,
+    )  # the SDK that it brings takes a second, which stdio need not pay
 
     listener = server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")

@@ -13,7 +13,13 @@ from vespe.models import JsonObject
 def described(paths: JsonObject, *, version: str = "3.1.0", **more: Any) -> JsonObject:
     """Return a description with these paths."""
     key = "swagger" if version.startswith("2") else "openapi"
-    return {key: version, "info": {"title": "Test", "version": "1"}, "servers": [{"url": "https://api.example"}], "paths": paths, **more}
+    return {
+        key: version,
+        "info": {"title": "Test", "version": "1"},
+        "servers": [{"url": "https://api.example"}],
+        "paths": paths,
+        **more,
+    }
 
 
 def imported(document: JsonObject, directory: Path, **selected: Any) -> Imported:
@@ -23,7 +29,9 @@ def imported(document: JsonObject, directory: Path, **selected: Any) -> Imported
     return import_openapi(Documents(str(file)), kit_id="kit", selection=Selection(**selected))
 
 
-def tool_of(said: JsonObject, directory: Path, *, path: str = "/x", method: str = "post", **more: Any) -> Made:
+def tool_of(
+    said: JsonObject, directory: Path, *, path: str = "/x", method: str = "post", **more: Any
+) -> Made:
     """Import one operation, and return its tool."""
     (made,) = imported(described({path: {method: said}}, **more), directory).tools
     return made
@@ -37,6 +45,13 @@ def inputs_of(made: Made) -> JsonObject:
 
 def body_of(schema: JsonObject, directory: Path, **more: Any) -> JsonObject:
     """Return what a schema becomes as a JSON body: its schema with `$defs` beside it."""
-    made = tool_of({"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}, directory, **more)
+    made = tool_of(
+        {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}},
+        directory,
+        **more,
+    )
     whole = made.document["schema"]["input"]
-    return {**whole["properties"]["body"], **({"$defs": whole["$defs"]} if "$defs" in whole else {})}
+    return {
+        **whole["properties"]["body"],
+        **({"$defs": whole["$defs"]} if "$defs" in whole else {}),
+    }

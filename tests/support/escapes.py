@@ -1,6 +1,8 @@
-"""Ways out of a sandbox, each with a twin that must go on working: rows, and the program that tries them in one process.
+"""Ways out of a sandbox, each with a twin that must go on working: rows, and the program that tries
+them in one process.
 
-An attack succeeds where it ends without an exception and is not False; then it is a leak, unless the policy names `gap`.
+An attack succeeds where it ends without an exception and is not False; then it is a leak, unless
+the policy names `gap`.
 """
 
 # ruff: noqa: E501  # a row is a line: so it can be read as a table
@@ -18,7 +20,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Row:
-    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be), or `home` (the project is the home).
+    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be), or
+    `home` (the project is the home).
 
     `gap` is what names a leak.
     """
@@ -146,7 +149,8 @@ ROWS: Final = (
     Row("start a program by the loader", "out(LOADER, '/usr/bin/id')", "out('sh', '-c', 'true')", gap="programs", policy="closed"),
     Row("start a program by a link", "link('/usr/bin/id', P/'out/cat2'); out(P/'out/cat2')", "out('sh', '-c', 'true')", policy="closed"),
     Row("take more memory than is stated", "bytearray(300 << 20) and True", "bytearray(1 << 20)", policy="closed"),
-    # ---- the project is the home directory (where there are mounts: Landlock alone gives nothing at all there)
+    # ---- the project is the home directory (where there are mounts: Landlock alone gives nothing
+    # at all there)
     Row("read a key in a project that is the home", "read(H/'.ssh/id')", "write(H/'n1'); read(H/'n1')", policy="home"),
     Row("add a key in a project that is the home", "write(H/'.ssh/authorized_keys')", "os.mkdir(H/'k'); write(H/'k/a')", policy="home"),
     Row("read a token in a project that is the home", "read(H/'.netrc')", "read(H/'notes')", policy="home"),
@@ -313,10 +317,20 @@ def main():
 
 
 def attempt(plans: list[dict[str, Any]], enter: str) -> list[Any]:
-    """Run plans, each a policy's message, a user's number, names and rows; returns what became of each row and of its twin."""
+    """Run plans, each a policy's message, a user's number, names and rows; returns what became of
+    each row and of its twin.
+    """
     job = json.dumps({"plans": plans, "enter": enter})
     argv = [sys.executable, "-I", "-c", f"{HELPERS}\nmain()"]
-    done = subprocess.run(argv, input=job, capture_output=True, encoding="utf-8", timeout=200, env={"PATH": os.defpath}, check=False)
+    done = subprocess.run(
+        argv,
+        input=job,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
+        env={"PATH": os.defpath},
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout))
 
@@ -327,5 +341,8 @@ def message(made: Any) -> dict[str, Any]:
     said["rules"] = [(path.decode(), rights) for path, rights in said["rules"]]
     said["filter"] = said["filter"].hex()
     if said["namespaces"]:
-        said["namespaces"] = {k: [p.decode() for p in v] if isinstance(v, list) else v for k, v in said["namespaces"].items()}
+        said["namespaces"] = {
+            k: [p.decode() for p in v] if isinstance(v, list) else v
+            for k, v in said["namespaces"].items()
+        }
     return said

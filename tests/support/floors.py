@@ -16,4 +16,6 @@ FLOORS = (
     "cli testing __init__",
     "__main__",
 )
-"""What stands directly in vespe/, from the ground up: each imports only from floors below its own."""
+"""What stands directly in vespe/, from the ground up: each imports only from floors below its
+own.
+"""

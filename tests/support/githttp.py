@@ -1,4 +1,6 @@
-"""git's own smart HTTP server on loopback, with TLS: `git http-backend` behind a small server that can also misbehave."""
+"""git's own smart HTTP server on loopback, with TLS: `git http-backend` behind a small server that
+can also misbehave.
+"""
 
 import os
 import ssl
@@ -15,7 +17,9 @@ TLS = Path(__file__).parents[1] / "cases" / "tls"
 
 
 class GitServer:
-    """Serves the repositories beneath `root` at `url(NAME)`; `misbehave`, where set, answers in git's place."""
+    """Serves the repositories beneath `root` at `url(NAME)`; `misbehave`, where set, answers in
+    git's place.
+    """
 
     def __init__(self, root: Path) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -59,11 +63,22 @@ class GitServer:
             "GIT_PROTOCOL": exchange.headers.get("git-protocol", ""),
             "REMOTE_ADDR": "127.0.0.1",
         }
-        done = subprocess.run(["git", "http-backend"], input=exchange.body, capture_output=True, env=environment, check=False)
+        done = subprocess.run(
+            ["git", "http-backend"],
+            input=exchange.body,
+            capture_output=True,
+            env=environment,
+            check=False,
+        )
         head, _, body = done.stdout.partition(b"\r\n\r\n")
         lines = [line.decode("latin-1") for line in head.split(b"\r\n") if line]
-        status = next((int(line.split(" ")[1]) for line in lines if line.startswith("Status:")), 200)
-        kind = next((line.split(": ")[1] for line in lines if line.startswith("Content-Type:")), "text/plain")
+        status = next(
+            (int(line.split(" ")[1]) for line in lines if line.startswith("Status:")), 200
+        )
+        kind = next(
+            (line.split(": ")[1] for line in lines if line.startswith("Content-Type:")),
+            "text/plain",
+        )
         return exchange.reply(body, status=status, kind=kind)
 
 

@@ -1,4 +1,6 @@
-"""Real git repositories for tests: kits that are published, trees that git itself would never make, and what changes in them."""
+"""Real git repositories for tests: kits that are published, trees that git itself would never make,
+and what changes in them.
+"""
 
 import hashlib
 import json
@@ -10,14 +12,25 @@ from typing import Any
 
 from tests.support.ondisk import python_tool, write_kit
 
-_WHO = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "Test"), ("EMAIL", "t@localhost"))}
+_WHO = {
+    f"GIT_{role}_{key}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for key, value in (("NAME", "Test"), ("EMAIL", "t@localhost"))
+}
 _WHEN = {"GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000"}
 
 
 def git(repository: Path, *arguments: str, stdin: bytes = b"") -> str:
     """Run git in a repository and give what it printed, without the last newline."""
     environment = {**os.environ, **_WHO, **_WHEN}
-    done = subprocess.run(["git", *arguments], cwd=repository, input=stdin, capture_output=True, env=environment, check=False)
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=repository,
+        input=stdin,
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
     return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
@@ -37,7 +50,9 @@ def commit(directory: Path, message: str = "next") -> str:
 
 
 def published(directory: Path, *kit_ids: str, body: str = "return 1", **extra: Any) -> Path:
-    """Make a repository of kits with one tool each (`NAME_tool`), committed and tagged v1; one kit of the id "" is the root itself."""
+    """Make a repository of kits with one tool each (`NAME_tool`), committed and tagged v1; one kit
+    of the id "" is the root itself.
+    """
     made = repository(directory)
     for kit_id in kit_ids or ("weather",):
         write_kit(directory, kit_id, **extra)
@@ -50,7 +65,12 @@ def published(directory: Path, *kit_ids: str, body: str = "return 1", **extra: A
 def root_kit(directory: Path, kit_id: str = "weather", *, body: str = "return 1") -> Path:
     """Make a repository that is one kit itself, committed and tagged v1."""
     made = repository(directory)
-    config = {"kit_id": kit_id, "name": kit_id, "description": "A kit for a test.", "version": "1.0.0"}
+    config = {
+        "kit_id": kit_id,
+        "name": kit_id,
+        "description": "A kit for a test.",
+        "version": "1.0.0",
+    }
     (directory / "kit_config.json").write_text(json.dumps(config), encoding="utf-8")
     python_tool(directory / f"tool-{kit_id}", f"{kit_id}_tool", body)
     commit(made, "first")
@@ -64,9 +84,14 @@ def blob(directory: Path, content: bytes) -> str:
 
 
 def raw_tree(directory: Path, rows: Sequence[tuple[str, bytes, str]]) -> str:
-    """Keep a tree of exactly these rows (mode, name, id), in the order in which git wants them, whatever they say; give its id."""
+    """Keep a tree of exactly these rows (mode, name, id), in the order in which git wants them,
+    whatever they say; give its id.
+    """
     ordered = sorted(rows, key=lambda row: row[1] + (b"/" if row[0] == "40000" else b""))
-    body = b"".join(f"{mode} ".encode() + name + b"\0" + bytes.fromhex(identity) for mode, name, identity in ordered)
+    body = b"".join(
+        f"{mode} ".encode() + name + b"\0" + bytes.fromhex(identity)
+        for mode, name, identity in ordered
+    )
     header = f"tree {len(body)}\0".encode()
     identity = hashlib.sha1(header + body, usedforsecurity=False).hexdigest()
     kept = git(directory, "hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=body)
@@ -82,19 +107,28 @@ def commit_tree(directory: Path, tree: str, *, branch: str = "main") -> str:
 
 
 def nested(directory: Path, entries: Sequence[Mapping[str, Any]]) -> str:
-    """Keep a tree of rows as the tables of cases have them: `path`, `mode`, `content`, or `tree` with rows of its own.
+    """Keep a tree of rows as the tables of cases have them: `path`, `mode`, `content`, or `tree`
+    with rows of its own.
 
     Names and contents are UTF-8, or Latin-1 under `latin1`; `times` repeats the path's character.
     """
     rows = []
     for entry in entries:
-        name = (entry["path"] * int(entry.get("times", 1))).encode("latin-1" if entry.get("latin1") else "utf-8")
+        name = (entry["path"] * int(entry.get("times", 1))).encode(
+            "latin-1" if entry.get("latin1") else "utf-8"
+        )
         if "tree" in entry:
             rows.append(("40000", name, nested(directory, entry["tree"])))
         elif entry.get("mode") == "160000":
             rows.append(("160000", name, "1" * 40))
         else:
-            rows.append((entry.get("mode", "100644"), name, blob(directory, entry.get("content", "x").encode())))
+            rows.append(
+                (
+                    entry.get("mode", "100644"),
+                    name,
+                    blob(directory, entry.get("content", "x").encode()),
+                )
+            )
     return raw_tree(directory, rows)
 
 

@@ -26,7 +26,9 @@ _MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that is up: its address, its token, and its process; `err` is the file that its stderr goes to."""
+    """A server that is up: its address, its token, and its process; `err` is the file that its
+    stderr goes to.
+    """
 
     port: int
     token: str | None
@@ -47,7 +49,9 @@ class Serving:
         return self.process.wait(PATIENCE_S)
 
     def request(self, text: str | bytes, *, timeout_s: float = PATIENCE_S) -> tuple[int, bytes]:
-        """Send raw bytes, and give the status and the whole answer; 0 where the server just hung up."""
+        """Send raw bytes, and give the status and the whole answer; 0 where the server just hung
+        up.
+        """
         data = text.encode("latin-1") if isinstance(text, str) else text
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout_s) as connection:
             connection.sendall(data)
@@ -57,7 +61,9 @@ class Serving:
             return int(answer.split(b" ", 2)[1]) if answer else 0, answer
 
     def post(self, body: str = INITIALIZE, **headers: str | None) -> tuple[int, bytes]:
-        """POST to the endpoint as its owner does; a header whose value is None is left out, `_` in names stands for `-`."""
+        """POST to the endpoint as its owner does; a header whose value is None is left out, `_` in
+        names stands for `-`.
+        """
         given: dict[str, str | None] = {
             "Host": f"127.0.0.1:{self.port}",
             "Authorization": f"Bearer {self.token}",
@@ -66,27 +72,52 @@ class Serving:
             "Connection": "close",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items() if value is not None)
-        return self.request(f"POST /mcp HTTP/1.1\r\n{lines}Content-Length: {len(body.encode())}\r\n\r\n".encode("latin-1") + body.encode())
+        lines = "".join(
+            f"{name}: {value}\r\n" for name, value in given.items() if value is not None
+        )
+        return self.request(
+            f"POST /mcp HTTP/1.1\r\n{lines}Content-Length: {len(body.encode())}\r\n\r\n".encode(
+                "latin-1"
+            )
+            + body.encode()
+        )
 
 
 def _whole(answer: bytes) -> bool:
     head, _, body = answer.partition(b"\r\n\r\n")
     length = re.search(rb"(?i)content-length: (\d+)", head)
-    return b"\r\n\r\n" in answer and (len(body) >= int(length[1]) if length else body.endswith(b"0\r\n\r\n"))
+    return b"\r\n\r\n" in answer and (
+        len(body) >= int(length[1]) if length else body.endswith(b"0\r\n\r\n")
+    )
 
 
 def stocked(project: Path) -> Path:
-    """Give the project two tools: `add`, and `nap`, which notes its process in the file `mark` and sleeps."""
-    python_tool(project / ".vespe/tools/tool-add", "add", "return a + b", params="a: int = 0, b: int = 0", schema=_NUMBERS)
+    """Give the project two tools: `add`, and `nap`, which notes its process in the file `mark` and
+    sleeps.
+    """
+    python_tool(
+        project / ".vespe/tools/tool-add",
+        "add",
+        "return a + b",
+        params="a: int = 0, b: int = 0",
+        schema=_NUMBERS,
+    )
     mark = project.parent / "mark"
     mark.touch()
-    python_tool(project / ".vespe/tools/tool-nap", "nap", _NAP, schema=_MARK, permissions={"write": [".", str(mark)]})
+    python_tool(
+        project / ".vespe/tools/tool-nap",
+        "nap",
+        _NAP,
+        schema=_MARK,
+        permissions={"write": [".", str(mark)]},
+    )
     return project
 
 
 @contextlib.contextmanager
-def serving(project: Path, *options: str, address: str = "127.0.0.1:0", env: dict[str, str] | None = None) -> Iterator[Serving]:
+def serving(
+    project: Path, *options: str, address: str = "127.0.0.1:0", env: dict[str, str] | None = None
+) -> Iterator[Serving]:
     """Serve a project until the block ends."""
     err = project.parent / f"http-{os.urandom(4).hex()}.err"
     with open(err, "wb") as file:
@@ -115,7 +146,9 @@ def _up(process: subprocess.Popen[bytes], err: Path) -> Serving:
         time.sleep(0.02)
     token = re.search(r"Bearer (\S+)", said)
     kept = re.search(r"the token is in (\S+?),? ?(?:made just now)?\n", said)
-    known = token[1] if token else Path(kept[1]).read_text(encoding="utf-8").strip() if kept else None
+    known = (
+        token[1] if token else Path(kept[1]).read_text(encoding="utf-8").strip() if kept else None
+    )
     serving = Serving(port=int(found[1]), token=known, process=process, err=err)
     _answering(serving)
     return serving
@@ -125,7 +158,12 @@ def _answering(serving: Serving) -> None:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
-            if serving.request(f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nConnection: close\r\n\r\n")[0] == 200:
+            if (
+                serving.request(
+                    f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nConnection: close\r\n\r\n"
+                )[0]
+                == 200
+            ):
                 return
     raise AssertionError(serving.err.read_text(encoding="utf-8"))
 
@@ -136,7 +174,9 @@ def gone(pid: int) -> bool:
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             os.kill(pid, 0)
-            state: Any = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+            state: Any = (
+                Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+            )
             if state == "Z":
                 return True
             time.sleep(0.01)

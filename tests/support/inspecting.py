@@ -43,13 +43,19 @@ class Inspecting:
 
     def open(self) -> "Inspecting":
         """Use the link, as a browser does, and read the forms' token from the first page."""
-        found = _OPENED.search(self.raw(f"GET {self.link.removeprefix(self.origin)} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n")[1])
+        found = _OPENED.search(
+            self.raw(
+                f"GET {self.link.removeprefix(self.origin)} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n"
+            )[1]
+        )
         assert found
         self.room, self.cookie = found[1].decode(), found[2].decode()
         return self
 
     def raw(self, data: str | bytes, *, timeout_s: float = PATIENCE_S) -> tuple[int, bytes]:
-        """Send raw bytes, and return the status and the whole answer; 0 where the server just hung up."""
+        """Send raw bytes, and return the status and the whole answer; 0 where the server just hung
+        up.
+        """
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout_s) as connection:
             connection.sendall(data.encode("latin-1") if isinstance(data, str) else data)
             answer = b""
@@ -58,31 +64,47 @@ class Inspecting:
                     answer += piece
             return int(answer.split(b" ", 2)[1]) if answer else 0, answer
 
-    def send(self, method: str, path: str, body: str = "", **headers: str | None) -> tuple[int, bytes]:
-        """Send what the browser would that opened the link; a header that is None is left out, `_` in names stands for `-`."""
+    def send(
+        self, method: str, path: str, body: str = "", **headers: str | None
+    ) -> tuple[int, bytes]:
+        """Send what the browser would that opened the link; a header that is None is left out, `_`
+        in names stands for `-`.
+        """
         given: dict[str, str | None] = {
             "Host": f"127.0.0.1:{self.port}",
             "Cookie": self.cookie,
             "Sec-Fetch-Site": "same-origin",
             "Connection": "close",
-            **({"Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"} if method == "POST" else {}),
+            **(
+                {"Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
+                if method == "POST"
+                else {}
+            ),
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items() if value is not None)
+        lines = "".join(
+            f"{name}: {value}\r\n" for name, value in given.items() if value is not None
+        )
         length = f"Content-Length: {len(body.encode())}\r\n" if body or method == "POST" else ""
-        return self.raw(f"{method} {path} HTTP/1.1\r\n{lines}{length}\r\n".encode("latin-1") + body.encode())
+        return self.raw(
+            f"{method} {path} HTTP/1.1\r\n{lines}{length}\r\n".encode("latin-1") + body.encode()
+        )
 
     def get(self, page: str = "", **headers: str | None) -> tuple[int, bytes]:
         """Ask for a page by its path after the room."""
         return self.send("GET", self.room + page, "", **headers)
 
-    def post(self, page: str, fields: Mapping[str, str], **headers: str | None) -> tuple[int, bytes]:
+    def post(
+        self, page: str, fields: Mapping[str, str], **headers: str | None
+    ) -> tuple[int, bytes]:
         """Send a form of a page, with its token."""
         if not self.token:
             found = re.search(rb'name="token" value="(\w+)"', self.get(page)[1])
             assert found, f"no form on {page}"
             self.token = found[1].decode()
-        return self.send("POST", self.room + page, urlencode({"token": self.token, **fields}), **headers)
+        return self.send(
+            "POST", self.room + page, urlencode({"token": self.token, **fields}), **headers
+        )
 
     def stop(self, number: int = signal.SIGINT) -> int:
         """Send a signal, and return the exit code."""
@@ -97,7 +119,9 @@ def _whole(answer: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def inspecting(project: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Inspecting]:
+def inspecting(
+    project: Path, *options: str, env: Mapping[str, str] | None = None
+) -> Iterator[Inspecting]:
     """Inspect a project until the block ends; nobody has used the link yet."""
     err = project.parent / f"inspect-{os.urandom(4).hex()}.err"
     with open(err, "wb") as file:
@@ -110,10 +134,16 @@ def inspecting(project: Path, *options: str, env: Mapping[str, str] | None = Non
             stderr=file,
         )
     try:
-        while not (found := re.search(r"(http://127\.0\.0\.1:(\d+)/\w+)\n", err.read_text(encoding="utf-8"))):
+        while not (
+            found := re.search(
+                r"(http://127\.0\.0\.1:(\d+)/\w+)\n", err.read_text(encoding="utf-8")
+            )
+        ):
             assert process.poll() is None, err.read_text(encoding="utf-8")
             time.sleep(0.02)
-        yield Inspecting(port=int(found[2]), link=found[1], process=process, err=err, project=project)
+        yield Inspecting(
+            port=int(found[2]), link=found[1], process=process, err=err, project=project
+        )
     finally:
         if process.poll() is None:
             process.terminate()

@@ -16,7 +16,9 @@ from vespe.tools import mcp_definitions
 class Client:
     """Calls of one server's tools, as they were approved when this was made."""
 
-    def __init__(self, server: Stateful, sessions: Sessions | None = None, **environment: str) -> None:
+    def __init__(
+        self, server: Stateful, sessions: Sessions | None = None, **environment: str
+    ) -> None:
         self.server, self.sessions = server, sessions or Sessions()
         self._environment = {"PATH": os.environ["PATH"], **environment}
         self._digests = {tool["name"]: mcp_definitions.digest(tool) for tool in self._listed()}
@@ -24,16 +26,35 @@ class Client:
     def __enter__(self) -> "Client":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.sessions.close()
 
-    def ask(self, name: str, *, timeout_s: float = 60, cancel: threading.Event | None = None, **arguments: Any) -> Answer:
+    def ask(
+        self,
+        name: str,
+        *,
+        timeout_s: float = 60,
+        cancel: threading.Event | None = None,
+        **arguments: Any,
+    ) -> Answer:
         """Call a tool."""
         request = {"tool": name, "arguments": arguments, "digest": self._digests[name]}
         surroundings = self._surroundings(timeout_s=timeout_s, cancel=cancel)
         return self.sessions.ask(self._reach(), request, surroundings, name=name, kit="stateful")
 
-    def call(self, name: str, *, timeout_s: float = 60, cancel: threading.Event | None = None, **arguments: Any) -> str:
+    def call(
+        self,
+        name: str,
+        *,
+        timeout_s: float = 60,
+        cancel: threading.Event | None = None,
+        **arguments: Any,
+    ) -> str:
         """Call a tool and give its text."""
         document = self.ask(name, timeout_s=timeout_s, cancel=cancel, **arguments).document
         return str(document["result"]["content"][0]["text"])
@@ -53,6 +74,10 @@ class Client:
     def _reach(self) -> Server:
         return Server(command=self.server.command)
 
-    def _surroundings(self, *, timeout_s: float = 60, cancel: threading.Event | None = None) -> Surroundings:
+    def _surroundings(
+        self, *, timeout_s: float = 60, cancel: threading.Event | None = None
+    ) -> Surroundings:
         directory = os.path.dirname(self.server.command[2])
-        return Surroundings(directory=directory, environment=self._environment, timeout_s=timeout_s, cancel=cancel)
+        return Surroundings(
+            directory=directory, environment=self._environment, timeout_s=timeout_s, cancel=cancel
+        )

@@ -1,4 +1,6 @@
-"""The cases of lint: directories with what to lint and what is expected of it; run as a module, this writes what is found."""
+"""The cases of lint: directories with what to lint and what is expected of it; run as a module,
+this writes what is found.
+"""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ Row = list[Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One directory: `lint` is the path to lint in it, `select` the rules to ask, `findings` what they say, in order."""
+    """One directory: `lint` is the path to lint in it, `select` the rules to ask, `findings` what
+    they say, in order.
+    """
 
     directory: Path
     lint: str
@@ -27,7 +31,10 @@ class Case:
         """Lint it."""
         path = self.directory if self.lint == "." else self.directory / self.lint
         audit = Audit(Settings(select=self.select, targets=self.targets))
-        rows = [[f.rule, f.severity, self._relative(f.path), f.pointer, f.line] for f in audit.findings([str(path)])]
+        rows = [
+            [f.rule, f.severity, self._relative(f.path), f.pointer, f.line]
+            for f in audit.findings([str(path)])
+        ]
         return sorted(rows, key=lambda row: (row[2], row[4], row[3], row[0]))
 
     def _relative(self, path: str) -> str:
@@ -37,7 +44,13 @@ class Case:
 def case_of(directory: Path) -> Case:
     """Read one case."""
     said = json.loads((directory / "expect.json").read_text(encoding="utf-8"))
-    return Case(directory, said["lint"], tuple(said["select"].split(",")), tuple(said.get("targets", ())), said["findings"])
+    return Case(
+        directory,
+        said["lint"],
+        tuple(said["select"].split(",")),
+        tuple(said.get("targets", ())),
+        said["findings"],
+    )
 
 
 def cases(kind: str) -> list[Case]:
@@ -52,7 +65,10 @@ def main() -> None:
         said = json.loads(file.read_text(encoding="utf-8")) | {"findings": case.found()}
         rows = ",\n    ".join(json.dumps(row, ensure_ascii=False) for row in said.pop("findings"))
         head = json.dumps(said, indent=2, ensure_ascii=False)[:-2]
-        file.write_text(f'{head},\n  "findings": [{f"{chr(10)}    {rows}{chr(10)}  " if rows else ""}]\n}}\n', encoding="utf-8")
+        file.write_text(
+            f'{head},\n  "findings": [{f"{chr(10)}    {rows}{chr(10)}  " if rows else ""}]\n}}\n',
+            encoding="utf-8",
+        )
 
 
 if __name__ == "__main__":

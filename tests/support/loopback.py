@@ -1,4 +1,6 @@
-"""A real HTTP server on loopback that behaves as its paths say, badly too, and keeps the bytes that it was sent."""
+"""A real HTTP server on loopback that behaves as its paths say, badly too, and keeps the bytes that
+it was sent.
+"""
 
 import contextlib
 import gzip
@@ -22,14 +24,26 @@ class Exchange:
         head, _, self.body = raw.partition(b"\r\n\r\n")
         request_line, *lines = head.decode("latin-1").split("\r\n")
         self.method, self.target, _ = request_line.split(" ")
-        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        self.headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines)
+        }
 
     def send(self, data: bytes) -> None:
         self.connection.sendall(data)
 
-    def reply(self, body: bytes, *headers: str, status: int = 200, kind: str = "application/json") -> bool:
-        lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {len(body)}", f"Content-Type: {kind}", *headers]
-        self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if self.method == "HEAD" else body))
+    def reply(
+        self, body: bytes, *headers: str, status: int = 200, kind: str = "application/json"
+    ) -> bool:
+        lines = [
+            f"HTTP/1.1 {status} Status",
+            f"Content-Length: {len(body)}",
+            f"Content-Type: {kind}",
+            *headers,
+        ]
+        self.send(
+            "\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if self.method == "HEAD" else body)
+        )
         return True
 
     def trickle(self, piece: bytes, every_s: float) -> bool:
@@ -40,7 +54,12 @@ class Exchange:
 
 
 def echo(exchange: Exchange) -> bool:
-    said = {"method": exchange.method, "target": exchange.target, "headers": exchange.headers, "body": exchange.body.decode()}
+    said = {
+        "method": exchange.method,
+        "target": exchange.target,
+        "headers": exchange.headers,
+        "body": exchange.body.decode(),
+    }
     return exchange.reply(json.dumps(said).encode())
 
 
@@ -51,7 +70,9 @@ def redirect(exchange: Exchange) -> bool:
 
 
 def status(exchange: Exchange) -> bool:
-    return exchange.reply(b'{"error": "as asked"}', "Retry-After: 7", status=int(exchange.target.rsplit("/", 1)[1]))
+    return exchange.reply(
+        b'{"error": "as asked"}', "Retry-After: 7", status=int(exchange.target.rsplit("/", 1)[1])
+    )
 
 
 def drip(exchange: Exchange) -> bool:
@@ -69,7 +90,9 @@ def endless_hints(exchange: Exchange) -> bool:
 
 
 def huge_header(exchange: Exchange) -> bool:
-    exchange.send(b"HTTP/1.1 200 OK\r\nX-Huge: " + b"x" * 1_000_000 + b"\r\nContent-Length: 0\r\n\r\n")
+    exchange.send(
+        b"HTTP/1.1 200 OK\r\nX-Huge: " + b"x" * 1_000_000 + b"\r\nContent-Length: 0\r\n\r\n"
+    )
     return False
 
 
@@ -86,7 +109,9 @@ def bomb(exchange: Exchange) -> bool:
 
 
 def compressed(exchange: Exchange) -> bool:
-    return exchange.reply(gzip.compress(b'{"ok": ') + gzip.compress(b"true}"), "Content-Encoding: gzip")
+    return exchange.reply(
+        gzip.compress(b'{"ok": ') + gzip.compress(b"true}"), "Content-Encoding: gzip"
+    )
 
 
 def strange_coding(exchange: Exchange) -> bool:
@@ -114,7 +139,9 @@ def silence(exchange: Exchange) -> bool:
 
 
 def once(exchange: Exchange) -> bool:
-    """Answers the first request of each connection, and hangs up on the second, as servers do whose patience ended."""
+    """Answers the first request of each connection, and hangs up on the second, as servers do whose
+    patience ended.
+    """
     if exchange.server.answered.get(exchange.connection):
         return False
     exchange.server.answered[exchange.connection] = True
@@ -124,13 +151,17 @@ def once(exchange: Exchange) -> bool:
 _PLAIN = (echo, redirect, status, compressed, strange_coding, once)
 _ENDLESS = (drip, slow_headers, endless_hints, huge_header, chunked_forever, bomb, silence)
 _BROKEN = (reset, short, garbage)
-ROUTES: dict[str, Handler] = {handler.__name__: handler for handler in (*_PLAIN, *_ENDLESS, *_BROKEN)}
+ROUTES: dict[str, Handler] = {
+    handler.__name__: handler for handler in (*_PLAIN, *_ENDLESS, *_BROKEN)
+}
 
 
 class Loopback:
-    """The server: the path's first part chooses the handler of ROUTES, or `answer` takes every request.
+    """The server: the path's first part chooses the handler of ROUTES, or `answer` takes every
+    request.
 
-    `requests` are the raw bytes of each, in order; `connections` counts the connections that were opened.
+    `requests` are the raw bytes of each, in order; `connections` counts the connections that were
+    opened.
     """
 
     def __init__(self, answer: Handler | None = None, *, tls: ssl.SSLContext | None = None) -> None:
@@ -179,7 +210,9 @@ class Loopback:
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-            served = stack.enter_context(self._tls.wrap_socket(connection, server_side=True) if self._tls else connection)
+            served = stack.enter_context(
+                self._tls.wrap_socket(connection, server_side=True) if self._tls else connection
+            )
             self._open.append(served)
             while raw := _read_request(served):
                 self.requests.append(raw)
@@ -197,7 +230,14 @@ def _read_request(connection: socket.socket) -> bytes:
             return b""
         data += piece
     head = bytes(data).partition(b"\r\n\r\n")[0]
-    length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    length = next(
+        (
+            int(line.split(b":")[1])
+            for line in head.split(b"\r\n")
+            if line.lower().startswith(b"content-length:")
+        ),
+        0,
+    )
     while len(data) < len(head) + 4 + length and (piece := connection.recv(65536)):
         data += piece
     return bytes(data)

@@ -1,4 +1,6 @@
-"""MCP servers that behave as servers in the field do, each a script of a few lines that speaks the protocol by hand."""
+"""MCP servers that behave as servers in the field do, each a script of a few lines that speaks the
+protocol by hand.
+"""
 
 import json
 import subprocess
@@ -155,7 +157,9 @@ server.run("stdio")
 
 
 class Stateful:
-    """A server that keeps something between calls, on the official SDK; `command` starts it with `marker` among its arguments."""
+    """A server that keeps something between calls, on the official SDK; `command` starts it with
+    `marker` among its arguments.
+    """
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -180,7 +184,12 @@ class Stateful:
 
     def processes(self) -> list[str]:
         """The processes that have the marker among their arguments."""
-        listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=", "-o", "args="], capture_output=True, check=True, encoding="utf-8")
+        listed = subprocess.run(
+            ["ps", "-A", "-ww", "-o", "pid=", "-o", "args="],
+            capture_output=True,
+            check=True,
+            encoding="utf-8",
+        )
         return [line for line in listed.stdout.splitlines() if self.marker in line]
 
     def gone(self) -> bool:
@@ -287,6 +296,11 @@ class Quick(Stateful):
 
     def says(self, **changes: str) -> None:
         """Let it say this of its tools from now on: `description`."""
-        schemas = {name: {"type": "object", "properties": properties} for name, properties in _QUICK_TOOLS.items()}
-        self.definitions = [definition(name, inputSchema=schema) | changes for name, schema in schemas.items()]
+        schemas = {
+            name: {"type": "object", "properties": properties}
+            for name, properties in _QUICK_TOOLS.items()
+        }
+        self.definitions = [
+            definition(name, inputSchema=schema) | changes for name, schema in schemas.items()
+        ]
         self._listed.write_text(json.dumps(self.definitions), encoding="utf-8")

@@ -1,4 +1,6 @@
-"""Render docs/api.md from the docstrings of what `vespe` promises; `python -m tests.support.render_api` writes it."""
+"""Render docs/api.md from the docstrings of what `vespe` promises;
+`python -m tests.support.render_api` writes it.
+"""
 
 import inspect
 import re
@@ -39,7 +41,9 @@ LAST = "Errors"
 
 
 def grouped() -> Iterator[tuple[str, list[str]]]:
-    """Yield each group with its names; what no group has is an exception, or stands under `More`."""
+    """Yield each group with its names; what no group has is an exception, or stands under
+    `More`.
+    """
     told = {name for names in GROUPS.values() for name in names} | {"__version__"}
     for title, names in GROUPS.items():
         yield title, [name for name in names if name in vespe.__all__]
@@ -59,16 +63,28 @@ def signature(value: Any) -> str:
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         return ""
-    text = re.sub(r"<[^>]*>", "...", text.replace("~", "").replace("*vespe.library", "**vespe.library"))
+    text = re.sub(
+        r"<[^>]*>", "...", text.replace("~", "").replace("*vespe.library", "**vespe.library")
+    )
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
-    return re.sub(r"(?<![\w./])(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text).replace("self, ", "").replace("(self)", "()")
+    return (
+        re.sub(r"(?<![\w./])(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
+        .replace("self, ", "")
+        .replace("(self)", "()")
+    )
 
 
 def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield a class's own public methods and properties that say what they do, in the order of its text."""
+    """Yield a class's own public methods and properties that say what they do, in the order of its
+    text.
+    """
     for name, value in vars(kind).items():
         inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
-        if not name.startswith("_") and (inspect.isroutine(inner) or isinstance(inner, property)) and inspect.getdoc(inner):
+        if (
+            not name.startswith("_")
+            and (inspect.isroutine(inner) or isinstance(inner, property))
+            and inspect.getdoc(inner)
+        ):
             yield name, inner
 
 

@@ -1,4 +1,5 @@
-"""Draw docs/architecture.svg from the table of floors, and docs/images/call.svg from the ten stops of docs/architecture.md.
+"""Draw docs/architecture.svg from the table of floors, and docs/images/call.svg from the ten stops
+of docs/architecture.md.
 
 `python -m tests.support.render_architecture`
 """
@@ -28,7 +29,9 @@ STYLE = """
 def summary(name: str) -> str:
     """The first sentence of a package's or a module's docstring."""
     place = ROOT / "vespe" / name
-    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text(encoding="utf-8")
+    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text(
+        encoding="utf-8"
+    )
     return (ast.get_docstring(ast.parse(source)) or "").splitlines()[0]
 
 
@@ -53,7 +56,9 @@ def draw() -> str:
         wide = (WIDTH - 2 * LEFT - GAP * (len(names) - 1)) / len(names)
         y = 40 + number * (HIGH + GAP)
         kind = "ground" if number == len(FLOORS) - 1 else "roof" if number < 2 else "floor"
-        boxes = "".join(box(name, LEFT + index * (wide + GAP), y, wide) for index, name in enumerate(names))
+        boxes = "".join(
+            box(name, LEFT + index * (wide + GAP), y, wide) for index, name in enumerate(names)
+        )
         rows.append(f'<g class="{kind}">{boxes}</g>')
     high = 40 + len(FLOORS) * (HIGH + GAP) + 10
     return (
@@ -68,14 +73,18 @@ def draw() -> str:
 
 
 def stops() -> list[tuple[str, str]]:
-    """The stops of a call's way as the page has them: what happens, and the module that a reader should open first."""
+    """The stops of a call's way as the page has them: what happens, and the module that a reader
+    should open first.
+    """
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     found = re.findall(r"(?ms)^\d+\. \*\*(.+?)\.\*\*(.+?)(?=^\d+\. |^## )", page)
     return [(title, re.findall(r"\[`vespe/(.+?)`\]", said)[0]) for title, said in found]
 
 
 def draw_way() -> str:
-    """The way of one call, in two columns: what comes before the tool runs, and what comes from then on."""
+    """The way of one call, in two columns: what comes before the tool runs, and what comes from
+    then on.
+    """
     rows, wide = [], (WIDTH - 2 * LEFT - 40) / 2
     found = stops()
     half = len(found) // 2

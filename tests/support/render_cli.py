@@ -1,4 +1,6 @@
-"""Render docs/cli.md from the commands' own help; `python -m tests.support.render_cli` writes it."""
+"""Render docs/cli.md from the commands' own help; `python -m tests.support.render_cli` writes
+it.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +25,15 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
 
 def render() -> str:
     """Return the whole page."""
-    parts = ["# Commands\n\nThis page is generated from the commands' own help (`./dev docs`); a test compares the two.\n"]
+    parts = [
+        "# Commands\n\nThis page is generated from the commands' own help (`./dev docs`); a test compares the two.\n"
+    ]
     for path, command in commands(group, "vespe"):
-        parent = click.Context(click.Command(path.rpartition(" ")[0]), info_name=path.rpartition(" ")[0]) if " " in path else None
+        parent = (
+            click.Context(click.Command(path.rpartition(" ")[0]), info_name=path.rpartition(" ")[0])
+            if " " in path
+            else None
+        )
         context = command.context_class(
             command,
             info_name=path.rpartition(" ")[2],

@@ -21,7 +21,9 @@ _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 
 def render() -> str:
-    """Return the page: what was tried, what becomes of it at each level, and beside what allowed thing it was tried."""
+    """Return the page: what was tried, what becomes of it at each level, and beside what allowed
+    thing it was tried.
+    """
     parts = [
         "# Ways out of the sandbox",
         "",
@@ -31,7 +33,15 @@ def render() -> str:
     ]
     for kind, title in _TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]
-        parts += ["", f"## {title}", "", _SAID[kind], "", "| tried | `namespaces` | `landlock` |", "|---|---|---|"]
+        parts += [
+            "",
+            f"## {title}",
+            "",
+            _SAID[kind],
+            "",
+            "| tried | `namespaces` | `landlock` |",
+            "|---|---|---|",
+        ]
         for row in rows:
             name = f"{row.name} (as root)" if row.root_only else row.name
             parts.append(f"| {name} | {_at(row, 'namespaces')} | {_at(row, 'landlock')} |")

@@ -1,4 +1,6 @@
-"""Render docs/lint.md from the rules, the table of limits and the figures; `python -m tests.support.render_lint` writes it."""
+"""Render docs/lint.md from the rules, the table of limits and the figures;
+`python -m tests.support.render_lint` writes it.
+"""
 
 import json
 from pathlib import Path
@@ -92,8 +94,15 @@ def rule_text(rule: AnyRule) -> str:
 
 def limits() -> str:
     """Give the table of each API's limits."""
-    rows = [f"| {row.api} | {row.about} | {row.words} | {row.source.page} | {row.source.date} | {row.source.standing} |" for row in LIMITS]
-    head = ["## Limits of the APIs\n", "| API | about | takes | source | date | standing |", "|---|---|---|---|---|---|"]
+    rows = [
+        f"| {row.api} | {row.about} | {row.words} | {row.source.page} | {row.source.date} | {row.source.standing} |"
+        for row in LIMITS
+    ]
+    head = [
+        "## Limits of the APIs\n",
+        "| API | about | takes | source | date | standing |",
+        "|---|---|---|---|---|---|",
+    ]
     return "\n".join([*head, *rows, ""])
 
 
@@ -108,7 +117,10 @@ def figures() -> str:
         "| collection | files | definitions | with errors | seconds |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {r['collection']} | {r['files']} | {r['definitions']} | {r['with_errors']} | {r['seconds']} |" for r in rows]
+    lines += [
+        f"| {r['collection']} | {r['files']} | {r['definitions']} | {r['with_errors']} | {r['seconds']} |"
+        for r in rows
+    ]
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
     lines += [
         f"\n{speed['tools']:,} tool directories, every rule, on two cores that other work shared: {speed['seconds']} s,",

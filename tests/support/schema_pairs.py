@@ -1,4 +1,6 @@
-"""Pairs of schemas, a version and the next one, and values for them, made from a seed: what tests of their comparison judge."""
+"""Pairs of schemas, a version and the next one, and values for them, made from a seed: what tests
+of their comparison judge.
+"""
 
 import copy
 import random
@@ -30,7 +32,9 @@ _VALUES: tuple[Any, ...] = (
 
 
 def pair(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give an object schema and a next version of it: mended in one place, or another schema altogether."""
+    """Give an object schema and a next version of it: mended in one place, or another schema
+    altogether.
+    """
     source = random.Random(seed)
     old = objects(source)
     if source.random() < 0.2:
@@ -45,13 +49,17 @@ def pair(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def value(source: random.Random, schema: Any) -> Any:
-    """Give a value that a schema probably takes: it follows most keywords, and now and then none."""
+    """Give a value that a schema probably takes: it follows most keywords, and now and then
+    none.
+    """
     if not isinstance(schema, dict) or source.random() < 0.05:
         return source.choice(_VALUES)
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in schema:
             return (
-                value(source, {**schema, keyword: None} | _branch(source, schema[keyword])) if schema[keyword] else _of_kind(source, schema)
+                value(source, {**schema, keyword: None} | _branch(source, schema[keyword]))
+                if schema[keyword]
+                else _of_kind(source, schema)
             )
     return source.choice(schema["enum"]) if "enum" in schema else _of_kind(source, schema)
 
@@ -66,16 +74,26 @@ def _of_kind(source: random.Random, schema: dict[str, Any]) -> Any:
     kind = source.choice(kinds) if isinstance(kinds, list) else kinds
     if kind == "object":
         known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
-        names = [*schema.get("required", ()), *(name for name in (*NAMES, "ab", "long-name") if source.random() < 0.4)]
+        names = [
+            *schema.get("required", ()),
+            *(name for name in (*NAMES, "ab", "long-name") if source.random() < 0.4),
+        ]
         return {
-            name: value(source, known.get(name, others)) for name in names if name in known or others is not False or source.random() < 0.1
+            name: value(source, known.get(name, others))
+            for name in names
+            if name in known or others is not False or source.random() < 0.1
         }
     if kind == "array":
         return [
-            value(source, schema.get("items", True)) for _ in range(source.randint(schema.get("minItems", 0), schema.get("maxItems", 3)))
+            value(source, schema.get("items", True))
+            for _ in range(source.randint(schema.get("minItems", 0), schema.get("maxItems", 3)))
         ]
     if kind == "string":
-        return "".join(source.choices("ab✓", k=source.randint(schema.get("minLength", 0), schema.get("maxLength", 6))))
+        return "".join(
+            source.choices(
+                "ab✓", k=source.randint(schema.get("minLength", 0), schema.get("maxLength", 6))
+            )
+        )
     return (
         source.choice([*range(-5, 15), *([2.5, 3.0, 0.5] if kind == "number" else [])])
         if kind in ("integer", "number")
@@ -84,8 +102,12 @@ def _of_kind(source: random.Random, schema: dict[str, Any]) -> Any:
 
 
 def _places(schema: Any) -> list[dict[str, Any]]:
-    below = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
-    return ([schema] if isinstance(schema, dict) else []) + [place for one in below for place in _places(one)]
+    below = (
+        schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    )
+    return ([schema] if isinstance(schema, dict) else []) + [
+        place for one in below for place in _places(one)
+    ]
 
 
 def anything(source: random.Random, depth: int) -> Any:
@@ -97,10 +119,17 @@ def anything(source: random.Random, depth: int) -> Any:
 
 def objects(source: random.Random, depth: int = 0) -> dict[str, Any]:
     """Give an object schema over a few names."""
-    made: dict[str, Any] = {"type": "object", "properties": {n: anything(source, depth + 1) for n in NAMES if source.random() < 0.6}}
+    made: dict[str, Any] = {
+        "type": "object",
+        "properties": {n: anything(source, depth + 1) for n in NAMES if source.random() < 0.6},
+    }
     extras: list[tuple[float, str, Any]] = [
         (0.5, "required", [name for name in NAMES if source.random() < 0.4]),
-        (0.6, "additionalProperties", source.choice([False, True, anything(source, depth + 1) if depth < 2 else False])),
+        (
+            0.6,
+            "additionalProperties",
+            source.choice([False, True, anything(source, depth + 1) if depth < 2 else False]),
+        ),
         (0.1, "patternProperties", {source.choice(["^a", "b|c"]): _texts(source, depth)}),
         (0.1, "minProperties", source.randint(0, 2)),
         (0.1, "maxProperties", source.randint(1, 3)),

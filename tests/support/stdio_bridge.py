@@ -1,4 +1,6 @@
-"""For tests alone: an HTTP endpoint in front of servers that speak stdio, so that a suite that knows HTTP only can judge them."""
+"""For tests alone: an HTTP endpoint in front of servers that speak stdio, so that a suite that
+knows HTTP only can judge them.
+"""
 
 import itertools
 import json
@@ -17,7 +19,9 @@ _STATUS = {-32700: 400, -32600: 400, -32601: 404, -32602: 400, -32022: 400}
 
 
 class Child:
-    """One server over stdio; requests get ids of the bridge's own, since several clients may share it."""
+    """One server over stdio; requests get ids of the bridge's own, since several clients may share
+    it.
+    """
 
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -61,7 +65,9 @@ class Child:
 
 
 class Bridge(BaseHTTPRequestHandler):
-    """A session of the older revisions has a server of its own; requests of the newest share one."""
+    """A session of the older revisions has a server of its own; requests of the newest share
+    one.
+    """
 
     protocol_version = "HTTP/1.1"
     command_line: ClassVar[list[str]] = []
@@ -70,9 +76,13 @@ class Bridge(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        session = self.headers.get("Mcp-Session-Id") or ("" if message.get("method") != "initialize" else uuid.uuid4().hex)
+        session = self.headers.get("Mcp-Session-Id") or (
+            "" if message.get("method") != "initialize" else uuid.uuid4().hex
+        )
         with self.lock:
-            child = self.children.get(session) or self.children.setdefault(session, Child(self.command_line))
+            child = self.children.get(session) or self.children.setdefault(
+                session, Child(self.command_line)
+            )
         if "id" not in message:
             child.write(message)
             return self._send(202, b"")
@@ -101,9 +111,19 @@ class Bridge(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
 
-    def _send(self, status: int, body: bytes, kind: str = "application/json", headers: dict[str, str] | None = None) -> None:
+    def _send(
+        self,
+        status: int,
+        body: bytes,
+        kind: str = "application/json",
+        headers: dict[str, str] | None = None,
+    ) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
+        for name, value in {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -1,4 +1,6 @@
-"""A client of `vespe mcp serve` that writes lines and reads lines, as hostile as a test wants it."""
+"""A client of `vespe mcp serve` that writes lines and reads lines, as hostile as a test wants
+it.
+"""
 
 import contextlib
 import json
@@ -13,11 +15,16 @@ from typing import Any
 
 from tests.support.ondisk import PATIENCE_S, interruptible
 
-MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 class LineClient:
-    """One server process; reading waits for PATIENCE_S at most, so that a test fails and never hangs."""
+    """One server process; reading waits for PATIENCE_S at most, so that a test fails and never
+    hangs.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -31,14 +38,18 @@ class LineClient:
         self._in.flush()
 
     def send(self, method: str, params: Mapping[str, Any] | None = None, **more: Any) -> None:
-        message = {"jsonrpc": "2.0", "method": method, **more} | ({} if params is None else {"params": dict(params)})
+        message = {"jsonrpc": "2.0", "method": method, **more} | (
+            {} if params is None else {"params": dict(params)}
+        )
         self.write(json.dumps(message).encode() + b"\n")
 
     def read(self, *, timeout_s: float = PATIENCE_S) -> Any:
         """Give the next message."""
         deadline = time.monotonic() + timeout_s
         while b"\n" not in self._buffer:
-            assert select.select([self._out], [], [], max(deadline - time.monotonic(), 0))[0], "the server says nothing"
+            assert select.select([self._out], [], [], max(deadline - time.monotonic(), 0))[0], (
+                "the server says nothing"
+            )
             chunk = os.read(self._out, 1 << 20)
             assert chunk, "the server is gone"
             self._buffer += chunk
@@ -71,7 +82,9 @@ class LineClient:
     def hello(self, revision: str = "2025-11-25") -> Any:
         """Shake hands."""
         client = {"name": "test", "version": "1"}
-        result = self.ask("initialize", {"protocolVersion": revision, "capabilities": {}, "clientInfo": client})
+        result = self.ask(
+            "initialize", {"protocolVersion": revision, "capabilities": {}, "clientInfo": client}
+        )
         self.send("notifications/initialized")
         return result
 
@@ -83,14 +96,29 @@ class LineClient:
 
 @contextlib.contextmanager
 def served(
-    project: Path, *arguments: str, code: str | None = None, stderr: Any = subprocess.DEVNULL, signalled: bool = False
+    project: Path,
+    *arguments: str,
+    code: str | None = None,
+    stderr: Any = subprocess.DEVNULL,
+    signalled: bool = False,
 ) -> Iterator[LineClient]:
-    """Start `vespe mcp serve` in a project, or `code` in a Python of its own; it is gone at the end.
+    """Start `vespe mcp serve` in a project, or `code` in a Python of its own; it is gone at the
+    end.
 
     One that is to be `signalled` is not measured.
     """
-    argv = [sys.executable, *(("-c", code) if code is not None else ("-m", "vespe", "mcp", "serve", *arguments))]
-    process = subprocess.Popen(argv, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=_importable(signalled))
+    argv = [
+        sys.executable,
+        *(("-c", code) if code is not None else ("-m", "vespe", "mcp", "serve", *arguments)),
+    ]
+    process = subprocess.Popen(
+        argv,
+        cwd=project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=_importable(signalled),
+    )
     try:
         yield LineClient(process)
     finally:

@@ -18,9 +18,15 @@ def on_a_terminal(code: str, *, columns: int = 80, **env: str) -> str:
     return _run([sys.executable, "-c", code], columns=columns, cwd=None, env=env)
 
 
-def vespe_on_a_terminal(*arguments: str, columns: int = 80, cwd: Path | None = None, typed: str = "", **env: str) -> str:
-    """Run vespe on a real pseudo-terminal, with `typed` waiting there; return all that it shows, and an exit code that is not 0."""
-    return _run([sys.executable, "-m", "vespe", *arguments], columns=columns, cwd=cwd, env=env, typed=typed)
+def vespe_on_a_terminal(
+    *arguments: str, columns: int = 80, cwd: Path | None = None, typed: str = "", **env: str
+) -> str:
+    """Run vespe on a real pseudo-terminal, with `typed` waiting there; return all that it shows,
+    and an exit code that is not 0.
+    """
+    return _run(
+        [sys.executable, "-m", "vespe", *arguments], columns=columns, cwd=cwd, env=env, typed=typed
+    )
 
 
 def plain(shown: str) -> str:
@@ -29,15 +35,23 @@ def plain(shown: str) -> str:
 
 
 def environment_of(**env: str) -> dict[str, str]:
-    """Return the environment of a person's shell, which is no CI's: without a width, with these variables."""
-    return {name: value for name, value in os.environ.items() if name not in ("CI", "COLUMNS", "LINES")} | {"TERM": "xterm", **env}
+    """Return the environment of a person's shell, which is no CI's: without a width, with these
+    variables.
+    """
+    return {
+        name: value for name, value in os.environ.items() if name not in ("CI", "COLUMNS", "LINES")
+    } | {"TERM": "xterm", **env}
 
 
-def _run(argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str], typed: str = "") -> str:
+def _run(
+    argv: list[str], *, columns: int, cwd: Path | None, env: dict[str, str], typed: str = ""
+) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     os.write(ours, typed.encode())
-    with subprocess.Popen(argv, cwd=cwd, stdout=theirs, stdin=theirs, stderr=theirs, env=environment_of(**env)) as running:
+    with subprocess.Popen(
+        argv, cwd=cwd, stdout=theirs, stdin=theirs, stderr=theirs, env=environment_of(**env)
+    ) as running:
         os.close(theirs)
         output = b""
         try:

@@ -57,6 +57,10 @@ def use(registry: ToolRegistry) -> None:
 
 
 def gather(pieces: list[bytes]) -> None:
-    processors: list[StreamingProcessor] = [GptStreamingProcessor(), ClaudeStreamingProcessor(), OllamaStreamingProcessor()]
+    processors: list[StreamingProcessor] = [
+        GptStreamingProcessor(),
+        ClaudeStreamingProcessor(),
+        OllamaStreamingProcessor(),
+    ]
     for piece in pieces:
         assert_type(processors[0].feed(piece), list[StreamEvent])

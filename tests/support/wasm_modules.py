@@ -1,4 +1,6 @@
-"""Modules of WebAssembly, written as text: what they do is to be seen, and no compiler is asked for."""
+"""Modules of WebAssembly, written as text: what they do is to be seen, and no compiler is asked
+for.
+"""
 
 import functools
 from pathlib import Path
@@ -12,7 +14,9 @@ IMPORTS = """
 (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
 (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
 """
-"""What most modules import: 1 is stdout, 2 is stderr; the vector at 0 is an address and a length."""
+"""What most modules import: 1 is stdout, 2 is stderr; the vector at 0 is an address and a
+length.
+"""
 
 
 @functools.cache
@@ -43,7 +47,9 @@ ECHO = start(
 """Writes what it reads: the arguments are the result."""
 
 
-def wasm_tool(directory: Path, code: bytes, *, permissions: JsonObject | None = None, **args: object) -> Tool:
+def wasm_tool(
+    directory: Path, code: bytes, *, permissions: JsonObject | None = None, **args: object
+) -> Tool:
     """Return a tool whose module is `code`."""
     (directory / "tool.wasm").write_bytes(code)
     return Tool(

@@ -22,9 +22,30 @@ def test_itself():
 
 
 def run(directory: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "vespe.testing.plugin", "-q", "-rA", *arguments]
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # an installed Vespe registers the plugin by itself
-    done = subprocess.run(command, cwd=directory, env=alone, capture_output=True, text=True, encoding="utf-8", check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "vespe.testing.plugin",
+        "-q",
+        "-rA",
+        *arguments,
+    ]
+    alone = os.environ | {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"
+    }  # an installed Vespe registers the plugin by itself
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=alone,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     return done.stdout + done.stderr
 
 
@@ -37,7 +58,12 @@ def directory(home: Path, tmp_path: Path) -> Path:
 
 def test_the_examples_of_functions_are_items_where_that_is_asked_for(directory: Path) -> None:
     said = run(directory, "--vespe-examples")
-    assert "2 passed" in said and "1 failed" in said and "double[example 1]" in said and "Traceback" not in said
+    assert (
+        "2 passed" in said
+        and "1 failed" in said
+        and "double[example 1]" in said
+        and "Traceback" not in said
+    )
 
 
 def test_without_the_option_nothing_changes(directory: Path) -> None:

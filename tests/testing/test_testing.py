@@ -10,7 +10,13 @@ from vespe import NotTrusted, Project, VespeError, tool
 from vespe.testing import acall, call, example_results
 
 
-@tool(examples=[{"input": {"n": 2}, "output": 4}, {"input": {"n": 3}, "output": 7}, {"input": {"n": "x"}, "error": "invalid_arguments"}])
+@tool(
+    examples=[
+        {"input": {"n": 2}, "output": 4},
+        {"input": {"n": 3}, "output": 7},
+        {"input": {"n": "x"}, "error": "invalid_arguments"},
+    ]
+)
 async def double(n: int) -> int:
     """Double a number."""
     return 2 * n
@@ -32,7 +38,11 @@ def test_the_examples_of_a_function_say_what_they_expect(home: Path) -> None:
 
 def test_the_examples_of_a_projects_tool_run_in_the_project(home: Path, tmp_path: Path) -> None:
     project = Project.init(tmp_path / "mine")
-    made = project.create_tool("count", type="python_script", examples=[{"input": {"text": "a b"}, "output_schema": {"type": "object"}}])
+    made = project.create_tool(
+        "count",
+        type="python_script",
+        examples=[{"input": {"text": "a b"}, "output_schema": {"type": "object"}}],
+    )
     assert made.directory is not None
     assert [result.passed for result in example_results(made.directory)] == [True]
 

@@ -13,7 +13,14 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.defaults import PROJECT_TOOLS
-from vespe.errors import InvalidDocument, InvalidTool, Refused, StorageError, ToolNotFound, UsageError
+from vespe.errors import (
+    InvalidDocument,
+    InvalidTool,
+    Refused,
+    StorageError,
+    ToolNotFound,
+    UsageError,
+)
 from vespe.tools import catalog, directory
 from vespe.tools.authoring import copy_tool, create_tool, remove_tool, rename_tool, write_config
 from vespe.tools.directory import UID_PATTERN
@@ -29,9 +36,13 @@ taken = lambda name: bool(catalog.find(tools, name, scope="project_tools", kit_i
 
 
 def killed(code: str, *arguments: str) -> int:
-    """Run code that kills itself, unmeasured: a killed process leaves a torn coverage file. Gives the exit status."""
+    """Run code that kills itself, unmeasured: a killed process leaves a torn coverage file. Gives
+    the exit status.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
-    return subprocess.run([sys.executable, "-c", SCAN + code, *arguments], env=environment, check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-c", SCAN + code, *arguments], env=environment, check=False
+    ).returncode
 
 
 @pytest.fixture
@@ -52,7 +63,10 @@ def made(tools: Path, name: str = "count", type: str = "python_script", **fields
 
 
 def listed(tools: Path) -> list[tuple[str | None, str | None]]:
-    return [(entry.name, entry.problem) for entry in catalog.scan(tools, scope="project_tools", kit_id=None).values()]
+    return [
+        (entry.name, entry.problem)
+        for entry in catalog.scan(tools, scope="project_tools", kit_id=None).values()
+    ]
 
 
 def config(directory: Path) -> Any:
@@ -62,7 +76,11 @@ def config(directory: Path) -> Any:
 @pytest.mark.parametrize("type", ["python_script", "shell_command", "http_request"])
 def test_a_created_tool_is_listed_whole(type: str, tools: Path) -> None:
     tool = create_tool(tools, draft_tool("made", type), taken=taken_in(tools))
-    assert (tool.name, tool.directory, tool.scope) == ("made", str(tools / tool.uid), "project_tools")
+    assert (tool.name, tool.directory, tool.scope) == (
+        "made",
+        str(tools / tool.uid),
+        "project_tools",
+    )
     assert UID_PATTERN.fullmatch(tool.uid) and config(tools / tool.uid)["uid"] == tool.uid
     assert listed(tools) == [("made", None)]
     assert (tools / tool.uid / "description.md").read_text(encoding="utf-8").startswith("# made\n")
@@ -81,7 +99,9 @@ def test_a_draft_that_would_not_load_is_refused_with_all_that_is_wrong(tools: Pa
     assert str(caught.value).startswith("the new tool: ") and os.listdir(tools) == []
 
 
-def test_the_tools_directory_is_made_where_it_is_missing_and_its_parent_is_not(tmp_path: Path, home: Path) -> None:
+def test_the_tools_directory_is_made_where_it_is_missing_and_its_parent_is_not(
+    tmp_path: Path, home: Path
+) -> None:
     draft = draft_tool("x", "shell_command")
     assert create_tool(tmp_path / "tools", draft, taken=lambda _: False).name == "x"
     with pytest.raises(StorageError):
@@ -99,23 +119,39 @@ def test_a_function_becomes_a_tool_with_what_could_not_be_said(tools: Path, tmp_
 def test_p46_of_eight_processes_that_create_one_name_exactly_one_wins(tools: Path) -> None:
     code = SCAN + "authoring.create_tool(tools, draft_tool('same', 'python_script'), taken=taken)"
     running = [
-        subprocess.Popen([sys.executable, "-c", code, str(tools)], stderr=subprocess.PIPE, text=True, encoding="utf-8") for _ in range(8)
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tools)],
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        for _ in range(8)
     ]
     errors = [process.communicate()[1] for process in running]
     assert sorted(process.returncode for process in running) == [0] + [1] * 7
-    assert all("UsageError: there is already a tool called 'same'" in error for error in errors if error)
+    assert all(
+        "UsageError: there is already a tool called 'same'" in error for error in errors if error
+    )
     assert listed(tools) == [("same", None)] and len(os.listdir(tools)) == 1
 
 
 def test_p46_processes_that_create_different_names_all_win(tools: Path) -> None:
-    code = SCAN + "for n in range(3): authoring.create_tool(tools, draft_tool(f'n{sys.argv[2]}{n}', 'shell_command'), taken=taken)"
-    running = [subprocess.Popen([sys.executable, "-c", code, str(tools), str(number)]) for number in range(4)]
+    code = (
+        SCAN
+        + "for n in range(3): authoring.create_tool(tools, draft_tool(f'n{sys.argv[2]}{n}', 'shell_command'), taken=taken)"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(tools), str(number)])
+        for number in range(4)
+    ]
     assert [process.wait() for process in running] == [0] * 4
     assert listed(tools) == [(f"n{p}{n}", None) for p in range(4) for n in range(3)]
 
 
 @pytest.mark.parametrize("kind", ["fifo", "file"])
-def test_p48_a_tools_directory_that_is_none_is_a_sentence_and_never_blocks(kind: str, tools: Path) -> None:
+def test_p48_a_tools_directory_that_is_none_is_a_sentence_and_never_blocks(
+    kind: str, tools: Path
+) -> None:
     tools.rmdir()
     os.mkfifo(tools) if kind == "fifo" else tools.write_text("", encoding="utf-8")
     with pytest.raises(InvalidDocument, match="is not a directory"):
@@ -131,7 +167,9 @@ KILLED = {
 
 
 @pytest.mark.parametrize("moment", KILLED)
-def test_p45_a_kill_during_create_leaves_a_whole_tool_or_none_and_the_next_create_clears_up(moment: str, tools: Path) -> None:
+def test_p45_a_kill_during_create_leaves_a_whole_tool_or_none_and_the_next_create_clears_up(
+    moment: str, tools: Path
+) -> None:
     code = f"import os, signal\nfrom vespe.files import trees\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{KILLED[moment]}\n"
     code += "authoring.create_tool(tools, draft_tool('killed', 'python_script'), taken=taken)"
     assert killed(code, str(tools)) == -signal.SIGKILL
@@ -156,17 +194,29 @@ def test_p47_a_full_disk_leaves_nothing_and_says_so_in_one_line(tools: Path) -> 
     code = f"{SCAN}\nimport resource\nfrom vespe.errors import StorageError\nresource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
     code += "try: authoring.create_tool(tools, draft_tool('x', 'python_script'), taken=lambda _: False)\n"
     code += "except StorageError as error: print(error)"
-    done = subprocess.run([sys.executable, "-c", code, str(tools)], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tools)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert done.stdout.startswith(f"cannot make {tools}/tool-") and done.stdout.count("\n") == 1
     assert os.listdir(tools) == []
 
 
 def test_p26_renaming_changes_the_name_alone(tools: Path) -> None:
-    directory = write_tool(tools / "tool-hand", "old", tags=["a"], **{"x-mine": {"kept": 1}}, files={"notes.txt": "n"})
+    directory = write_tool(
+        tools / "tool-hand", "old", tags=["a"], **{"x-mine": {"kept": 1}}, files={"notes.txt": "n"}
+    )
     (directory / "config.json").chmod(0o600)
     before = config(directory)
     tool = rename_tool(tools, "tool-hand", name="new", taken=taken_in(tools))
-    assert (tool.name, tool.uid, config(directory)) == ("new", "tool-hand", {**before, "name": "new"})
+    assert (tool.name, tool.uid, config(directory)) == (
+        "new",
+        "tool-hand",
+        {**before, "name": "new"},
+    )
     assert list(config(directory)) == list(before)
     assert (directory / "config.json").stat().st_mode & 0o777 == 0o600
     assert sorted(os.listdir(directory)) == ["config.json", "description.md", "notes.txt"]
@@ -293,7 +343,9 @@ def test_a_name_in_a_draft_is_checked_too(tools: Path) -> None:
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_nothing_is_written_where_a_link_in_place_of_the_directory_leads(tools: Path, tmp_path: Path, linked: bool) -> None:
+def test_nothing_is_written_where_a_link_in_place_of_the_directory_leads(
+    tools: Path, tmp_path: Path, linked: bool
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     made = write_tool(elsewhere / "tool-a", "a")
     tools.rmdir()

@@ -21,7 +21,9 @@ bags = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8), min_size=2, m
         ("", []),
     ],
 )
-def test_names_and_texts_become_words_in_lower_case_without_the_commonest(text: str, words: list[str]) -> None:
+def test_names_and_texts_become_words_in_lower_case_without_the_commonest(
+    text: str, words: list[str]
+) -> None:
     assert bm25.words(text) == words
 
 
@@ -40,7 +42,9 @@ def test_a_rarer_word_makes_two_documents_more_alike() -> None:
 
 
 @given(bags)
-def test_likeness_is_symmetrical_between_none_and_one_and_whole_for_the_same_words(documents: list[list[str]]) -> None:
+def test_likeness_is_symmetrical_between_none_and_one_and_whole_for_the_same_words(
+    documents: list[list[str]],
+) -> None:
     index = bm25.Index([*documents, documents[0]])
     last = len(documents)
     assert index.alike(0, last) == pytest.approx(1.0)
@@ -48,11 +52,18 @@ def test_likeness_is_symmetrical_between_none_and_one_and_whole_for_the_same_wor
 
 
 @given(bags)
-def test_the_pairs_are_all_those_that_are_alike_enough_the_most_alike_first(documents: list[list[str]]) -> None:
+def test_the_pairs_are_all_those_that_are_alike_enough_the_most_alike_first(
+    documents: list[list[str]],
+) -> None:
     index = bm25.Index(documents)
     pairs = index.pairs(0.5)
     count = len(documents)
-    wanted = {(a, b) for a in range(count) for b in range(a + 1, count) if documents[a] and index.alike(a, b) >= 0.5}
+    wanted = {
+        (a, b)
+        for a in range(count)
+        for b in range(a + 1, count)
+        if documents[a] and index.alike(a, b) >= 0.5
+    }
     assert {(pair.first, pair.second) for pair in pairs} == wanted
     assert [pair.alike for pair in pairs] == sorted((pair.alike for pair in pairs), reverse=True)
 
@@ -69,5 +80,7 @@ def test_words_that_nearly_all_of_thousands_have_are_not_compared() -> None:
 
 
 def test_rare_words_are_compared_among_thousands_too() -> None:
-    index = bm25.Index([*(["tool", f"n{one}"] for one in range(2000)), ["tool", "double"], ["tool", "double"]])
+    index = bm25.Index(
+        [*(["tool", f"n{one}"] for one in range(2000)), ["tool", "double"], ["tool", "double"]]
+    )
     assert [(pair.first, pair.second) for pair in index.pairs(0.9)] == [(2000, 2001)]

@@ -1,4 +1,6 @@
-"""Compiling a tool's source: what a compiler is given, what it says, and the sentence where there is none."""
+"""Compiling a tool's source: what a compiler is given, what it says, and the sentence where there
+is none.
+"""
 
 import importlib.util
 import os
@@ -39,22 +41,43 @@ def test_a_build_writes_nothing_before_it_is_told_to(tmp_path: Path) -> None:
 
 
 def test_a_program_in_c_goes_through_the_compiler_as_given(tmp_path: Path) -> None:
-    made = building.build(tool(tmp_path, type="wasm", path="bin/x.wasm", source="x.c"), compiler=[stand_in(tmp_path), "--sysroot=/w"])
-    assert (made.path, made.record["compiler"], list(made.record["sources"])) == ("bin/x.wasm", "standin 1.0", ["x.c"])
+    made = building.build(
+        tool(tmp_path, type="wasm", path="bin/x.wasm", source="x.c"),
+        compiler=[stand_in(tmp_path), "--sysroot=/w"],
+    )
+    assert (made.path, made.record["compiler"], list(made.record["sources"])) == (
+        "bin/x.wasm",
+        "standin 1.0",
+        ["x.c"],
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "text", "kind", "said"),
     [
-        ("src/tool.rs", "broken", ToolExecutionError, "src/tool.rs of counts does not compile:\nsource:1: error: broken"),
+        (
+            "src/tool.rs",
+            "broken",
+            ToolExecutionError,
+            "src/tool.rs of counts does not compile:\nsource:1: error: broken",
+        ),
         ("src/main.rs", "", UsageError, "src/main.rs is the build's own file"),
         ("src/vespe.rs", None, UsageError, "there is no src/vespe.rs beside src/tool.rs"),
-        ("src/tool.rs", None, UsageError, "names the source src/tool.rs, and there is no such file"),
+        (
+            "src/tool.rs",
+            None,
+            UsageError,
+            "names the source src/tool.rs, and there is no such file",
+        ),
     ],
 )
-def test_what_cannot_be_compiled_is_a_sentence(tmp_path: Path, path: str, text: str | None, kind: type[Exception], said: str) -> None:
+def test_what_cannot_be_compiled_is_a_sentence(
+    tmp_path: Path, path: str, text: str | None, kind: type[Exception], said: str
+) -> None:
     compiler, one = stand_in(tmp_path), tool(tmp_path)
-    (tmp_path / path).write_text(text, encoding="utf-8") if text is not None else (tmp_path / path).unlink()
+    (tmp_path / path).write_text(text, encoding="utf-8") if text is not None else (
+        tmp_path / path
+    ).unlink()
     with pytest.raises(kind) as caught:
         building.build(one, compiler=[compiler])
     assert said in str(caught.value)
@@ -65,11 +88,17 @@ def test_a_tool_without_a_source_has_nothing_to_compile(tmp_path: Path) -> None:
         building.build(tool(tmp_path, type="wasm", path="x.wasm"))
 
 
-NO_ZIG = pytest.mark.skipif(importlib.util.find_spec("ziglang") is not None, reason="this Python has a C compiler: ziglang")
+NO_ZIG = pytest.mark.skipif(
+    importlib.util.find_spec("ziglang") is not None, reason="this Python has a C compiler: ziglang"
+)
 
 
-@pytest.mark.parametrize("details", [{}, pytest.param({"type": "wasm", "path": "x.wasm", "source": "x.c"}, marks=NO_ZIG)])
-def test_where_there_is_no_compiler_the_hint_says_what_to_install(tmp_path: Path, details: Any) -> None:
+@pytest.mark.parametrize(
+    "details", [{}, pytest.param({"type": "wasm", "path": "x.wasm", "source": "x.c"}, marks=NO_ZIG)]
+)
+def test_where_there_is_no_compiler_the_hint_says_what_to_install(
+    tmp_path: Path, details: Any
+) -> None:
     with pytest.raises(Refused, match="there is no") as caught:
         building.build(tool(tmp_path, **details), environ={"PATH": str(tmp_path)})
     assert "install" in caught.value.hint
@@ -89,14 +118,22 @@ CARGO = """[package]\nname = "counts"\nversion = "0.1.0"\nedition = "2021"\n[dep
 
 
 @needs_rust
-@pytest.mark.skipif(not os.access("/usr/bin/cargo", os.X_OK), reason="no cargo beside the system's rustc")
-def test_a_package_of_cargo_is_compiled_with_what_it_depends_on_and_its_lock_is_kept(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not os.access("/usr/bin/cargo", os.X_OK), reason="no cargo beside the system's rustc"
+)
+def test_a_package_of_cargo_is_compiled_with_what_it_depends_on_and_its_lock_is_kept(
+    tmp_path: Path,
+) -> None:
     one, library = tool(tmp_path), tmp_path / "twice" / "src"
     library.mkdir(parents=True)
     (library / "lib.rs").write_text("pub fn twice(n: i64) -> i64 { n * 2 }\n", encoding="utf-8")
-    (library.parent / "Cargo.toml").write_text(CARGO.partition("[dep")[0].replace("counts", "twice"), encoding="utf-8")
+    (library.parent / "Cargo.toml").write_text(
+        CARGO.partition("[dep")[0].replace("counts", "twice"), encoding="utf-8"
+    )
     (tmp_path / "Cargo.toml").write_text(CARGO, encoding="utf-8")
-    made = building.build(one, environ=os.environ | {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+    made = building.build(
+        one, environ=os.environ | {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    )
     assert made.module.startswith(b"\0asm") and len(made.module) < 400_000  # it has no symbols
     building.write(one, made)
     assert 'name = "twice"' in (tmp_path / "Cargo.lock").read_text(encoding="utf-8")
@@ -104,11 +141,15 @@ def test_a_package_of_cargo_is_compiled_with_what_it_depends_on_and_its_lock_is_
 
 
 @pytest.mark.parametrize("name", ["wasm32-wasi", "wasm32-wasip1"])
-def test_a_compiler_that_is_named_compiles_to_the_target_that_it_has(tmp_path: Path, name: str) -> None:
+def test_a_compiler_that_is_named_compiles_to_the_target_that_it_has(
+    tmp_path: Path, name: str
+) -> None:
     (tmp_path / "lib" / "rustlib" / name / "lib").mkdir(parents=True)
     compiler = Path(stand_in(tmp_path))
     sysroot = f'if "sysroot" in sys.argv: sys.exit(print({str(tmp_path)!r}))\n'
-    compiler.write_text(compiler.read_text(encoding="utf-8").replace("if ", sysroot + "if ", 1), encoding="utf-8")
+    compiler.write_text(
+        compiler.read_text(encoding="utf-8").replace("if ", sysroot + "if ", 1), encoding="utf-8"
+    )
     made = building.build(tool(tmp_path), compiler=[str(compiler)])
     assert made.record["compiler"] == f"standin 1.0, {name}"
 
@@ -126,4 +167,8 @@ def test_the_template_compiles_to_the_same_bytes_twice_wherever_it_is(tmp_path: 
     for name in ("one", "another"):
         (tmp_path / name).mkdir()
         made.append(building.build(tool(tmp_path / name), environ=os.environ).module)
-    assert made[0] == made[1] and made[0].startswith(b"\0asm") and made[0].count(str(tmp_path).encode()) == 0
+    assert (
+        made[0] == made[1]
+        and made[0].startswith(b"\0asm")
+        and made[0].count(str(tmp_path).encode()) == 0
+    )

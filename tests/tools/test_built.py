@@ -18,13 +18,17 @@ def made(directory: Path, details: dict[str, Any] = RUST) -> Path:
         (directory / path).parent.mkdir(exist_ok=True)
         (directory / path).write_text(path, encoding="utf-8")
     sources = built.read_sources(str(directory), details)
-    record = built.record_of(details, sources, (directory / built.module_of(details)).read_bytes(), compiler="c 1")
+    record = built.record_of(
+        details, sources, (directory / built.module_of(details)).read_bytes(), compiler="c 1"
+    )
     (directory / built.RECORD).write_text(strict_json.dump_json(record), encoding="utf-8")
     return directory
 
 
 @pytest.mark.parametrize("details", [RUST, C])
-def test_a_build_that_fits_says_nothing_whatever_happens_to_other_files(tmp_path: Path, details: dict[str, Any]) -> None:
+def test_a_build_that_fits_says_nothing_whatever_happens_to_other_files(
+    tmp_path: Path, details: dict[str, Any]
+) -> None:
     made(tmp_path, details)
     (tmp_path / "notes.md").write_text("other", encoding="utf-8")
     assert list(built.stale(str(tmp_path), details)) == []
@@ -44,7 +48,9 @@ def test_a_build_that_fits_says_nothing_whatever_happens_to_other_files(tmp_path
         ("build.json", '{"sources": 3}', "not the one that was built"),
     ],
 )
-def test_what_no_longer_holds_is_told(tmp_path: Path, path: str, text: str | None, said: str) -> None:
+def test_what_no_longer_holds_is_told(
+    tmp_path: Path, path: str, text: str | None, said: str
+) -> None:
     file = made(tmp_path) / path
     file.write_text(text, encoding="utf-8") if text is not None else file.unlink()
     assert any(said in one for one in built.stale(str(tmp_path), RUST))

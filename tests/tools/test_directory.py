@@ -51,7 +51,9 @@ def test_a_good_tool_is_loaded_listed_and_allowed_by_the_published_schema(case: 
 def test_a_bad_tool_is_told_with_its_place_by_all_who_read_it(case: Path) -> None:
     expected = expectation(case)
     _, problems = tool_directory.check(case)
-    assert any(one.pointer == expected["pointer"] and expected["says"] in str(one) for one in problems), problems
+    assert any(
+        one.pointer == expected["pointer"] and expected["says"] in str(one) for one in problems
+    ), problems
     with pytest.raises(InvalidTool) as caught:
         tool_directory.load(case)
     assert caught.value.problems == tuple(map(str, problems))
@@ -84,9 +86,23 @@ def test_the_cases_are_many_and_most_can_be_told_by_the_schema() -> None:
     [
         (
             "kit",
-            {"kit_id": "file_io", "version": "1.0.0", "x": 1, "allow_types": [], "allow_hosts": ["a.org:80", "[::1]"], "secrets": ["A"]},
+            {
+                "kit_id": "file_io",
+                "version": "1.0.0",
+                "x": 1,
+                "allow_types": [],
+                "allow_hosts": ["a.org:80", "[::1]"],
+                "secrets": ["A"],
+            },
             [{}, {"kit_id": "File"}, {"kit_id": "project_tools"}, {"kit_id": "a", "name": 1}]
-            + [{"kit_id": "a", **bad} for bad in ({"allow_types": ["x"]}, {"allow_hosts": ["https://a.org"]}, {"secrets": ["A-B"]})],
+            + [
+                {"kit_id": "a", **bad}
+                for bad in (
+                    {"allow_types": ["x"]},
+                    {"allow_hosts": ["https://a.org"]},
+                    {"secrets": ["A-B"]},
+                )
+            ],
         ),
         (
             "project",
@@ -100,21 +116,42 @@ def test_the_cases_are_many_and_most_can_be_told_by_the_schema() -> None:
         ),
         (
             "lock",
-            {"version": 1, "kits": {"a": {"source": "gh:o/r", "ref": "v1", "commit": "a" * 40, "digest": "v1:" + "0" * 64}}},
+            {
+                "version": 1,
+                "kits": {
+                    "a": {
+                        "source": "gh:o/r",
+                        "ref": "v1",
+                        "commit": "a" * 40,
+                        "digest": "v1:" + "0" * 64,
+                    }
+                },
+            },
             [{}, {"kits": {"a": {"source": "x"}}}, {"kits": {"A": {}}}],
         ),
     ],
 )
-def test_the_published_schemas_take_what_is_meant_and_refuse_what_is_not(name: str, good: Any, bad: list[Any]) -> None:
+def test_the_published_schemas_take_what_is_meant_and_refuse_what_is_not(
+    name: str, good: Any, bad: list[Any]
+) -> None:
     validator = published(name)
     assert validator.violations(good) == []
     assert [document for document in bad if validator.is_valid(document)] == []
 
 
 def test_the_published_project_schema_marks_what_only_the_user_may_set() -> None:
-    properties = json.loads((DATA / "project.schema.json").read_text(encoding="utf-8"))["properties"]
+    properties = json.loads((DATA / "project.schema.json").read_text(encoding="utf-8"))[
+        "properties"
+    ]
     restricted = {key for key, schema in properties.items() if schema.get("x-restricted")}
-    assert {"base_url", "api_key_env", "env_passthrough", "network", "trust", "install_root"} <= restricted
+    assert {
+        "base_url",
+        "api_key_env",
+        "env_passthrough",
+        "network",
+        "trust",
+        "install_root",
+    } <= restricted
 
 
 # Loading
@@ -128,12 +165,35 @@ def test_a_tool_is_loaded_with_all_that_its_config_says(tmp_path: Path) -> None:
         "limits": {"timeout_s": 2, "max_output_bytes": 9},
         "x": [1],
     }
-    directory = write_tool(tmp_path / "tool-a", "a", implementation=SHELL, annotations={"title": "A"}, examples=[{"input": {}}], **extra)
+    directory = write_tool(
+        tmp_path / "tool-a",
+        "a",
+        implementation=SHELL,
+        annotations={"title": "A"},
+        examples=[{"input": {}}],
+        **extra,
+    )
     tool = tool_directory.load(directory, scope="files", kit_id="files")
-    assert (tool.name, tool.version, tool.tags, tool.secrets, tool.timeout_s, tool.max_output_bytes) == ("a", "1.2", ("a",), ("KEY",), 2, 9)
-    assert (tool.scope, tool.kit_id, tool.annotations, tool.examples) == ("files", "files", {"title": "A"}, ({"input": {}},))
+    assert (
+        tool.name,
+        tool.version,
+        tool.tags,
+        tool.secrets,
+        tool.timeout_s,
+        tool.max_output_bytes,
+    ) == ("a", "1.2", ("a",), ("KEY",), 2, 9)
+    assert (tool.scope, tool.kit_id, tool.annotations, tool.examples) == (
+        "files",
+        "files",
+        {"title": "A"},
+        ({"input": {}},),
+    )
     assert tool.implementation is not None
-    assert (tool.implementation.type, tool.implementation.entrypoint, tool.implementation.path) == ("shell_command", "echo", None)
+    assert (tool.implementation.type, tool.implementation.entrypoint, tool.implementation.path) == (
+        "shell_command",
+        "echo",
+        None,
+    )
     assert tool.document["x"] == [1]
 
 
@@ -152,11 +212,15 @@ def test_a_tool_that_names_another_kit_is_broken_in_this_one(tmp_path: Path) -> 
     assert tool_directory.check(directory)[1] == []
     (problem,) = tool_directory.check(directory, kit_id="files")[1]
     assert problem.pointer == "/kit_id"
-    assert "files" in str(tool_directory.read_entry(directory, scope="files", kit_id="files").problem)
+    assert "files" in str(
+        tool_directory.read_entry(directory, scope="files", kit_id="files").problem
+    )
 
 
 def test_a_broken_tool_still_tells_its_name_type_and_description(tmp_path: Path) -> None:
-    directory = write_tool(tmp_path / "tool-a", "still_here", implementation={"type": "shell_command"})
+    directory = write_tool(
+        tmp_path / "tool-a", "still_here", implementation={"type": "shell_command"}
+    )
     entry = tool_directory.read_entry(directory, scope="project_tools", kit_id=None)
     assert (entry.name, entry.type, entry.description) == (
         "still_here",
@@ -166,7 +230,13 @@ def test_a_broken_tool_still_tells_its_name_type_and_description(tmp_path: Path)
     assert entry.problem is not None
 
 
-@pytest.mark.parametrize("config", ['{"name": 3, "implementation_details": 4}', '{"name": null, "implementation_details": {"type": []}}'])
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"name": 3, "implementation_details": 4}',
+        '{"name": null, "implementation_details": {"type": []}}',
+    ],
+)
 def test_what_is_not_known_is_null(config: str, tmp_path: Path) -> None:
     (tmp_path / "tool-a").mkdir()
     (tmp_path / "tool-a" / "config.json").write_text(config, encoding="utf-8")
@@ -176,7 +246,9 @@ def test_what_is_not_known_is_null(config: str, tmp_path: Path) -> None:
 
 def test_many_problems_are_told_shortly_in_a_listing(tmp_path: Path) -> None:
     directory = write_tool(tmp_path / "tool-a", implementation=SHELL, tags=list(range(50)))
-    assert "and 45 more (`vespe lint` shows all)" in str(tool_directory.read_entry(directory, scope="s", kit_id=None).problem)
+    assert "and 45 more (`vespe lint` shows all)" in str(
+        tool_directory.read_entry(directory, scope="s", kit_id=None).problem
+    )
     assert len(tool_directory.check(directory)[1]) == 50
 
 
@@ -203,7 +275,9 @@ def test_p48_a_fifo_named_config_json_is_reported_broken(tmp_path: Path) -> None
     assert listed(tmp_path / "tool-a") == "config.json: is not a regular file"
 
 
-def test_p48_a_socket_named_config_json_is_reported_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p48_a_socket_named_config_json_is_reported_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(bare(tmp_path))
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("config.json")
@@ -218,13 +292,19 @@ def test_p48_a_directory_named_config_json_is_reported_broken(tmp_path: Path) ->
 def test_p48_a_link_named_config_json_is_reported_broken(tmp_path: Path) -> None:
     good = write_tool(tmp_path / "tool-b", implementation=SHELL)
     os.symlink(good / "config.json", bare(tmp_path) / "config.json")
-    assert listed(tmp_path / "tool-a") == "config.json: is a symbolic link, which Vespe does not follow"
+    assert (
+        listed(tmp_path / "tool-a")
+        == "config.json: is a symbolic link, which Vespe does not follow"
+    )
 
 
 def test_p48_a_tool_directory_that_is_a_link_is_reported_broken(tmp_path: Path) -> None:
     write_tool(tmp_path / "elsewhere" / "tool-a", implementation=SHELL)
     os.symlink(tmp_path / "elsewhere" / "tool-a", tmp_path / "tool-a")
-    assert listed(tmp_path / "tool-a") == "the tool's directory is a symbolic link, which Vespe does not follow"
+    assert (
+        listed(tmp_path / "tool-a")
+        == "the tool's directory is a symbolic link, which Vespe does not follow"
+    )
 
 
 def test_p48_a_config_json_that_is_too_large_or_missing_is_reported_broken(tmp_path: Path) -> None:
@@ -270,7 +350,12 @@ def test_p17_a_script_behind_a_linked_directory_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("path", "says"), [("gone.py", "No such file"), ("main.py/x.py", "not a directory"), ("d.py", "not a regular file")]
+    ("path", "says"),
+    [
+        ("gone.py", "No such file"),
+        ("main.py/x.py", "not a directory"),
+        ("d.py", "not a regular file"),
+    ],
 )
 def test_a_script_that_is_not_there_is_told(path: str, says: str, tmp_path: Path) -> None:
     directory = script_at(tmp_path, path)
@@ -292,8 +377,16 @@ def test_a_verdict_is_a_matter_of_the_bytes_alone(tmp_path: Path) -> None:
     config = (directory / "config.json").read_bytes()
     (directory / "main.py").unlink()
     verdict = tool_directory.verdict(config, uid="tool-a", kit_id=None)
-    assert verdict == ("run", "The run tool, written by hand for a test.", "python_script", None, "main.py")
-    assert "No such file" in str(tool_directory.read_entry(directory, scope="s", kit_id=None).problem)
+    assert verdict == (
+        "run",
+        "The run tool, written by hand for a test.",
+        "python_script",
+        None,
+        "main.py",
+    )
+    assert "No such file" in str(
+        tool_directory.read_entry(directory, scope="s", kit_id=None).problem
+    )
 
 
 KEYS = (
@@ -322,14 +415,23 @@ def nearly(source: Nonsense) -> dict[str, Any]:
         "args": lambda: source.choice((source.anything(), source.fields(args))),
     }
     given = source.choice((source.anything(), {"type": "object", "properties": source.anything()}))
-    made = {"type": source.choice(("python_script", "shell_command", "http_request", "x")), **source.fields(details)}
-    return {"schema": {"input": given}, **source.fields({"implementation_details": lambda: made}, 0.7)}
+    made = {
+        "type": source.choice(("python_script", "shell_command", "http_request", "x")),
+        **source.fields(details),
+    }
+    return {
+        "schema": {"input": given},
+        **source.fields({"implementation_details": lambda: made}, 0.7),
+    }
 
 
 def test_p19_no_bytes_make_the_validator_raise() -> None:
     for seed in range(400):
         source = Nonsense(seed)
-        junk = (source.randbytes(source.randint(0, 60)), source.text(60).encode("utf-8", "surrogatepass"))
+        junk = (
+            source.randbytes(source.randint(0, 60)),
+            source.text(60).encode("utf-8", "surrogatepass"),
+        )
         for config in (*junk, json.dumps(nearly(source)).encode()):
             assert tool_directory.verdict(config, uid="tool-a", kit_id=None).problem, seed
 
@@ -341,7 +443,10 @@ def test_the_published_schema_allows_whatever_the_validator_allows() -> None:
         drawn = nearly(source)
         kept = {name: drawn[name] for name in source.sample(sorted(drawn), min(len(drawn), 2))}
         whole = {"uid": "tool-a", "name": "a", "schema": {"input": {"type": "object"}}, **kept}
-        if tool_directory.verdict(json.dumps(whole).encode(), uid="tool-a", kit_id=None).problem is None:
+        if (
+            tool_directory.verdict(json.dumps(whole).encode(), uid="tool-a", kit_id=None).problem
+            is None
+        ):
             assert published("tool").violations(whole) == [], seed
             allowed += 1
     assert allowed > 10
@@ -354,7 +459,9 @@ def test_importing_the_module_loads_no_validator() -> None:
 
 def test_what_was_judged_already_is_read_as_loading_reads_it(tmp_path: Path) -> None:
     directory = python_tool(tmp_path / "tool-a", "a", "return 1")
-    assert tool_directory.load_judged(directory, scope="s") == tool_directory.load(directory, scope="s")
+    assert tool_directory.load_judged(directory, scope="s") == tool_directory.load(
+        directory, scope="s"
+    )
     (directory / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(InvalidDocument):
         tool_directory.load_judged(directory)

@@ -30,29 +30,52 @@ def details(draft: Draft) -> Any:
 
 def test_a_python_draft_is_its_template() -> None:
     draft = draft_tool("count-it", "python_script")
-    assert details(draft) == {"type": "python_script", "path": "count_it.py", "entrypoint": "count_it", "args": {}}
+    assert details(draft) == {
+        "type": "python_script",
+        "path": "count_it.py",
+        "entrypoint": "count_it",
+        "args": {},
+    }
     assert draft.document["schema"]["input"]["properties"].keys() == {"text"}
     assert draft.document["schema"]["output"]["required"] == ["characters", "words", "lines"]
     assert b"def count_it(" in draft.files["count_it.py"].data
 
 
 def test_the_users_words_replace_the_templates() -> None:
-    fields = {"description": "Mine.", "path": "mine.py", "entrypoint": "go", "args": {"depth": 1}, "schema": SCHEMA}
+    fields = {
+        "description": "Mine.",
+        "path": "mine.py",
+        "entrypoint": "go",
+        "args": {"depth": 1},
+        "schema": SCHEMA,
+    }
     draft = draft_tool("x", "python_script", fields=fields)
     assert (draft.document["description"], draft.document["schema"]) == ("Mine.", {"input": SCHEMA})
-    assert details(draft) == {"type": "python_script", "path": "mine.py", "entrypoint": "go", "args": {"depth": 1}}
+    assert details(draft) == {
+        "type": "python_script",
+        "path": "mine.py",
+        "entrypoint": "go",
+        "args": {"depth": 1},
+    }
     assert b"def go(**inputs" in draft.files["mine.py"].data
 
 
 def test_fixed_arguments_alone_leave_no_inputs() -> None:
-    assert draft_tool("x", "python_script", fields={"args": {"a": 1}}).document["schema"]["input"]["properties"] == {}
+    assert (
+        draft_tool("x", "python_script", fields={"args": {"a": 1}}).document["schema"]["input"][
+            "properties"
+        ]
+        == {}
+    )
 
 
 def test_a_schema_may_be_given_with_its_output() -> None:
     pair = {"input": SCHEMA, "output": {"type": "integer"}}
     assert draft_tool("x", "shell_command", fields={"schema": pair}).document["schema"] == pair
     inputs = {"type": "object", "properties": {"input": {"type": "string"}}}
-    assert draft_tool("x", "http_request", fields={"schema": inputs}).document["schema"] == {"input": inputs}
+    assert draft_tool("x", "http_request", fields={"schema": inputs}).document["schema"] == {
+        "input": inputs
+    }
 
 
 def test_a_function_gives_name_description_and_schemas(here: str) -> None:
@@ -64,52 +87,89 @@ def test_a_function_gives_name_description_and_schemas(here: str) -> None:
 
 
 def test_a_function_may_get_another_name_and_description(here: str) -> None:
-    draft = draft_from_function(f"{here}/calc.py:calc", name="sum-up", fields={"description": "Sum."})
-    assert (draft.name, draft.document["name"], draft.document["description"]) == ("sum-up", "sum-up", "Sum.")
+    draft = draft_from_function(
+        f"{here}/calc.py:calc", name="sum-up", fields={"description": "Sum."}
+    )
+    assert (draft.name, draft.document["name"], draft.document["description"]) == (
+        "sum-up",
+        "sum-up",
+        "Sum.",
+    )
     assert details(draft)["entrypoint"] == "calc"
 
 
 def test_what_is_fixed_is_no_input(here: str) -> None:
-    schema = draft_from_function("calc.py:calc", fields={"args": {"a": 1}}, directory=here).document["schema"]["input"]
-    assert schema == {"type": "object", "properties": {"b": {"type": "number", "default": 2}}, "additionalProperties": False}
+    schema = draft_from_function(
+        "calc.py:calc", fields={"args": {"a": 1}}, directory=here
+    ).document["schema"]["input"]
+    assert schema == {
+        "type": "object",
+        "properties": {"b": {"type": "number", "default": 2}},
+        "additionalProperties": False,
+    }
 
 
 def test_a_path_that_exists_is_copied_and_its_only_function_read(here: str) -> None:
     draft = draft_tool("add", "python_script", fields={"path": "calc.py"}, directory=here)
     assert (details(draft)["entrypoint"], details(draft)["path"]) == ("calc", "calc.py")
     Path(here, "two.py").write_text("def add(): ...\ndef other(): ...\n", encoding="utf-8")
-    assert details(draft_tool("add", "python_script", fields={"path": "two.py"}, directory=here))["entrypoint"] == "add"
+    assert (
+        details(draft_tool("add", "python_script", fields={"path": "two.py"}, directory=here))[
+            "entrypoint"
+        ]
+        == "add"
+    )
     with pytest.raises(InvalidDocument, match="has no function called 'third'"):
         draft_tool("third", "python_script", fields={"path": "two.py"}, directory=here)
 
 
 def test_a_program_of_ones_own_is_copied_and_made_executable(here: str) -> None:
-    draft = draft_tool("hi", "shell_command", fields={"path": "run.sh", "args": {"argv": ["{name}"]}}, directory=here)
-    assert details(draft) == {"type": "shell_command", "path": "run.sh", "args": {"argv": ["{name}"]}}
-    assert draft.files["run.sh"].executable and draft.document["schema"]["input"]["required"] == ["name"]
+    draft = draft_tool(
+        "hi",
+        "shell_command",
+        fields={"path": "run.sh", "args": {"argv": ["{name}"]}},
+        directory=here,
+    )
+    assert details(draft) == {
+        "type": "shell_command",
+        "path": "run.sh",
+        "args": {"argv": ["{name}"]},
+    }
+    assert draft.files["run.sh"].executable and draft.document["schema"]["input"]["required"] == [
+        "name"
+    ]
 
 
 def test_a_program_found_on_path_is_named_and_not_copied() -> None:
     draft = draft_tool("now", "shell_command", fields={"entrypoint": "date"})
-    assert (details(draft), dict(draft.files)) == ({"type": "shell_command", "entrypoint": "date", "args": {"argv": []}}, {})
+    assert (details(draft), dict(draft.files)) == (
+        {"type": "shell_command", "entrypoint": "date", "args": {"argv": []}},
+        {},
+    )
 
 
 def test_a_url_of_ones_own_gives_the_inputs() -> None:
-    draft = draft_tool("get", "http_request", fields={"path": "https://example.org/{id}", "entrypoint": "DELETE"})
+    draft = draft_tool(
+        "get", "http_request", fields={"path": "https://example.org/{id}", "entrypoint": "DELETE"}
+    )
     assert details(draft)["entrypoint"] == "DELETE"
     assert draft.document["schema"]["input"]["required"] == ["id"]
 
 
 def test_what_stays_behind_is_named(here: str) -> None:
     Path(here, "beside.py").write_text("", encoding="utf-8")
-    Path(here, "uses.py").write_text("import beside, json\nfrom . import x\ndef uses(): ...\n", encoding="utf-8")
+    Path(here, "uses.py").write_text(
+        "import beside, json\nfrom . import x\ndef uses(): ...\n", encoding="utf-8"
+    )
     notes = draft_from_function("uses.py:uses", directory=here).notes
     assert [note.split(" from ")[0] for note in notes] == ["it imports beside", "it imports .x"]
 
 
 @pytest.fixture
 def package(here: str) -> Path:
-    """A directory whose package `app` has a function that imports its package, and one that does so when it runs."""
+    """A directory whose package `app` has a function that imports its package, and one that does so
+    when it runs.
+    """
     for name, text in {
         "__init__.py": "",
         "rates.py": "VAT = 3\n",
@@ -122,7 +182,9 @@ def package(here: str) -> Path:
 
 
 @pytest.mark.parametrize("module", ["top", "inner"])
-def test_a_function_that_imports_its_own_package_is_told_that_this_is_not_copied(module: str, package: Path) -> None:
+def test_a_function_that_imports_its_own_package_is_told_that_this_is_not_copied(
+    module: str, package: Path
+) -> None:
     (note,) = draft_from_function(f"app/{module}.py:tax", directory=str(package)).notes
     assert "imports app.rates" in note and "in-process" in note
 
@@ -136,7 +198,9 @@ def test_a_module_s_name_is_refused_with_the_file_to_name_and_the_hint_works(pac
 
 def test_a_link_to_the_users_own_file_is_followed(here: str) -> None:
     os.symlink("calc.py", os.path.join(here, "link.py"))
-    assert draft_from_function("link.py:calc", directory=here).files["link.py"].data == CALC.encode()
+    assert (
+        draft_from_function("link.py:calc", directory=here).files["link.py"].data == CALC.encode()
+    )
 
 
 BAD_NAMES = ["", "1a", "a b", "a/b", "../a", "a\n", "é", "a" * 65, "-a", "a.b", "\u202ea"]
@@ -173,14 +237,19 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("type", "fields", "reason"), REFUSED, ids=str)
-def test_what_cannot_be_is_refused_in_a_sentence(type: str, fields: dict[str, Any], reason: str, here: str) -> None:
+def test_what_cannot_be_is_refused_in_a_sentence(
+    type: str, fields: dict[str, Any], reason: str, here: str
+) -> None:
     Path(here, "config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         draft_tool("x", type, fields=fields, directory=here)
     assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("source", ["calc", "calc.py", "calc.py:", ":calc", "calc.py:a b", "gone.py:calc", "dir/gone.py:calc"])
+@pytest.mark.parametrize(
+    "source",
+    ["calc", "calc.py", "calc.py:", ":calc", "calc.py:a b", "gone.py:calc", "dir/gone.py:calc"],
+)
 def test_a_source_that_names_no_function_is_refused(source: str, here: str) -> None:
     with pytest.raises(UsageError):
         draft_from_function(source, directory=here)
@@ -208,7 +277,10 @@ def test_the_page_for_people_has_a_row_for_each_input() -> None:
         "c": {"type": ["integer", "null"]},
         "d": True,
     }
-    document = {"description": "Do it.", "schema": {"input": {"type": "object", "properties": properties, "required": ["b"]}}}
+    document = {
+        "description": "Do it.",
+        "schema": {"input": {"type": "object", "properties": properties, "required": ["b"]}},
+    }
     assert describe("do", document).splitlines() == [
         "# do",
         "",
@@ -226,22 +298,43 @@ def test_the_page_for_people_has_a_row_for_each_input() -> None:
 
 
 def test_the_page_of_a_tool_without_inputs_has_no_table() -> None:
-    assert describe("do", {"description": "Do it.", "schema": {"input": {"type": "object"}}}) == "# do\n\nDo it.\n"
-    assert describe("do", {"description": "Do it.", "schema": {"input": True}}) == "# do\n\nDo it.\n"
+    assert (
+        describe("do", {"description": "Do it.", "schema": {"input": {"type": "object"}}})
+        == "# do\n\nDo it.\n"
+    )
+    assert (
+        describe("do", {"description": "Do it.", "schema": {"input": True}}) == "# do\n\nDo it.\n"
+    )
 
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(alphabet="ab{}$:|\udc00\n", max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "input", "properties", "required", "argv"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "input", "properties", "required", "argv"]), inner)
+    ),
     max_leaves=8,
 )
-OBJECTS = st.dictionaries(st.sampled_from(["argv", "stdin", "query", "input", "properties", "required", "type"]), JSON)
+OBJECTS = st.dictionaries(
+    st.sampled_from(["argv", "stdin", "query", "input", "properties", "required", "type"]), JSON
+)
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.sampled_from(["python_script", "shell_command", "http_request"]), OBJECTS, OBJECTS, st.text(max_size=5))
-def test_p19_any_schema_and_arguments_make_a_draft_to_judge(type: str, schema: Any, args: Any, text: str) -> None:
-    draft = draft_tool("x", type, fields={"schema": schema, "args": args, "description": "\udc00" + text.replace("\0", "")})
+@given(
+    st.sampled_from(["python_script", "shell_command", "http_request"]),
+    OBJECTS,
+    OBJECTS,
+    st.text(max_size=5),
+)
+def test_p19_any_schema_and_arguments_make_a_draft_to_judge(
+    type: str, schema: Any, args: Any, text: str
+) -> None:
+    draft = draft_tool(
+        "x",
+        type,
+        fields={"schema": schema, "args": args, "description": "\udc00" + text.replace("\0", "")},
+    )
     assert draft.document["implementation_details"]["args"] == args
     assert describe("x", draft.document).encode()
 

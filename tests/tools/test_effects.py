@@ -11,7 +11,14 @@ from vespe.tools.fields import EFFECTS, found_in_fields
 READS, WRITES, CLOSED = {"readOnlyHint": True}, {"readOnlyHint": False}, {"openWorldHint": False}
 
 
-def tool(name: str = "thing", *, arguments: Any = (), kind: str | None = None, method: str | None = None, **more: Any) -> Tool:
+def tool(
+    name: str = "thing",
+    *,
+    arguments: Any = (),
+    kind: str | None = None,
+    method: str | None = None,
+    **more: Any,
+) -> Tool:
     schema = {"type": "object", "properties": {argument: {} for argument in arguments}}
     runs = None if kind is None else Implementation(type=kind, entrypoint=method)
     return Tool(uid="", name=name, description="", input_schema=schema, implementation=runs, **more)
@@ -29,13 +36,22 @@ def effects(*given: Any, **more: Any) -> set[str]:
         ({"annotations": READS | CLOSED, "permissions": {"read": ["~/mail"]}}, {"reads_private"}),
         ({"annotations": READS | CLOSED, "permissions": {"read": ["../other"]}}, {"reads_private"}),
         ({"annotations": READS | CLOSED, "permissions": {"read": [".", "docs"]}}, set()),
-        ({"annotations": READS | CLOSED, "permissions": {"network": ["api.example.org"]}}, {"sends_out"}),
+        (
+            {"annotations": READS | CLOSED, "permissions": {"network": ["api.example.org"]}},
+            {"sends_out"},
+        ),
         ({"annotations": READS | CLOSED, "permissions": {"network": []}}, set()),
         ({"annotations": READS, "kind": "http_request"}, {"sends_out", "reads_untrusted"}),
-        ({"annotations": WRITES | CLOSED, "kind": "http_request", "method": "POST"}, {"sends_out", "writes", "destructive"}),
+        (
+            {"annotations": WRITES | CLOSED, "kind": "http_request", "method": "POST"},
+            {"sends_out", "writes", "destructive"},
+        ),
         ({"annotations": READS | {"openWorldHint": True}}, {"reads_untrusted"}),
         ({"annotations": READS}, {"reads_untrusted"}),
-        ({"annotations": WRITES | {"openWorldHint": True, "destructiveHint": False}}, {"reads_untrusted", "sends_out", "writes"}),
+        (
+            {"annotations": WRITES | {"openWorldHint": True, "destructiveHint": False}},
+            {"reads_untrusted", "sends_out", "writes"},
+        ),
         ({"annotations": WRITES | CLOSED}, {"writes", "destructive"}),
         ({"annotations": CLOSED, "permissions": {"write": ["."]}}, {"writes"}),
         ({}, {"reads_untrusted", "writes"}),
@@ -60,7 +76,9 @@ def test_what_a_tool_declares_decides(facts: Any, wanted: set[str]) -> None:
         ("add_numbers", ["a", "b"], {"writes"}),
     ],
 )
-def test_where_a_tool_declares_nothing_its_words_do(name: str, arguments: list[str], wanted: set[str]) -> None:
+def test_where_a_tool_declares_nothing_its_words_do(
+    name: str, arguments: list[str], wanted: set[str]
+) -> None:
     assert effects(name, arguments=arguments) == wanted
 
 
@@ -70,7 +88,10 @@ def test_a_tool_that_says_that_it_is_closed_is_believed_over_its_words(name: str
 
 
 def test_config_json_corrects_what_is_derived() -> None:
-    assert effects("send_email", document={"effects": ["writes", "reads_private"]}) == {"writes", "reads_private"}
+    assert effects("send_email", document={"effects": ["writes", "reads_private"]}) == {
+        "writes",
+        "reads_private",
+    }
     assert effects("send_email", document={"effects": []}) == set()
 
 
@@ -81,12 +102,23 @@ def test_each_effect_has_its_reason_and_they_have_one_order() -> None:
 
 
 def test_effects_and_queries_that_are_none_are_refused() -> None:
-    document = {"uid": "tool-a", "name": "a", "schema": {"input": {}}, "effects": ["sends_out", "flies"], "queries": [""]}
-    assert {found[0] for found in found_in_fields(document, uid="tool-a", kit_id=None)} == {"/effects/1", "/queries/0"}
+    document = {
+        "uid": "tool-a",
+        "name": "a",
+        "schema": {"input": {}},
+        "effects": ["sends_out", "flies"],
+        "queries": [""],
+    }
+    assert {found[0] for found in found_in_fields(document, uid="tool-a", kit_id=None)} == {
+        "/effects/1",
+        "/queries/0",
+    }
 
 
 def test_what_is_proved_to_reach_nobody_sends_nothing_out() -> None:
     shut = tool("send_mail", kind="shell_command", permissions={"network": []}, arguments=["url"])
-    assert "sends_out" not in effects_of(shut, held=True) and "sends_out" not in effects("send_mail", kind="wasm")
+    assert "sends_out" not in effects_of(shut, held=True) and "sends_out" not in effects(
+        "send_mail", kind="wasm"
+    )
     unsaid = tool("send_mail", kind="shell_command")
     assert "sends_out" in effects_of(unsaid, held=True)

@@ -15,7 +15,9 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def found(document: dict[str, Any], *, uid: str = UID, kit_id: str | None = None) -> list[tuple[str, str]]:
+def found(
+    document: dict[str, Any], *, uid: str = UID, kit_id: str | None = None
+) -> list[tuple[str, str]]:
     return [(one[0], one[1]) for one in fields.found_in_fields(document, uid=uid, kit_id=kit_id)]
 
 
@@ -26,7 +28,9 @@ def test_p13_a_hostile_uid_is_refused_whatever_the_document_says(uid: str) -> No
     assert any("a uid is" in message for _, message in found({**LEAST, "uid": uid}, uid=uid))
 
 
-@pytest.mark.parametrize("uid", ["tool-a", "tool-0", "tool-uid_write_file", "tool-" + "f" * 32, "tool-" + "a" * 59])
+@pytest.mark.parametrize(
+    "uid", ["tool-a", "tool-0", "tool-uid_write_file", "tool-" + "f" * 32, "tool-" + "a" * 59]
+)
 def test_p13_a_readable_uid_and_a_long_one_are_taken(uid: str) -> None:
     assert found({**LEAST, "uid": uid}, uid=uid) == []
 
@@ -42,13 +46,27 @@ def test_a_tool_of_a_kit_may_leave_the_kit_out_but_not_name_another() -> None:
 
 
 def test_everything_wrong_is_told_at_once() -> None:
-    pointers = [pointer for pointer, _ in found({"uid": 1, "name": 2, "tags": 3, "limits": {"timeout_s": 0, "max_output_bytes": 0}})]
-    assert pointers == ["/uid", "/name", "/tags", "/limits/timeout_s", "/limits/max_output_bytes", ""]
+    pointers = [
+        pointer
+        for pointer, _ in found(
+            {"uid": 1, "name": 2, "tags": 3, "limits": {"timeout_s": 0, "max_output_bytes": 0}}
+        )
+    ]
+    assert pointers == [
+        "/uid",
+        "/name",
+        "/tags",
+        "/limits/timeout_s",
+        "/limits/max_output_bytes",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), -0.0, 86_401, 10**400])
 def test_a_deadline_is_a_sane_number(seconds: float) -> None:
-    assert [pointer for pointer, _ in found({**LEAST, "limits": {"timeout_s": seconds}})] == ["/limits/timeout_s"]
+    assert [pointer for pointer, _ in found({**LEAST, "limits": {"timeout_s": seconds}})] == [
+        "/limits/timeout_s"
+    ]
 
 
 def test_long_values_stay_short_in_what_is_told() -> None:

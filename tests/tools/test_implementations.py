@@ -12,11 +12,20 @@ PYTHON: dict[str, Any] = {"type": "python_script", "path": "main.py", "entrypoin
 
 
 def found(details: Any, **document: Any) -> list[tuple[str, str]]:
-    return [(one[0], one[1]) for one in implementations.found_in_implementation({"implementation_details": details, **document})]
+    return [
+        (one[0], one[1])
+        for one in implementations.found_in_implementation(
+            {"implementation_details": details, **document}
+        )
+    ]
 
 
 def test_every_type_that_is_executed_is_checked_and_no_other() -> None:
-    assert {executor.type for executor in EXECUTORS.values()} == set(implementations.CHECKS) == set(EXECUTORS)
+    assert (
+        {executor.type for executor in EXECUTORS.values()}
+        == set(implementations.CHECKS)
+        == set(EXECUTORS)
+    )
 
 
 def test_what_http_takes_is_what_its_executor_takes() -> None:
@@ -31,7 +40,9 @@ def test_a_tool_may_leave_its_implementation_to_the_process(details: Any) -> Non
 
 
 def test_fixed_arguments_are_compared_with_inputs_declared_through_references_too() -> None:
-    schema = {"input": {"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}}}
+    schema = {
+        "input": {"type": "object", "$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}}}}}
+    }
     ((pointer, message),) = found({**PYTHON, "args": {"a": 1, "b": 2}}, schema=schema)
     assert pointer == "/implementation_details/args/a"
     assert "also an input" in message
@@ -39,16 +50,27 @@ def test_fixed_arguments_are_compared_with_inputs_declared_through_references_to
 
 
 def test_a_secret_declared_stands_anywhere_in_args() -> None:
-    args = {"argv": ["--key=${env:KEY}", ["${env:KEY}", "$KEY", "${KEY}", "env:KEY"]], "stdin": "${env:KEY}${env:KEY}"}
+    args = {
+        "argv": ["--key=${env:KEY}", ["${env:KEY}", "$KEY", "${KEY}", "env:KEY"]],
+        "stdin": "${env:KEY}${env:KEY}",
+    }
     assert found({**SHELL, "args": args}, secrets=["KEY"]) == []
 
 
-@pytest.mark.parametrize("text", ["${env:}", "${env:9}", "${env:A B}", "${env:KEY", "${env:KEY-x}", "a${env:${env:KEY}}"])
+@pytest.mark.parametrize(
+    "text", ["${env:}", "${env:9}", "${env:A B}", "${env:KEY", "${env:KEY-x}", "a${env:${env:KEY}}"]
+)
 def test_what_begins_as_a_secret_and_is_none_is_told(text: str) -> None:
-    assert any("begins no secret" in message for _, message in found({**SHELL, "args": {"stdin": text}}, secrets=["KEY"]))
+    assert any(
+        "begins no secret" in message
+        for _, message in found({**SHELL, "args": {"stdin": text}}, secrets=["KEY"])
+    )
 
 
-@pytest.mark.parametrize("key", ["name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations"])
+@pytest.mark.parametrize(
+    "key",
+    ["name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations"],
+)
 def test_a_secret_outside_args_is_told_with_its_place(key: str) -> None:
     ((pointer, _),) = found(SHELL, secrets=["KEY"], **{key: {"a": ["${env:KEY}"]}})
     assert pointer == f"/{key}/a/0"
@@ -61,10 +83,26 @@ def test_a_key_that_is_outside_what_vespe_knows_may_hold_anything() -> None:
 def test_a_source_without_a_dollar_brace_is_not_searched_and_one_with_an_escape_is() -> None:
     document = {"description": "${env:KEY}"}
     assert implementations.found_in_implementation(document, source=b"{}") == []
-    assert len(implementations.found_in_implementation(document, source=b'{"description": "\\u0024{env:KEY}"}')) == 1
+    assert (
+        len(
+            implementations.found_in_implementation(
+                document, source=b'{"description": "\\u0024{env:KEY}"}'
+            )
+        )
+        == 1
+    )
 
 
-@pytest.mark.parametrize("url", ["https://h", "http://h:8080/a?b=c#d", "HTTPS://H/{a}?q={b}", "http://[::1]:1/", "http://127.0.0.1/x%20y"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://h",
+        "http://h:8080/a?b=c#d",
+        "HTTPS://H/{a}?q={b}",
+        "http://[::1]:1/",
+        "http://127.0.0.1/x%20y",
+    ],
+)
 def test_a_url_with_a_literal_host_is_taken(url: str) -> None:
     assert found({"type": "http_request", "path": url}) == []
 
@@ -91,8 +129,14 @@ def test_a_python_function_may_have_any_name_that_python_takes(entrypoint: str) 
         ({"args": {"url": "https://h", "shell": "x"}}, "/args/shell"),
     ],
 )
-def test_a_tool_of_an_mcp_server_says_its_server_and_its_pin(changed: dict[str, Any], pointer: str) -> None:
-    whole = {"type": "mcp_tool", "entrypoint": "t", "args": {"command": ["x"], "digest": f"sha256:{'0' * 64}"}}
+def test_a_tool_of_an_mcp_server_says_its_server_and_its_pin(
+    changed: dict[str, Any], pointer: str
+) -> None:
+    whole = {
+        "type": "mcp_tool",
+        "entrypoint": "t",
+        "args": {"command": ["x"], "digest": f"sha256:{'0' * 64}"},
+    }
     assert found(whole) == []
     if "args" in changed and "digest" not in changed["args"] and "shell" not in changed["args"]:
         changed["args"]["digest"] = whole["args"]["digest"]  # type: ignore[index]  # the literal above
@@ -108,7 +152,10 @@ RUST: dict[str, Any] = {"type": "rust_function", "path": "src/tool.rs", "entrypo
     [
         (WASM | {"path": "tool.so"}, "must be a .wasm file"),
         (WASM | {"path": None}, "needs `path`: a .wasm file"),
-        (WASM | {"source": "../tool.c"}, "`source` must be a source file inside the tool's directory"),
+        (
+            WASM | {"source": "../tool.c"},
+            "`source` must be a source file inside the tool's directory",
+        ),
         (RUST | {"path": "tool.wasm"}, "must be a .rs file"),
         (RUST | {"entrypoint": "word count"}, "must be the name of the function"),
         (RUST | {"entrypoint": None}, "must be the name of the function"),
@@ -116,7 +163,9 @@ RUST: dict[str, Any] = {"type": "rust_function", "path": "src/tool.rs", "entrypo
     ],
 )
 def test_compiled_tools_name_their_files_and_their_function(details: Any, said: str) -> None:
-    ((_, message),) = found(details, schema={"input": {"type": "object", "properties": {"text": {}}}})
+    ((_, message),) = found(
+        details, schema={"input": {"type": "object", "properties": {"text": {}}}}
+    )
     assert said in message
 
 

@@ -1,4 +1,6 @@
-"""A function of the project's package as a tool: its schema is read, and a call imports it where it stands."""
+"""A function of the project's package as a tool: its schema is read, and a call imports it where it
+stands.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -39,7 +41,9 @@ def package(at: Path) -> None:
 
 
 @pytest.mark.parametrize("root", [".", "src"])
-def test_t5_a_function_that_needs_its_package_runs_where_it_stands(root: str, command: Command, project: Path) -> None:
+def test_t5_a_function_that_needs_its_package_runs_where_it_stands(
+    root: str, command: Command, project: Path
+) -> None:
     package(project / root)
     made = command("tool", "create", "price", "--from", "shop.prices:price", "--in-place")
     assert made.code == 0 and "as it stands" in made.err
@@ -55,12 +59,26 @@ def test_t5_an_async_function_and_the_projects_own_python(command: Command, proj
     assert command("tool", "create", "later", "--from", "shop.prices:later", "--in-place").code == 0
     python = project / ".venv/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\ntouch own\nexec {shutil.which("python3")} "$@"\n', encoding="utf-8")
+    python.write_text(
+        f'#!/bin/sh\ntouch own\nexec {shutil.which("python3")} "$@"\n', encoding="utf-8"
+    )
     python.chmod(0o755)
-    assert command("tool", "run", "later", "net=3", "--json").document["result"] == 3 and (project / "own").exists()
+    assert (
+        command("tool", "run", "later", "net=3", "--json").document["result"] == 3
+        and (project / "own").exists()
+    )
 
 
-@pytest.mark.parametrize("source", ["shop.nowhere:price", "shop/prices.py:price", "shop.prices", "../shop.prices:price", ".:price"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "shop.nowhere:price",
+        "shop/prices.py:price",
+        "shop.prices",
+        "../shop.prices:price",
+        ".:price",
+    ],
+)
 def test_what_is_no_function_of_a_module_there_is_a_sentence(source: str, tmp_path: Path) -> None:
     package(tmp_path)
     with pytest.raises(UsageError):

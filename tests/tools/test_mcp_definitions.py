@@ -9,7 +9,9 @@ from vespe.tools import mcp_definitions
 def test_the_digest_goes_by_what_models_and_people_see_and_not_by_the_order_of_keys() -> None:
     plain = definition()
     turned = dict(reversed(plain.items()))
-    assert mcp_definitions.digest(plain) == mcp_definitions.digest(turned | {"_meta": {"x": 1}, "icons": []})
+    assert mcp_definitions.digest(plain) == mcp_definitions.digest(
+        turned | {"_meta": {"x": 1}, "icons": []}
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,14 @@ def test_the_digest_of_a_definition_never_changes_from_one_release_to_the_next()
 
 @pytest.mark.parametrize(
     ("name", "here"),
-    [("read_file", "read_file"), ("repo.get issue!", "repo_get_issue_"), ("1st", "_1st"), ("", "_"), ("日本", "__"), ("-x", "_-x")],
+    [
+        ("read_file", "read_file"),
+        ("repo.get issue!", "repo_get_issue_"),
+        ("1st", "_1st"),
+        ("", "_"),
+        ("日本", "__"),
+        ("-x", "_-x"),
+    ],
 )
 def test_a_name_that_could_be_none_here_becomes_one(name: str, here: str) -> None:
     assert mcp_definitions.local_name(name) == here

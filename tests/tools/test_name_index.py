@@ -1,4 +1,6 @@
-"""One name among many tools: the index makes it quick, and whatever becomes of the index, the answer is the same."""
+"""One name among many tools: the index makes it quick, and whatever becomes of the index, the
+answer is the same.
+"""
 
 import json
 import os
@@ -38,7 +40,9 @@ def settle(directory: Path) -> None:
 
 
 def found(directory: Path, name: str) -> list[str]:
-    return [entry.uid for entry in catalog.find(directory, name, scope="project_tools", kit_id=None)]
+    return [
+        entry.uid for entry in catalog.find(directory, name, scope="project_tools", kit_id=None)
+    ]
 
 
 def index(directory: Path) -> Path:
@@ -90,7 +94,9 @@ def broken(tools: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [added, removed, moved, renamed_in_place, made_a_link, broken])
-def test_after_a_change_the_answer_is_that_of_reading_all(tools: Path, change: Callable[[Path], None]) -> None:
+def test_after_a_change_the_answer_is_that_of_reading_all(
+    tools: Path, change: Callable[[Path], None]
+) -> None:
     change(tools)
     for name in ("n7", "n8", "other", "nowhere"):
         assert found(tools, name) == read_anew(tools, name)
@@ -120,7 +126,9 @@ def forged(path: Path) -> None:
     """One whose checksum holds: it leads the name elsewhere, out of the directory too."""
     head, _, lines = path.read_text(encoding="utf-8").partition("\n")
     lines = "\n" + lines.replace("n7\ttool-007", "n7\ttool-009\nn7\t../../secret\nn7\t.hidden")
-    path.write_text(json.dumps([*json.loads(head)[:-1], name_index._checksum(lines)]) + lines, encoding="utf-8")
+    path.write_text(
+        json.dumps([*json.loads(head)[:-1], name_index._checksum(lines)]) + lines, encoding="utf-8"
+    )
 
 
 def another_s(path: Path) -> None:
@@ -134,9 +142,15 @@ def a_link(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [lost, cut, empty, strange, edited, forged, another_s, a_link])
-def test_whatever_becomes_of_the_index_the_answer_is_the_same(tools: Path, harm: Callable[[Path], None]) -> None:
+def test_whatever_becomes_of_the_index_the_answer_is_the_same(
+    tools: Path, harm: Callable[[Path], None]
+) -> None:
     harm(index(tools))
-    assert [found(tools, name) for name in ("n7", "n9", "nowhere")] == [["tool-007"], ["tool-009"], []]
+    assert [found(tools, name) for name in ("n7", "n9", "nowhere")] == [
+        ["tool-007"],
+        ["tool-009"],
+        [],
+    ]
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(tools: Path) -> None:

@@ -29,11 +29,15 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> To
         ("which cities have rain tomorrow weather", WEATHER),
     ],
 )
-def test_a_tool_is_found_by_the_stems_of_its_words(index: ToolIndex, query: str, found: Document) -> None:
+def test_a_tool_is_found_by_the_stems_of_its_words(
+    index: ToolIndex, query: str, found: Document
+) -> None:
     assert TOOLS[index.find(query)[0].number] is found
 
 
-@pytest.mark.parametrize("query", ["", "zebra", '"', "a OR b", "NEAR(", "\x00", "weather*" * 0, "ÄÖ"])
+@pytest.mark.parametrize(
+    "query", ["", "zebra", '"', "a OR b", "NEAR(", "\x00", "weather*" * 0, "ÄÖ"]
+)
 def test_a_query_without_a_known_word_finds_nothing(index: ToolIndex, query: str) -> None:
     assert index.find(query) == []
 
@@ -54,18 +58,27 @@ def test_everything_that_says_what_a_tool_is_for_is_searched() -> None:
         document={"queries": ["when can I leave with my boat", 3]},
     )
     known = ToolIndex([document_of(tool)])
-    assert all(known.find(word) for word in ("tide", "harbour", "port", "sailing", "flood", "Bergen", "boat"))
+    assert all(
+        known.find(word)
+        for word in ("tide", "harbour", "port", "sailing", "flood", "Bergen", "boat")
+    )
 
 
-def test_a_word_of_most_tools_is_asked_for_only_where_there_is_no_rarer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_of_most_tools_is_asked_for_only_where_there_is_no_rarer_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(search, "_COMMON", 1)
-    documents = [Document(f"tool_{number}", "shared" + " rare" * (number == 3)) for number in range(5)]
+    documents = [
+        Document(f"tool_{number}", "shared" + " rare" * (number == 3)) for number in range(5)
+    ]
     known = ToolIndex(documents)
     assert [match.number for match in known.find("shared rare")] == [3]
     assert len(known.find("shared")) == 5
 
 
-def test_an_index_of_very_many_tools_is_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_very_many_tools_is_kept_and_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search, "IN_MEMORY", 0)
     first = ToolIndex(TOOLS, cache=str(tmp_path / "cache")).find("weather")
     (kept,) = (tmp_path / "cache").iterdir()
@@ -89,7 +102,11 @@ def test_a_cache_that_is_broken_or_cannot_be_written_costs_time_only(
 
 
 def test_an_evaluation_counts_ranks_and_names_what_is_confused() -> None:
-    cases = [("weather", [["get_forecast"]]), ("send text", [["append_note"]]), ("zebra", [["send_mail"]])]
+    cases = [
+        ("weather", [["get_forecast"]]),
+        ("send text", [["append_note"]]),
+        ("zebra", [["send_mail"]]),
+    ]
     judged = evaluate(ToolIndex(TOOLS), ["append_note", "send_mail", "get_forecast"], cases)
     assert judged.queries == 3
     assert judged.recall[1] <= judged.recall[5] == pytest.approx(2 / 3)
@@ -107,13 +124,19 @@ def test_a_file_of_cases_that_is_wrong_is_told_with_the_place(document: object) 
 
 
 def test_gold_may_be_names_or_lists_of_names() -> None:
-    assert read_cases({"queries": [{"query": "a", "gold": ["x", ["y", "z"]]}]}) == [("a", [["x"], ["y", "z"]])]
+    assert read_cases({"queries": [{"query": "a", "gold": ["x", ["y", "z"]]}]}) == [
+        ("a", [["x"], ["y", "z"]])
+    ]
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
-def test_metatools_queries_find_their_tools(shared: Path, monkeypatch: pytest.MonkeyPatch, in_memory: bool) -> None:
+def test_metatools_queries_find_their_tools(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
     monkeypatch.setattr(search, "IN_MEMORY", 5_000 if in_memory else 0)
     document = json.loads((shared / "corpus/search/metatool.json").read_text(encoding="utf-8"))
     tools = [Document(tool["name"], tool["description"]) for tool in document["tools"]]
-    judged = evaluate(ToolIndex(tools), [tool["name"] for tool in document["tools"]], read_cases(document))
+    judged = evaluate(
+        ToolIndex(tools), [tool["name"] for tool in document["tools"]], read_cases(document)
+    )
     assert judged.recall[5] >= 0.62

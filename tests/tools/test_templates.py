@@ -1,4 +1,6 @@
-"""Templates: one whole value in one slot, secrets apart from inputs, and everything else as it was written."""
+"""Templates: one whole value in one slot, secrets apart from inputs, and everything else as it was
+written.
+"""
 
 import json
 from typing import Any
@@ -73,7 +75,10 @@ def test_an_absent_input_leaves_the_whole_text_out_and_null_does_not() -> None:
 
 def test_what_was_put_in_is_never_read_as_a_template() -> None:
     inputs = {"path": "{count}${env:TOKEN}", "count": 1}
-    assert rendered("{path}:${env:TOKEN}", inputs, secrets={"TOKEN": "{count}"}) == "{count}${env:TOKEN}:{count}"
+    assert (
+        rendered("{path}:${env:TOKEN}", inputs, secrets={"TOKEN": "{count}"})
+        == "{count}${env:TOKEN}:{count}"
+    )
 
 
 def test_an_encoder_sees_values_and_neither_fixed_text_nor_secrets() -> None:
@@ -83,7 +88,12 @@ def test_an_encoder_sees_values_and_neither_fixed_text_nor_secrets() -> None:
         seen.append(value)
         return "E"
 
-    assert rendered("a{path}b${env:S}{count}", {"path": [1], "count": 2}, encode=encode, secrets={"S": "s"}) == "aEbsE"
+    assert (
+        rendered(
+            "a{path}b${env:S}{count}", {"path": [1], "count": 2}, encode=encode, secrets={"S": "s"}
+        )
+        == "aEbsE"
+    )
     assert seen == [[1], 2]
 
 
@@ -100,7 +110,9 @@ def test_a_secret_that_is_not_declared_is_refused_and_never_empty() -> None:
 
 
 def test_a_template_says_what_it_takes() -> None:
-    template = templates.parse("{path} {path} {count} ${env:A} ${env:B}${env:A} {nope} {nope} {env:C} {print $1}", NAMES)
+    template = templates.parse(
+        "{path} {path} {count} ${env:A} ${env:B}${env:A} {nope} {nope} {env:C} {print $1}", NAMES
+    )
     assert template.slots == ("path", "count")
     assert template.secrets == ("A", "B")
     assert template.unknown == ("nope", "env:C")
@@ -108,13 +120,23 @@ def test_a_template_says_what_it_takes() -> None:
 
 @pytest.mark.parametrize(
     ("text", "whole"),
-    [("{path}", "path"), ("{path} ", None), ("{path}{count}", None), ("path", None), ("", None), ("${env:path}", None), ("{nope}", None)],
+    [
+        ("{path}", "path"),
+        ("{path} ", None),
+        ("{path}{count}", None),
+        ("path", None),
+        ("", None),
+        ("${env:path}", None),
+        ("{nope}", None),
+    ],
 )
 def test_a_text_of_exactly_one_slot_is_whole(text: str, whole: str | None) -> None:
     assert templates.parse(text, NAMES).whole == whole
 
 
-@pytest.mark.parametrize("text", ["${env:}", "${env:1A}", "${env:A-B}", "$ {env:A}", "${ENV:A}", "${env:A"])
+@pytest.mark.parametrize(
+    "text", ["${env:}", "${env:1A}", "${env:A-B}", "$ {env:A}", "${ENV:A}", "${env:A"]
+)
 def test_what_only_resembles_a_secret_stays(text: str) -> None:
     assert rendered(text, {}, secrets={"A": "x"}) == text
     assert templates.substitute_secrets(text, {"A": "x"}) == text
@@ -123,7 +145,12 @@ def test_what_only_resembles_a_secret_stays(text: str) -> None:
 def test_secrets_of_fixed_arguments_are_filled_in_strings_at_any_depth_and_nowhere_else() -> None:
     args = {"${env:K}": ["${env:K}", {"b": "x${env:K}y{count}"}], "n": 3, "t": True, "z": None}
     filled = templates.substitute_secrets(args, {"K": "${env:K}"})
-    assert filled == {"${env:K}": ["${env:K}", {"b": "x${env:K}y{count}"}], "n": 3, "t": True, "z": None}
+    assert filled == {
+        "${env:K}": ["${env:K}", {"b": "x${env:K}y{count}"}],
+        "n": 3,
+        "t": True,
+        "z": None,
+    }
     assert templates.substitute_secrets(args, {"K": "v"})["${env:K}"] == ["v", {"b": "xvy{count}"}]
     assert args["n"] == 3 and templates.secret_names(args) == ("K",)
 
@@ -153,7 +180,17 @@ def test_inputs_are_the_properties_that_any_part_of_the_schema_gives_the_object(
     assert templates.input_names(SCHEMA) == frozenset("abcdefgh")
 
 
-@pytest.mark.parametrize("schema", [True, {}, {"properties": 3}, {"$ref": "#/nowhere"}, {"$ref": "https://example.org/s"}, {"allOf": 1}])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"properties": 3},
+        {"$ref": "#/nowhere"},
+        {"$ref": "https://example.org/s"},
+        {"allOf": 1},
+    ],
+)
 def test_a_schema_without_properties_names_no_input(schema: Any) -> None:
     assert templates.input_names(schema) == frozenset()
 
@@ -163,7 +200,10 @@ def test_a_schema_without_properties_names_no_input(schema: Any) -> None:
 def test_rendering_changes_nothing_but_the_slots(text: str, value: str) -> None:
     template = templates.parse(text, NAMES)
     put = template.render(dict.fromkeys(NAMES, value), secrets=dict.fromkeys(template.secrets, "S"))
-    back = "".join(p if isinstance(p, str) else "S" if isinstance(p, templates.Secret) else value for p in template.pieces)
+    back = "".join(
+        p if isinstance(p, str) else "S" if isinstance(p, templates.Secret) else value
+        for p in template.pieces
+    )
     assert put == back
     assert template.render({name: f"{{{name}}}" for name in NAMES}) == text
 

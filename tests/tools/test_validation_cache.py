@@ -1,4 +1,6 @@
-"""Kept verdicts: they save time where they are surely right, and are never missed where they are not there."""
+"""Kept verdicts: they save time where they are surely right, and are never missed where they are
+not there.
+"""
 
 import hashlib
 import json
@@ -58,14 +60,18 @@ def test_one_changed_byte_is_judged_again(tools: Path, home: Path) -> None:
     assert ask(tools).name == "one"
 
 
-def test_another_version_of_vespe_judges_again(tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_vespe_judges_again(
+    tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask(tools)
     poison(home)
     monkeypatch.setattr(defaults, "VERSION", "99.0")
     assert ask(tools).name == "one"
 
 
-def test_other_code_of_the_same_version_judges_again(tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_of_the_same_version_judges_again(
+    tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask(tools)
     poison(home)
     monkeypatch.setattr(validation_cache, "code_digest", lambda: "newer")
@@ -79,7 +85,9 @@ def test_the_digest_of_the_code_covers_the_schema_and_the_executors() -> None:
     assert all((package / name).is_dir() for name in validation_cache._JUDGES)
 
 
-def test_the_same_bytes_in_another_kit_or_directory_are_judged_again(tools: Path, home: Path) -> None:
+def test_the_same_bytes_in_another_kit_or_directory_are_judged_again(
+    tools: Path, home: Path
+) -> None:
     ask(tools)
     poison(home)
     assert ask(tools, kit_id="other").name == "one"
@@ -109,7 +117,9 @@ def test_a_fifo_in_the_place_of_the_cache_is_no_cache(tools: Path, home: Path) -
     assert ask(tools).name == "one"
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_no_error(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/nowhere")
     assert ask(tools).name == "one"
 
@@ -129,7 +139,10 @@ def test_what_is_no_longer_asked_for_is_dropped(tools: Path, home: Path) -> None
 
 def test_the_cache_is_the_users_alone(tools: Path, home: Path) -> None:
     ask(tools)
-    assert (kept(home).stat().st_mode & 0o777, kept(home).parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert (kept(home).stat().st_mode & 0o777, kept(home).parent.stat().st_mode & 0o777) == (
+        0o600,
+        0o700,
+    )
 
 
 def test_a_name_that_is_no_utf8_is_kept_too(tools: Path) -> None:

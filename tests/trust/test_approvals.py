@@ -1,4 +1,6 @@
-"""The store of approvals: private files outside the project, found by content or by the identity of a place."""
+"""The store of approvals: private files outside the project, found by content or by the identity of
+a place.
+"""
 
 import json
 import os
@@ -32,7 +34,9 @@ def at(path: str, inode: int = 1) -> Place:
 
 
 def keep(path: str, *texts: str, inode: int = 1, **extra: Any) -> Approval:
-    return approvals.store_content(at(path, inode), tree(*texts), **{"secrets": (), "scopes": (), **extra})
+    return approvals.store_content(
+        at(path, inode), tree(*texts), **{"secrets": (), "scopes": (), **extra}
+    )
 
 
 def found(path: str, *texts: str, inode: int = 1) -> Approval | None:
@@ -49,9 +53,19 @@ def test_an_approval_of_content_is_found_by_its_digest_and_its_place_together(ho
     kept = keep("/some/where", "a", "b", secrets=("KEY",), scopes=("project_tools", "kit"))
     assert kept.digest == tree("a", "b").digest
     assert found("/some/where", "a", "b") == kept
-    assert (kept.kind, kept.path, kept.secrets, kept.scopes) == ("content", "/some/where", ("KEY",), ("project_tools", "kit"))
+    assert (kept.kind, kept.path, kept.secrets, kept.scopes) == (
+        "content",
+        "/some/where",
+        ("KEY",),
+        ("project_tools", "kit"),
+    )
     assert kept.files == tree("a", "b").files
-    assert found("/some/where", "a") is found("/some/where", "a", "b", inode=2) is found("/else/where", "a", "b") is None
+    assert (
+        found("/some/where", "a")
+        is found("/some/where", "a", "b", inode=2)
+        is found("/else/where", "a", "b")
+        is None
+    )
 
 
 def test_two_places_keep_an_approval_each_of_the_same_bytes(home: Path) -> None:
@@ -65,13 +79,22 @@ def test_an_approval_of_an_earlier_version_grants_nothing_but_a_kits(home: Path)
     keep("/p", "a")
     approvals.store_kit("v1:00", "somewhere")
     for record in store(home).glob("*.json"):
-        record.write_text(record.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8")
-    assert found("/p", "a") is None and approvals.is_outdated("/p") and not approvals.is_outdated("/q")
+        record.write_text(
+            record.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'),
+            encoding="utf-8",
+        )
+    assert (
+        found("/p", "a") is None and approvals.is_outdated("/p") and not approvals.is_outdated("/q")
+    )
     assert approvals.find_kit("v1:00")
 
 
 def test_the_store_is_private_to_its_user_and_made_only_by_an_approval(home: Path) -> None:
-    assert (found("/p", "a"), approvals.any_content(), approvals.nearest_content(at("/p"), tree("a"))) == (None, False, None)
+    assert (
+        found("/p", "a"),
+        approvals.any_content(),
+        approvals.nearest_content(at("/p"), tree("a")),
+    ) == (None, False, None)
     assert approvals.forget("/p", [at("/p")]) == ()
     assert list(home.iterdir()) == []
     keep("/p", "a")
@@ -93,7 +116,15 @@ def test_p2_a_record_that_git_could_have_carried_there_grants_nothing(home: Path
 
 @pytest.mark.parametrize(
     "damage",
-    ["", "{", "[]", "{}", '{"version": 2}', '{"version": 1, "kind": "content"}', '{"version": 1, "kind": "content", "files": 3}'],
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"version": 2}',
+        '{"version": 1, "kind": "content"}',
+        '{"version": 1, "kind": "content", "files": 3}',
+    ],
 )
 def test_a_damaged_record_grants_nothing(home: Path, damage: str) -> None:
     keep("/p", "a")
@@ -114,7 +145,9 @@ def test_a_tree_with_odd_paths_cannot_be_stored(home: Path) -> None:
         approvals.store_content(at("/p"), Tree(odd={"a": "a FIFO"}), secrets=(), scopes=())
 
 
-def test_a_place_is_found_under_any_name_where_the_system_tells_its_generation(home: Path, tmp_path: Path) -> None:
+def test_a_place_is_found_under_any_name_where_the_system_tells_its_generation(
+    home: Path, tmp_path: Path
+) -> None:
     here = tmp_path / "here"
     here.mkdir()
     approvals.store_place("place", place(here))
@@ -124,7 +157,9 @@ def test_a_place_is_found_under_any_name_where_the_system_tells_its_generation(h
     assert approvals.find_place("tool", moved) is None
 
 
-def test_a_place_that_is_deleted_and_made_again_is_another_place(home: Path, tmp_path: Path) -> None:
+def test_a_place_that_is_deleted_and_made_again_is_another_place(
+    home: Path, tmp_path: Path
+) -> None:
     here = tmp_path / "here"
     for _ in range(20):
         here.mkdir()
@@ -169,7 +204,9 @@ def test_the_nearest_approval_elsewhere_shares_at_least_half_of_its_files(home: 
     assert approvals.nearest_content(at("/p"), tree("e")) is None
 
 
-def test_forgetting_takes_the_bytes_the_places_and_all_that_was_given_here_but_nothing_of_a_neighbour(home: Path) -> None:
+def test_forgetting_takes_the_bytes_the_places_and_all_that_was_given_here_but_nothing_of_a_neighbour(
+    home: Path,
+) -> None:
     weak = Place(path="/p/.vespe", inode=1, device=1)
     inner = Place(path="/p/.vespe/tools/tool-a", inode=2, device=1)
     elsewhere = Place(path="/moved/.vespe", inode=3, device=1, generation=7)
@@ -211,11 +248,18 @@ def test_p46_many_writers_at_once_lose_no_approval(home: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(list(store(home).iterdir())) == 80
-    assert all(json.loads(record.read_text(encoding="utf-8"))["version"] == approvals.VERSION for record in store(home).iterdir())
+    assert all(
+        json.loads(record.read_text(encoding="utf-8"))["version"] == approvals.VERSION
+        for record in store(home).iterdir()
+    )
 
 
 def test_an_approval_of_ten_thousand_tools_is_kept_and_read(home: Path) -> None:
-    files = {f"tool-{n}/{name}": File(executable=False, sha256=f"{n:064x}") for n in range(10_000) for name in ("config.json", "main.py")}
+    files = {
+        f"tool-{n}/{name}": File(executable=False, sha256=f"{n:064x}")
+        for n in range(10_000)
+        for name in ("config.json", "main.py")
+    }
     kept: Approval = approvals.store_content(at("/p"), Tree(files=files), secrets=(), scopes=())
     again = approvals.find_content(digests.digest_of(files), at("/p"))
     assert again
@@ -247,10 +291,16 @@ def test_p45_what_a_killed_writer_left_is_gone_after_the_next_approval(home: Pat
     assert found("/p", "a")
 
 
-def test_the_texts_of_an_approval_are_told_for_its_own_bytes_alone_and_go_with_it(home: Path) -> None:
-    first = approvals.store_content(at("/p"), tree("a"), secrets=(), scopes=(), texts={"tool/a": "one"})
+def test_the_texts_of_an_approval_are_told_for_its_own_bytes_alone_and_go_with_it(
+    home: Path,
+) -> None:
+    first = approvals.store_content(
+        at("/p"), tree("a"), secrets=(), scopes=(), texts={"tool/a": "one"}
+    )
     assert approvals.texts_of(first) == {"tool/a": "one"}
-    second = approvals.store_content(at("/p"), tree("b"), secrets=(), scopes=(), texts={"tool/b": "two"})
+    second = approvals.store_content(
+        at("/p"), tree("b"), secrets=(), scopes=(), texts={"tool/b": "two"}
+    )
     assert approvals.texts_of(first) == {} and approvals.texts_of(second) == {"tool/b": "two"}
     again = approvals.store_content(at("/p"), tree("b"), secrets=(), scopes=("kit",))
     assert approvals.texts_of(again) == {"tool/b": "two"}

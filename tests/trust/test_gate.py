@@ -1,4 +1,6 @@
-"""Trust: nothing runs unasked, any change revokes an approval of bytes and is named, and what was checked is what runs."""
+"""Trust: nothing runs unasked, any change revokes an approval of bytes and is named, and what was
+checked is what runs.
+"""
 
 import json
 import os
@@ -29,21 +31,33 @@ def tool(root: Path, uid: str) -> str:
 
 @pytest.fixture
 def clone(home: Path, tmp_path: Path) -> Path:
-    """A project that came from elsewhere: two tools, one with an asset in a directory, an executable and bytecode."""
+    """A project that came from elsewhere: two tools, one with an asset in a directory, an
+    executable and bytecode.
+    """
     root = tmp_path / "clone"
     python_tool(tools(root) / "tool-a", "add", "return 1")
     (tools(root) / "tool-a" / "assets").mkdir()
     (tools(root) / "tool-a" / "assets" / "words.txt").write_text("one\ntwo\n", encoding="utf-8")
     (tools(root) / "tool-a" / "__pycache__").mkdir()
     (tools(root) / "tool-a" / "__pycache__" / "main.cpython-311.pyc").write_bytes(b"\0\1\2\r\n")
-    write_tool(tools(root) / "tool-b", "run", implementation={"type": "shell_command", "path": "run.sh"}, files={"run.sh": "#!/bin/sh\n"})
+    write_tool(
+        tools(root) / "tool-b",
+        "run",
+        implementation={"type": "shell_command", "path": "run.sh"},
+        files={"run.sh": "#!/bin/sh\n"},
+    )
     (tools(root) / "tool-b" / "run.sh").chmod(0o755)
     return root
 
 
 def check(root: Path, uid: str | None = None, *, paths: str = "", trusted: bool = False) -> Grant:
     directory = tool(root, uid) if uid else None
-    return gate.check(read_config(root), directory, environ={"VESPE_TRUSTED_PATHS": paths} if paths else {}, trusted=trusted)
+    return gate.check(
+        read_config(root),
+        directory,
+        environ={"VESPE_TRUSTED_PATHS": paths} if paths else {},
+        trusted=trusted,
+    )
 
 
 def changes(root: Path, uid: str | None = None) -> tuple[str, ...]:
@@ -52,7 +66,9 @@ def changes(root: Path, uid: str | None = None) -> tuple[str, ...]:
     return refusal.value.changes
 
 
-def test_p1_a_project_that_nobody_approved_is_refused_and_the_refusal_keeps_nothing(clone: Path, home: Path) -> None:
+def test_p1_a_project_that_nobody_approved_is_refused_and_the_refusal_keeps_nothing(
+    clone: Path, home: Path
+) -> None:
     assert changes(clone) == changes(clone, "tool-a") == ()
     assert list(home.iterdir()) == []
 
@@ -78,7 +94,9 @@ def refusal(root: Path, uid: str | None = None) -> NotTrusted:
     return raised.value
 
 
-def test_p1_the_same_bytes_elsewhere_are_not_approved_and_the_refusal_says_where_they_were(clone: Path, tmp_path: Path) -> None:
+def test_p1_the_same_bytes_elsewhere_are_not_approved_and_the_refusal_says_where_they_were(
+    clone: Path, tmp_path: Path
+) -> None:
     approve_bytes(clone)
     (clone / "Makefile").write_text("build:\n\techo good\n", encoding="utf-8")
     shutil.copytree(clone, tmp_path / "fork")
@@ -90,12 +108,17 @@ def test_p1_the_same_bytes_elsewhere_are_not_approved_and_the_refusal_says_where
     assert check(tmp_path / "fork").kind == "content"
 
 
-def test_p1_who_approved_a_project_without_tools_has_approved_no_other(home: Path, tmp_path: Path) -> None:
+def test_p1_who_approved_a_project_without_tools_has_approved_no_other(
+    home: Path, tmp_path: Path
+) -> None:
     for name in ("harmless", "hostile"):
         (tmp_path / name / ".vespe/tools").mkdir(parents=True)
         set_active(tmp_path / name, ["git_and_programs"])
     approve_bytes(tmp_path / "harmless")
-    assert (refusal(tmp_path / "hostile").same_at, refusal(tmp_path / "hostile").changes) == (None, ())
+    assert (refusal(tmp_path / "hostile").same_at, refusal(tmp_path / "hostile").changes) == (
+        None,
+        (),
+    )
     assert check(tmp_path / "harmless").kind == "content"
 
 
@@ -105,11 +128,15 @@ def test_a_project_that_is_moved_asks_nothing_again(clone: Path, tmp_path: Path)
     place = place_of(str(tmp_path / "moved"))
     assert place
     if not place.strong:
-        pytest.skip("this file system tells no generation of an inode, so that a path is part of a place")
+        pytest.skip(
+            "this file system tells no generation of an inode, so that a path is part of a place"
+        )
     assert check(tmp_path / "moved").kind == "content"
 
 
-def test_p1_a_project_cloned_again_at_an_approved_path_is_asked_about_again(clone: Path, tmp_path: Path) -> None:
+def test_p1_a_project_cloned_again_at_an_approved_path_is_asked_about_again(
+    clone: Path, tmp_path: Path
+) -> None:
     approve_bytes(clone)
     shutil.copytree(clone, tmp_path / "other")
     shutil.rmtree(clone)
@@ -117,10 +144,14 @@ def test_p1_a_project_cloned_again_at_an_approved_path_is_asked_about_again(clon
     assert refusal(clone).same_at == str(clone)
 
 
-def test_p1_an_approval_of_an_earlier_version_is_asked_for_again_with_its_reason(clone: Path, home: Path) -> None:
+def test_p1_an_approval_of_an_earlier_version_is_asked_for_again_with_its_reason(
+    clone: Path, home: Path
+) -> None:
     approve_bytes(clone)
     record = next((home / "state/vespe/trust").glob("content-*.json"))
-    record.write_text(record.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8")
+    record.write_text(
+        record.read_text(encoding="utf-8").replace('"version": 2', '"version": 1'), encoding="utf-8"
+    )
     assert "an earlier version asked for less" in str(refusal(clone))
     approve_bytes(clone)
     assert check(clone).kind == "content"
@@ -135,9 +166,14 @@ def test_p2_a_windows_checkout_of_the_same_text_is_the_same_project(clone: Path)
 
 
 @pytest.mark.parametrize("name", ["deploy", "mode.txt", "deploy.sh"])
-def test_p2_other_line_ends_of_what_a_shell_may_read_revoke_whether_or_not_it_says_that_it_is_a_program(clone: Path, name: str) -> None:
+def test_p2_other_line_ends_of_what_a_shell_may_read_revoke_whether_or_not_it_says_that_it_is_a_program(
+    clone: Path, name: str
+) -> None:
     path = tools(clone) / "tool-a" / name
-    path.write_text("mode=dry-run\ncase $mode in dry-run) echo dry;; *) echo real;; esac # all\n", encoding="utf-8")
+    path.write_text(
+        "mode=dry-run\ncase $mode in dry-run) echo dry;; *) echo real;; esac # all\n",
+        encoding="utf-8",
+    )
     approve_bytes(clone)
     assert check(clone).kind == "content"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -210,11 +246,15 @@ MUTATIONS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
-def test_p2_every_change_of_every_file_revokes_and_is_named_and_reverting_restores(clone: Path, mutation: str, tmp_path: Path) -> None:
+def test_p2_every_change_of_every_file_revokes_and_is_named_and_reverting_restores(
+    clone: Path, mutation: str, tmp_path: Path
+) -> None:
     approve_bytes(clone)
     shutil.copytree(clone, tmp_path / "pristine")
     mutate, expected = MUTATIONS[mutation]
-    names = sorted(path.relative_to(tools(clone)) for path in tools(clone).rglob("*") if path.is_file())
+    names = sorted(
+        path.relative_to(tools(clone)) for path in tools(clone).rglob("*") if path.is_file()
+    )
     assert len(names) == 8
     for name in names:
         mutate(tools(clone) / name)
@@ -231,10 +271,15 @@ def test_p2_a_new_tool_and_a_loose_file_revoke_the_whole(clone: Path) -> None:
     assert changes(clone, "tool-a") == ("added tools/loose",)
     (tools(clone) / "loose").unlink()
     write_tool(tools(clone) / "tool-new", "new")
-    assert changes(clone, "tool-a") == ("added tools/tool-new/config.json", "added tools/tool-new/description.md")
+    assert changes(clone, "tool-a") == (
+        "added tools/tool-new/config.json",
+        "added tools/tool-new/description.md",
+    )
 
 
-def configure(root: Path, *active: str, order: tuple[str, ...] = ("project_tools", "active_kits")) -> None:
+def configure(
+    root: Path, *active: str, order: tuple[str, ...] = ("project_tools", "active_kits")
+) -> None:
     document = {"active_kits": list(active), "tool_resolution_order": list(order)}
     (root / ".vespe/config.json").write_text(json.dumps(document), encoding="utf-8")
 
@@ -249,7 +294,9 @@ def configure(root: Path, *active: str, order: tuple[str, ...] = ("project_tools
         (("one", "two", "three"), ("project_tools", "one", "two")),
     ],
 )
-def test_p2_one_more_active_kit_or_another_order_revokes_and_is_named(clone: Path, active: tuple[str, ...], order: tuple[str, ...]) -> None:
+def test_p2_one_more_active_kit_or_another_order_revokes_and_is_named(
+    clone: Path, active: tuple[str, ...], order: tuple[str, ...]
+) -> None:
     configure(clone, "one", "two")
     approve_bytes(clone)
     configure(clone, *active, order=order)
@@ -259,7 +306,9 @@ def test_p2_one_more_active_kit_or_another_order_revokes_and_is_named(clone: Pat
     assert check(clone).kind == "content"
 
 
-def test_a_kit_that_is_active_no_longer_and_one_that_a_person_activates_ask_nothing_again(clone: Path) -> None:
+def test_a_kit_that_is_active_no_longer_and_one_that_a_person_activates_ask_nothing_again(
+    clone: Path,
+) -> None:
     configure(clone, "one", "two")
     approve_bytes(clone)
     set_active(clone, ["one"], active=False)
@@ -268,11 +317,15 @@ def test_a_kit_that_is_active_no_longer_and_one_that_a_person_activates_ask_noth
     assert check(clone).kind == "content"
 
 
-def test_p1_a_kit_that_a_person_activates_approves_nothing_that_was_not_approved(clone: Path) -> None:
+def test_p1_a_kit_that_a_person_activates_approves_nothing_that_was_not_approved(
+    clone: Path,
+) -> None:
     approve_bytes(clone)
     configure(clone, "evil")
     set_active(clone, ["three"])
-    assert changes(clone) == tuple(f"{kit} became one of the places that tools are taken from" for kit in ("evil", "three"))
+    assert changes(clone) == tuple(
+        f"{kit} became one of the places that tools are taken from" for kit in ("evil", "three")
+    )
 
 
 def test_the_changes_are_told_for_a_pulled_clone_elsewhere_too(clone: Path, tmp_path: Path) -> None:
@@ -289,13 +342,17 @@ def test_a_place_that_the_user_made_is_trusted_whatever_becomes_of_it(clone: Pat
     assert (grant.kind, grant.files, grant.allows_secret("ANY")) == ("place", None, True)
 
 
-def test_a_project_cloned_again_at_a_trusted_path_is_not_trusted(clone: Path, tmp_path: Path) -> None:
+def test_a_project_cloned_again_at_a_trusted_path_is_not_trusted(
+    clone: Path, tmp_path: Path
+) -> None:
     shutil.copytree(clone, tmp_path / "evil")
     gate.trust_place(clone)
     place = place_of(str(clone), ".vespe")
     assert place
     if not place.strong:
-        pytest.skip("this file system tells no generation of an inode: the documented residual risk")
+        pytest.skip(
+            "this file system tells no generation of an inode: the documented residual risk"
+        )
     shutil.rmtree(clone)
     shutil.copytree(tmp_path / "evil", clone)
     assert changes(clone) == ()
@@ -307,7 +364,9 @@ def test_a_copy_of_a_trusted_place_is_another_place(clone: Path, tmp_path: Path)
     assert changes(tmp_path / "copy") == ()
 
 
-def test_a_project_cannot_borrow_the_trust_of_a_place_or_a_tool_by_a_link(clone: Path, tmp_path: Path) -> None:
+def test_a_project_cannot_borrow_the_trust_of_a_place_or_a_tool_by_a_link(
+    clone: Path, tmp_path: Path
+) -> None:
     gate.trust_place(clone)
     gate.trust_tool(clone, "tool-a")
     evil = tmp_path / "evil"
@@ -341,13 +400,17 @@ def test_what_does_not_exist_cannot_be_trusted(home: Path, tmp_path: Path) -> No
     assert list(home.iterdir()) == []
 
 
-def test_the_flag_and_the_environment_trust_without_a_look_at_the_project(clone: Path, tmp_path: Path) -> None:
+def test_the_flag_and_the_environment_trust_without_a_look_at_the_project(
+    clone: Path, tmp_path: Path
+) -> None:
     assert check(clone, trusted=True).kind == "flag"
     for paths in (str(clone), str(tmp_path), f"/nowhere:{clone}/", "/"):
         assert check(clone, paths=paths).kind == "environment", paths
 
 
-def test_the_environment_trusts_neither_a_sibling_nor_a_relative_path(clone: Path, tmp_path: Path) -> None:
+def test_the_environment_trusts_neither_a_sibling_nor_a_relative_path(
+    clone: Path, tmp_path: Path
+) -> None:
     with pytest.raises(NotTrusted):
         check(clone, paths=f"{tmp_path / 'clo'}:{clone / '.vespe'}::")
     with pytest.raises(UsageError, match=r"names '\.'"):
@@ -398,7 +461,9 @@ def test_a_check_that_lives_sees_each_change_and_its_reversal(clone: Path) -> No
         flip(script)
 
 
-def test_a_check_that_lives_reads_only_what_changed(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_lives_reads_only_what_changed(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     approve_bytes(clone)
     monkeypatch.setattr(stamps, "_SETTLED_NS", -(10**12))
     read: list[str] = []
@@ -427,12 +492,17 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert list(directory.iterdir()) == []
 
 
-def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(clone: Path, scratch: Path) -> None:
+def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(
+    clone: Path, scratch: Path
+) -> None:
     approve_bytes(clone)
     with gate.pinned(tool(clone, "tool-b") + "/", check(clone)) as place:
         assert os.path.basename(place) == "tool-b"
         assert place.startswith(str(scratch))
-        assert (os.stat(place).st_mode & 0o077, os.stat(f"{place}/run.sh").st_mode & 0o777) == (0, 0o700)
+        assert (os.stat(place).st_mode & 0o077, os.stat(f"{place}/run.sh").st_mode & 0o777) == (
+            0,
+            0o700,
+        )
         assert sorted(os.listdir(place)) == ["config.json", "description.md", "run.sh"]
     with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
         assert Path(place, "assets", "words.txt").read_text(encoding="utf-8") == "one\ntwo\n"
@@ -457,25 +527,34 @@ def test_what_a_tool_leaves_in_its_pinned_copy_goes_away_too(clone: Path, scratc
 
 
 @pytest.mark.parametrize("mutation", ["flip", "remode", "add", "delete", "rename", "link"])
-def test_p4_a_change_after_the_check_is_refused_and_named(clone: Path, scratch: Path, mutation: str) -> None:
+def test_p4_a_change_after_the_check_is_refused_and_named(
+    clone: Path, scratch: Path, mutation: str
+) -> None:
     approve_bytes(clone)
     grant = check(clone)
     mutate, expected = MUTATIONS[mutation]
     mutate(tools(clone) / "tool-a" / "main.py")
     with pytest.raises(NotTrusted) as refusal, gate.pinned(tool(clone, "tool-a"), grant):
         pytest.fail("nothing may run")
-    assert refusal.value.changes[0].startswith(expected.format(path="tools/tool-a/main.py", folder="tools/tool-a"))
+    assert refusal.value.changes[0].startswith(
+        expected.format(path="tools/tool-a/main.py", folder="tools/tool-a")
+    )
 
 
 def test_p4_a_tool_that_is_gone_after_the_check_is_refused(clone: Path, scratch: Path) -> None:
     approve_bytes(clone)
     grant = check(clone)
     shutil.rmtree(tool(clone, "tool-b"))
-    with pytest.raises(NotTrusted, match=r"removed tools/tool-b/run\.sh"), gate.pinned(tool(clone, "tool-b"), grant):
+    with (
+        pytest.raises(NotTrusted, match=r"removed tools/tool-b/run\.sh"),
+        gate.pinned(tool(clone, "tool-b"), grant),
+    ):
         pytest.fail("nothing may run")
 
 
-def test_places_and_kits_run_from_their_own_directory(clone: Path, tmp_path: Path, scratch: Path) -> None:
+def test_places_and_kits_run_from_their_own_directory(
+    clone: Path, tmp_path: Path, scratch: Path
+) -> None:
     approve_bytes(clone)
     with gate.pinned(str(tmp_path / "kit" / "tool-a"), check(clone)) as place:
         assert place == str(tmp_path / "kit" / "tool-a")
@@ -483,7 +562,9 @@ def test_places_and_kits_run_from_their_own_directory(clone: Path, tmp_path: Pat
         assert place == tool(clone, "tool-a")
 
 
-def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(clone: Path, scratch: Path) -> None:
+def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(
+    clone: Path, scratch: Path
+) -> None:
     script = tools(clone) / "tool-b" / "run.sh"
     script.write_bytes(b"#!/bin/sh\necho approved\n")
     approve_bytes(clone)
@@ -496,7 +577,11 @@ def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(clone: P
         while len(outputs) < 200 and refusals < 20_000:
             try:
                 with gate.pinned(tool(clone, "tool-b"), check(clone, "tool-b")) as place:
-                    outputs.append(subprocess.run([f"{place}/run.sh"], capture_output=True, encoding="utf-8", check=True).stdout)
+                    outputs.append(
+                        subprocess.run(
+                            [f"{place}/run.sh"], capture_output=True, encoding="utf-8", check=True
+                        ).stdout
+                    )
             except NotTrusted:
                 refusals += 1
     finally:
@@ -508,7 +593,9 @@ def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(clone: P
 
 
 def swap(script: Path, done: threading.Event) -> None:
-    """Swap approved and evil bytes all the time: in place, and by renaming another file over the script."""
+    """Swap approved and evil bytes all the time: in place, and by renaming another file over the
+    script.
+    """
     evil, good = b"#!/bin/sh\necho evil!!!!\n", b"#!/bin/sh\necho approved\n"
     aside = script.parents[3] / "aside"
     while not done.is_set():
@@ -522,11 +609,16 @@ def swap(script: Path, done: threading.Event) -> None:
         done.wait(0.002)
 
 
-def test_p47_a_private_copy_that_cannot_be_made_is_a_sentence(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p47_a_private_copy_that_cannot_be_made_is_a_sentence(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     approve_bytes(clone)
     grant = check(clone)
     monkeypatch.setenv("TMPDIR", "/dev/null/nowhere")
-    with pytest.raises(StorageError, match="/dev/null/nowhere"), gate.pinned(tool(clone, "tool-a"), grant):
+    with (
+        pytest.raises(StorageError, match="/dev/null/nowhere"),
+        gate.pinned(tool(clone, "tool-a"), grant),
+    ):
         pytest.fail("nothing may run")
 
 
@@ -540,11 +632,16 @@ def test_p47_a_disk_that_fills_while_copying_is_a_sentence_and_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(StorageError, match="No space left"), gate.pinned(tool(clone, "tool-a"), grant):
+    with (
+        pytest.raises(StorageError, match="No space left"),
+        gate.pinned(tool(clone, "tool-a"), grant),
+    ):
         pytest.fail("nothing may run")
 
 
-def test_a_trusted_place_that_others_may_write_runs_what_was_approved_by_its_bytes_alone(clone: Path) -> None:
+def test_a_trusted_place_that_others_may_write_runs_what_was_approved_by_its_bytes_alone(
+    clone: Path,
+) -> None:
     gate.trust_place(clone)
     tools(clone).chmod(0o777)
     with pytest.raises(Refused, match="can be written by everybody"):

@@ -29,10 +29,21 @@ def shell(entrypoint: str, *argv: Any) -> dict[str, Any]:
 @pytest.fixture
 def clone(home: Path, tmp_path: Path) -> Path:
     root = tmp_path / "clone"
-    write_tool(tools(root) / "tool-a", "log", implementation=shell("git", "log", ["-n", "{n}"], EVIL), secrets=["TOKEN", "KEY"])
+    write_tool(
+        tools(root) / "tool-a",
+        "log",
+        implementation=shell("git", "log", ["-n", "{n}"], EVIL),
+        secrets=["TOKEN", "KEY"],
+    )
     url = "https://user@api.example.com:8443/v1/{city}?q=1"
     http = {"type": "http_request", "path": url, "entrypoint": "GET", "args": {}}
-    write_tool(tools(root) / "tool-b", "weather", implementation=http, permissions={"network": ["cdn.example.com"]}, secrets=["KEY"])
+    write_tool(
+        tools(root) / "tool-b",
+        "weather",
+        implementation=http,
+        permissions={"network": ["cdn.example.com"]},
+        secrets=["KEY"],
+    )
     python_tool(tools(root) / "tool-c", "add", "return 1")
     return root
 
@@ -71,16 +82,37 @@ def test_the_secrets_of_all_tools_are_shown_together(clone: Path) -> None:
     assert reviewed(clone).secrets == ("KEY", "TOKEN")
 
 
-@pytest.mark.parametrize("config", ["", "{", "[]", '{"implementation_details": 3, "secrets": {"A": 1}, "permissions": [], "name": 4}'])
-def test_p5_a_broken_tool_is_shown_with_its_raw_text_and_what_is_wrong(clone: Path, config: str) -> None:
+@pytest.mark.parametrize(
+    "config",
+    [
+        "",
+        "{",
+        "[]",
+        '{"implementation_details": 3, "secrets": {"A": 1}, "permissions": [], "name": 4}',
+    ],
+)
+def test_p5_a_broken_tool_is_shown_with_its_raw_text_and_what_is_wrong(
+    clone: Path, config: str
+) -> None:
     (tools(clone) / "tool-a" / "config.json").write_text(config, encoding="utf-8")
     tool = shown(clone, "tool-a")
-    assert (tool.config, tool.name, tool.type, tool.runs, tool.secrets, tool.hosts) == (config, None, None, (), (), ())
+    assert (tool.config, tool.name, tool.type, tool.runs, tool.secrets, tool.hosts) == (
+        config,
+        None,
+        None,
+        (),
+        (),
+        (),
+    )
     assert tool.problems
 
 
 def test_p5_a_broken_tool_that_can_be_read_shows_what_it_says(clone: Path) -> None:
-    write_tool(tools(clone) / "tool-d", "no name!", implementation={"type": "magic", "path": ["odd"], "entrypoint": "go"})
+    write_tool(
+        tools(clone) / "tool-d",
+        "no name!",
+        implementation={"type": "magic", "path": ["odd"], "entrypoint": "go"},
+    )
     tool = shown(clone, "tool-d")
     assert (tool.name, tool.type, tool.runs) == ("no name!", "magic", ('["odd"]', "go"))
     assert tool.problems
@@ -145,7 +177,9 @@ def test_p5_what_changed_after_it_was_shown_is_not_approved(clone: Path, develop
         gate.check(read_config(clone), environ={})
 
 
-def test_a_place_that_was_exchanged_after_it_was_shown_is_not_approved(clone: Path, tmp_path: Path) -> None:
+def test_a_place_that_was_exchanged_after_it_was_shown_is_not_approved(
+    clone: Path, tmp_path: Path
+) -> None:
     found = reviewed(clone)
     shutil.copytree(clone / ".vespe", tmp_path / "other")
     (clone / ".vespe").rename(tmp_path / "aside")
@@ -159,7 +193,10 @@ def test_asked_again_it_shows_what_differs_from_the_last_approval(clone: Path) -
     (tools(clone) / "tool-c" / "main.py").write_text("import os\n", encoding="utf-8")
     (tools(clone) / "tool-c" / "new.py").touch()
     found = reviewed(clone)
-    assert (found.approved, found.former.changes) == (None, ("added tools/tool-c/new.py", "changed tools/tool-c/main.py"))
+    assert (found.approved, found.former.changes) == (
+        None,
+        ("added tools/tool-c/new.py", "changed tools/tool-c/main.py"),
+    )
     approve(found)
     assert reviewed(clone).former.changes == ()
 
@@ -175,7 +212,9 @@ def test_reviewing_writes_nothing(clone: Path, home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
-def test_a_project_without_tools_has_nothing_to_show_and_can_be_approved(home: Path, tmp_path: Path) -> None:
+def test_a_project_without_tools_has_nothing_to_show_and_can_be_approved(
+    home: Path, tmp_path: Path
+) -> None:
     (tmp_path / ".vespe").mkdir()
     assert reviewed(tmp_path).tools == ()
     assert approve(reviewed(tmp_path)).kind == "content"

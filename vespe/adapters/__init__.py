@@ -14,7 +14,15 @@ from vespe.adapters.plain_text import PlainTextAdapter
 from vespe.models import Tool
 
 SHAPES: Final[dict[str, ToolShape]] = {
-    shape.name: shape for shape in (OpenAIShape(), AnthropicShape(), OllamaShape(), McpShape(), OpenAIResponsesShape(), GeminiShape())
+    shape.name: shape
+    for shape in (
+        OpenAIShape(),
+        AnthropicShape(),
+        OllamaShape(),
+        McpShape(),
+        OpenAIResponsesShape(),
+        GeminiShape(),
+    )
 }
 """Every shape of a tool definition by its name."""
 

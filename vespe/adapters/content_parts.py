@@ -1,4 +1,6 @@
-"""One content block of Anthropic and one part of OpenAI's content, each from the other: texts, images, documents."""
+"""One content block of Anthropic and one part of OpenAI's content, each from the other: texts,
+images, documents.
+"""
 
 import base64
 import binascii
@@ -6,7 +8,18 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from vespe.adapters.messages import BLOCKS, PART, completed, copied, is_empty, parts_of, quoted, refuse, rest_of, said
+from vespe.adapters.messages import (
+    BLOCKS,
+    PART,
+    completed,
+    copied,
+    is_empty,
+    parts_of,
+    quoted,
+    refuse,
+    rest_of,
+    said,
+)
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
@@ -17,7 +30,9 @@ _PLAIN: Final = "text/plain"
 
 
 def to_block(part: JsonObject, index: int) -> JsonObject:
-    """Return Anthropic's block of a part of the message at `index`; raises InvalidDocument for what Anthropic cannot take."""
+    """Return Anthropic's block of a part of the message at `index`; raises InvalidDocument for what
+    Anthropic cannot take.
+    """
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _TO_BLOCK:
         refuse(index, f"Anthropic takes no content of type {quoted(kind)}", pointer="/content")
@@ -41,7 +56,9 @@ def data_url(url: str) -> tuple[str, str] | None:
 def _text_block(part: JsonObject, index: int) -> JsonObject:
     text = part.get("refusal" if part.get("type") == "refusal" else "text")
     if not isinstance(text, str):
-        refuse(index, f"a text part must hold a text, not {type(text).__name__}", pointer="/content")
+        refuse(
+            index, f"a text part must hold a text, not {type(text).__name__}", pointer="/content"
+        )
     return completed({"type": "text", "text": said(text)}, part, index)
 
 
@@ -58,10 +75,18 @@ def _image_source(url: str, index: int) -> JsonObject:
         return {"type": "url", "url": said(url)}
     found = data_url(url)
     if found is None:
-        refuse(index, f"an image must be an http(s) URL or base64 in a data URL, not {quoted(url)}", pointer="/content")
+        refuse(
+            index,
+            f"an image must be an http(s) URL or base64 in a data URL, not {quoted(url)}",
+            pointer="/content",
+        )
     media_type = "image/jpeg" if found[0] == "image/jpg" else found[0]
     if media_type not in IMAGE_TYPES:
-        refuse(index, f"Anthropic takes no image of type {quoted(media_type)}, only {', '.join(IMAGE_TYPES)}", pointer="/content")
+        refuse(
+            index,
+            f"Anthropic takes no image of type {quoted(media_type)}, only {', '.join(IMAGE_TYPES)}",
+            pointer="/content",
+        )
     return {"type": "base64", "media_type": media_type, "data": said(found[1])}
 
 
@@ -73,7 +98,11 @@ def _document_block(part: JsonObject, index: int) -> JsonObject:
         source: JsonObject = {"type": "file", "file_id": said(identifier)}
     else:
         source = _document_source(file.get("file_data"), index)
-    title = {"title": said(file["filename"])} if isinstance(file.get("filename"), str) and file["filename"] else {}
+    title = (
+        {"title": said(file["filename"])}
+        if isinstance(file.get("filename"), str) and file["filename"]
+        else {}
+    )
     return completed({"type": "document", "source": source, **title}, part, index)
 
 
@@ -85,7 +114,11 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
         return {"type": "base64", "media_type": _PDF, "data": said(encoded)}
     text = _decoded(encoded) if media_type == _PLAIN else None
     if text is None:
-        refuse(index, f"Anthropic takes documents as PDF or plain text in a data URL, not {quoted(media_type)}", pointer="/content")
+        refuse(
+            index,
+            f"Anthropic takes documents as PDF or plain text in a data URL, not {quoted(media_type)}",
+            pointer="/content",
+        )
     return {"type": "text", "media_type": _PLAIN, "data": text}
 
 
@@ -113,9 +146,21 @@ def _text_part(block: JsonObject, index: int) -> JsonObject | None:
 def _image_part(block: JsonObject, index: int) -> JsonObject | None:
     source = block.get("source")
     url = _source_url(source, IMAGE_TYPES) if isinstance(source, dict) else None
-    if isinstance(source, dict) and source.keys() == {"type", "url"} and str(source["url"]).lower().startswith(("http://", "https://")):
+    if (
+        isinstance(source, dict)
+        and source.keys() == {"type", "url"}
+        and str(source["url"]).lower().startswith(("http://", "https://"))
+    ):
         url = source["url"]
-    return None if url is None else {"type": "image_url", "image_url": {"url": said(url)}, **rest_of(block, ("type", "source"), index)}
+    return (
+        None
+        if url is None
+        else {
+            "type": "image_url",
+            "image_url": {"url": said(url)},
+            **rest_of(block, ("type", "source"), index),
+        }
+    )
 
 
 def _document_part(block: JsonObject, index: int) -> JsonObject | None:
@@ -126,7 +171,9 @@ def _document_part(block: JsonObject, index: int) -> JsonObject | None:
     if source.get("type") == "file" and source.keys() == {"type", "file_id"}:
         file["file_id"] = copied(source["file_id"], index)
     elif source.get("type") == "text" and isinstance(source.get("data"), str):
-        file["file_data"] = f"data:{_PLAIN};base64,{base64.b64encode(said(source['data']).encode()).decode()}"
+        file["file_data"] = (
+            f"data:{_PLAIN};base64,{base64.b64encode(said(source['data']).encode()).decode()}"
+        )
     elif (url := _source_url(source, (_PDF,))) is not None:
         file["file_data"] = said(url)
     else:
@@ -171,7 +218,9 @@ def verbatim(block: JsonObject, index: int) -> JsonObject:
 
 
 def readable_parts(message: JsonObject, index: int) -> list[JsonObject]:
-    """Return a message's parts for an API without Anthropic's blocks: of those the ones that hold text stand in their places as text."""
+    """Return a message's parts for an API without Anthropic's blocks: of those the ones that hold
+    text stand in their places as text.
+    """
     parts = parts_of(message.get("content"), index)
     order = message.get(BLOCKS)
     if not isinstance(order, list):
@@ -195,17 +244,29 @@ def document_text(part: JsonObject) -> str | None:
 
 
 def _text_within(block: JsonObject) -> str:
-    """The text of a search result or a document that holds one, behind its title and where it is from; of a text, itself."""
+    """The text of a search result or a document that holds one, behind its title and where it is
+    from; of a text, itself.
+    """
     source = block.get("source")
     if block.get("type") == "text" and isinstance(block.get("text"), str):
         return said(block["text"])
     if block.get("type") == "search_result":
         head, held = [block.get("title"), source], block.get("content")
     elif block.get("type") == "document" and isinstance(source, dict):
-        head, held = [block.get("title")], source.get("content") if source.get("type") == "content" else source.get("data")
+        head, held = (
+            [block.get("title")],
+            source.get("content") if source.get("type") == "content" else source.get("data"),
+        )
         held = held if source.get("type") in ("content", "text") else None
     else:
         return ""
-    inner = [part.get("text") if isinstance(part, dict) else part for part in (held if isinstance(held, list) else [held])]
+    inner = [
+        part.get("text") if isinstance(part, dict) else part
+        for part in (held if isinstance(held, list) else [held])
+    ]
     texts = [said(text) for text in inner if isinstance(text, str) and text]
-    return "\n".join([*(said(text) for text in head if isinstance(text, str) and text), *texts]) if texts else ""
+    return (
+        "\n".join([*(said(text) for text in head if isinstance(text, str) and text), *texts])
+        if texts
+        else ""
+    )

@@ -1,4 +1,6 @@
-"""The exact number of tokens of a text, where tiktoken is installed and has its data on this machine; never a download."""
+"""The exact number of tokens of a text, where tiktoken is installed and has its data on this
+machine; never a download.
+"""
 
 import hashlib
 import os
@@ -13,28 +15,36 @@ from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
 ENCODING: Final = "o200k_base"
-"""The encoding of OpenAI's models since GPT-4o; other vendors' differ by some percent and are not public."""
+"""The encoding of OpenAI's models since GPT-4o; other vendors' differ by some percent and are not
+public.
+"""
 _ADDRESS: Final = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _SHA256: Final = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 _LIMIT: Final = 16 * 1024 * 1024
 
 
 def exact_count(environ: Mapping[str, str] | None = None) -> Callable[[str], int] | None:
-    """Return the function that counts a text's tokens, or None where tiktoken or its data is not here.
+    """Return the function that counts a text's tokens, or None where tiktoken or its data is not
+    here.
 
-    The data is what tiktoken itself once kept (TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR, or its directory below the temporary one);
-    where the file is missing or has other bytes, tiktoken would fetch it, so it is not asked.
+    The data is what tiktoken itself once kept (TIKTOKEN_CACHE_DIR, DATA_GYM_CACHE_DIR, or its
+    directory below the temporary one); where the file is missing or has other bytes, tiktoken would
+    fetch it, so it is not asked.
     """
     given = os.environ if environ is None else environ
     named = given.get("TIKTOKEN_CACHE_DIR", given.get("DATA_GYM_CACHE_DIR"))
     directory = os.path.join(tempfile.gettempdir(), "data-gym-cache") if named is None else named
-    if not directory or not _is_whole(os.path.join(directory, hashlib.sha1(_ADDRESS.encode("ascii")).hexdigest())):
+    if not directory or not _is_whole(
+        os.path.join(directory, hashlib.sha1(_ADDRESS.encode("ascii")).hexdigest())
+    ):
         return None
     try:
         encoding = tiktoken.get_encoding(ENCODING)
     except ImportError:
         return None
-    return lambda text: len(encoding.encode(strict_json.repair_surrogates(text), disallowed_special=()))
+    return lambda text: len(
+        encoding.encode(strict_json.repair_surrogates(text), disallowed_special=())
+    )
 
 
 def _is_whole(path: str) -> bool:
@@ -46,7 +56,9 @@ def _is_whole(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """The characters and tokens of one definition, or of several; `exact` says that the tokens are counted, not estimated."""
+    """The characters and tokens of one definition, or of several; `exact` says that the tokens are
+    counted, not estimated.
+    """
 
     characters: int
     tokens: int
@@ -58,9 +70,11 @@ class Size:
 
 
 def size_of(definition: JsonValue, *, count: Callable[[str], int] | None = None) -> Size:
-    """Measure a definition as compact JSON; `count` counts a text's tokens, without it they are estimated (`token_estimate`).
+    """Measure a definition as compact JSON; `count` counts a text's tokens, without it they are
+    estimated (`token_estimate`).
 
-    What a vendor adds around definitions, and how it lays them out for its model, is not public and not in the figure.
+    What a vendor adds around definitions, and how it lays them out for its model, is not public and
+    not in the figure.
     """
     text = strict_json.compact_json(definition)
     tokens = tokens_of(len(text)) if count is None else count(text)

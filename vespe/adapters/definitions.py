@@ -8,7 +8,9 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 
 API_FIELDS: Final = "api_fields"
-"""In config.json: by shape, the fields of a definition that only that API knows (`strict`, `defer_loading`, …)."""
+"""In config.json: by shape, the fields of a definition that only that API knows (`strict`,
+`defer_loading`, …).
+"""
 _ROOT: Final[dict[str, type]] = {"properties": dict, "allOf": list, "$schema": str}
 """What stands at the root of a schema that models can be shown, with the type that it must have."""
 
@@ -18,11 +20,15 @@ def refuse(name: object, reason: str) -> NoReturn:
     raise InvalidDocument(reason, path=called(name))
 
 
-def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest: JsonObject, **fields: Any) -> Tool:
-    """Return the tool of a foreign definition: no uid, nothing that implements it, and a config.json as `document`.
+def foreign_tool(
+    shape: str, definition: JsonObject, *, schema: JsonValue, rest: JsonObject, **fields: Any
+) -> Tool:
+    """Return the tool of a foreign definition: no uid, nothing that implements it, and a
+    config.json as `document`.
 
-    `schema` is the inputs' JSON Schema, or None where the definition has none; `rest` is what only this API knows;
-    `fields` are the other fields of the Tool. Nothing in it is shared with the definition. Raises InvalidDocument.
+    `schema` is the inputs' JSON Schema, or None where the definition has none; `rest` is what only
+    this API knows; `fields` are the other fields of the Tool. Nothing in it is shared with the
+    definition. Raises InvalidDocument.
     """
     name = definition.get("name")
     if not isinstance(name, str) or not name:
@@ -32,25 +38,40 @@ def foreign_tool(shape: str, definition: JsonObject, *, schema: JsonValue, rest:
         refuse(name, f"`description` must be a text, not {type(description).__name__}")
     inputs = _object_schema(name, detached(schema, called(name)))
     kept = {key: detached(value, called(name)) for key, value in fields.items()}
-    document: JsonObject = {"name": name, "description": description or "", "schema": {"input": inputs}}
+    document: JsonObject = {
+        "name": name,
+        "description": description or "",
+        "schema": {"input": inputs},
+    }
     if kept.get("output_schema") is not None:
         document["schema"]["output"] = kept["output_schema"]
     if kept.get("annotations"):
         document["annotations"] = kept["annotations"]
     if rest:
         document[API_FIELDS] = {shape: detached(rest, called(name))}
-    return Tool(uid="", name=name, description=description or "", input_schema=inputs, document=document, **kept)
+    return Tool(
+        uid="",
+        name=name,
+        description=description or "",
+        input_schema=inputs,
+        document=document,
+        **kept,
+    )
 
 
 def object_or_none(definition: JsonObject, key: str, value: JsonValue) -> JsonObject | None:
-    """Return `value`, which a definition has under `key`, as an object or None; raises InvalidDocument where it is neither."""
+    """Return `value`, which a definition has under `key`, as an object or None; raises
+    InvalidDocument where it is neither.
+    """
     if isinstance(value, dict | None):
         return value
     refuse(definition.get("name"), f"`{key}` must be an object, not {kind(value)}")
 
 
 def shallow(definition: JsonObject) -> JsonObject:
-    """Return a definition back; raises InvalidDocument where it is nested so deeply that nothing may be made of it."""
+    """Return a definition back; raises InvalidDocument where it is nested so deeply that nothing
+    may be made of it.
+    """
     detached(definition, called(definition.get("name")))
     return definition
 

@@ -1,4 +1,6 @@
-"""Gemini's function declarations, calls and responses; its older schemas, with types in capitals, are read too."""
+"""Gemini's function declarations, calls and responses; its older schemas, with types in capitals,
+are read too.
+"""
 
 from typing import Any, ClassVar, Final
 
@@ -8,9 +10,23 @@ from vespe.records import dataclass
 
 _CAMEL: Final = {"function_declarations": "functionDeclarations", "parameters_json_schema": "parametersJsonSchema",
                  "response_json_schema": "responseJsonSchema"}  # fmt: skip
-_KNOWN: Final = ("name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema")
+_KNOWN: Final = (
+    "name",
+    "description",
+    "parameters",
+    "parametersJsonSchema",
+    "response",
+    "responseJsonSchema",
+)
 _TYPES: Final = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
-_COUNTS: Final = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+_COUNTS: Final = (
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "minProperties",
+    "maxProperties",
+)
 
 
 class GeminiShape:
@@ -19,26 +35,42 @@ class GeminiShape:
     name = "gemini"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Return `{"name", "description", "parametersJsonSchema"}`, with `responseJsonSchema` where the tool has an output schema.
+        """Return `{"name", "description", "parametersJsonSchema"}`, with `responseJsonSchema` where
+        the tool has an output schema.
 
-        Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot say every schema.
+        Those fields take JSON Schema; the older `parameters` take a part of OpenAPI's, which cannot
+        say every schema.
         """
-        told = definition_parts.described(tool) | {"parametersJsonSchema": definition_parts.shown_schema(tool)}
-        return definition_parts.own_fields(tool, self.name) | told | definition_parts.shown_output(tool, "responseJsonSchema")
+        told = definition_parts.described(tool) | {
+            "parametersJsonSchema": definition_parts.shown_schema(tool)
+        }
+        return (
+            definition_parts.own_fields(tool, self.name)
+            | told
+            | definition_parts.shown_output(tool, "responseJsonSchema")
+        )
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a declaration, in camel or snake case, of either kind of schema."""
-        given = {_CAMEL.get(key, key): value for key, value in definitions.shallow(definition).items()}
+        given = {
+            _CAMEL.get(key, key): value for key, value in definitions.shallow(definition).items()
+        }
         inputs = given.get("parametersJsonSchema", json_schema(given.get("parameters")))
         output = given.get("responseJsonSchema", json_schema(given.get("response")))
         rest = definitions.others(given, _KNOWN)
         return definitions.foreign_tool(
-            self.name, given, schema=inputs, rest=rest, output_schema=definitions.object_or_none(given, "response", output)
+            self.name,
+            given,
+            schema=inputs,
+            rest=rest,
+            output_schema=definitions.object_or_none(given, "response", output),
         )
 
 
 def json_schema(schema: Any) -> Any:
-    """Return the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type, counts that came as texts as numbers."""
+    """Return the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type,
+    counts that came as texts as numbers.
+    """
     if isinstance(schema, list):
         return [json_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -78,17 +110,36 @@ class GeminiAdapter:
         """Return the calls in the parts of a content, or of every candidate of a whole response."""
         given = model_calls.answered(text_or_message, what="Gemini's content")
         candidates = model_calls.objects(given.get("candidates"), "`candidates`")
-        contents = list(model_calls.objects([candidate.get("content") or {} for candidate in candidates], "`content`")) or [given]
-        parts = (part for content in contents for part in model_calls.objects(content.get("parts"), "`parts`"))
+        contents = list(
+            model_calls.objects(
+                [candidate.get("content") or {} for candidate in candidates], "`content`"
+            )
+        ) or [given]
+        parts = (
+            part
+            for content in contents
+            for part in model_calls.objects(content.get("parts"), "`parts`")
+        )
         calls = (part.get("functionCall", part.get("function_call")) for part in parts)
         return model_calls.own_calls(
-            self.tool, (model_calls.made_call(c.get("name"), c.get("args"), c.get("id")) for c in calls if isinstance(c, dict))
+            self.tool,
+            (
+                model_calls.made_call(c.get("name"), c.get("args"), c.get("id"))
+                for c in calls
+                if isinstance(c, dict)
+            ),
         )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the part with the `functionResponse`: an object as it is, anything else under `result`, an error under `error`."""
+        """Return the part with the `functionResponse`: an object as it is, anything else under
+        `result`, an error under `error`.
+        """
         value, failed = result_texts.told(output)
         value = result_texts.apart(value)
-        response = value if isinstance(value, dict) and not failed else {"error" if failed else "result": value}
+        response = (
+            value
+            if isinstance(value, dict) and not failed
+            else {"error" if failed else "result": value}
+        )
         identified = {"id": call_id} if call_id else {}
         return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

@@ -1,4 +1,6 @@
-"""What each model's API takes: one row a limit, with the page that says so and its date; the only place to bring up to date."""
+"""What each model's API takes: one row a limit, with the page that says so and its date; the only
+place to bring up to date.
+"""
 
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -7,13 +9,17 @@ from vespe.models import Severity
 from vespe.records import dataclass
 
 Standing: TypeAlias = Literal["documented", "observed", "advised", "unverified"]
-"""How a limit is known. `documented`: the vendor's page or schema says it. `observed`: the API's own error message says it.
-`advised`: the vendor asks for it (SHOULD) and takes more, or leaves away what is more. `unverified`: it held once, or somewhere."""
+"""How a limit is known. `documented`: the vendor's page or schema says it. `observed`: the API's
+own error message says it. `advised`: the vendor asks for it (SHOULD) and takes more, or leaves away
+what is more. `unverified`: it held once, or somewhere.
+"""
 TARGETS: Final = ("openai", "anthropic", "gemini", "ollama", "mcp")
 
 
 class Source(NamedTuple):
-    """Where a limit stands: an address, the date (YYYY-MM-DD) of the message or version, or of the reading where a page bears none."""
+    """Where a limit stands: an address, the date (YYYY-MM-DD) of the message or version, or of the
+    reading where a page bears none.
+    """
 
     page: str
     date: str
@@ -22,7 +28,9 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """One limit of one API. `words` completes a sentence ("takes …"); `value` is a number, a regular expression or a set of words."""
+    """One limit of one API. `words` completes a sentence ("takes …"); `value` is a number, a
+    regular expression or a set of words.
+    """
 
     api: str
     about: str
@@ -36,42 +44,110 @@ class Limit:
         return "error" if self.source.standing in ("documented", "observed") else "warning"
 
 
-_OPENAI_API = Source("https://platform.openai.com/docs/api-reference/chat/create", "2026-09-04", "documented")
-_OPENAI_ROOT = Source("https://github.com/langchain-ai/langchainjs/issues/9804", "2026-01-14", "observed")
-_OPENAI_ITEMS = Source("https://github.com/digitalocean-labs/mcp-digitalocean/issues/265", "2026-02-14", "observed")
-_OPENAI_NO_PROPERTIES = Source("https://github.com/github/copilot-cli/issues/2223", "2026-03-23", "unverified")
-_OPENAI_DESCRIPTION = Source("https://github.com/run-llama/llama_index/pull/18784", "2025-05-19", "unverified")
+_OPENAI_API = Source(
+    "https://platform.openai.com/docs/api-reference/chat/create", "2026-09-04", "documented"
+)
+_OPENAI_ROOT = Source(
+    "https://github.com/langchain-ai/langchainjs/issues/9804", "2026-01-14", "observed"
+)
+_OPENAI_ITEMS = Source(
+    "https://github.com/digitalocean-labs/mcp-digitalocean/issues/265", "2026-02-14", "observed"
+)
+_OPENAI_NO_PROPERTIES = Source(
+    "https://github.com/github/copilot-cli/issues/2223", "2026-03-23", "unverified"
+)
+_OPENAI_DESCRIPTION = Source(
+    "https://github.com/run-llama/llama_index/pull/18784", "2025-05-19", "unverified"
+)
 _OPENAI_TOOLS = Source("https://github.com/anomalyco/opencode/issues/4909", "2025-11-29", "advised")
-_OPENAI_STRICT = Source("https://platform.openai.com/docs/guides/structured-outputs#supported-schemas", "2026-02-01", "documented")
-_OPENAI_STRICT_ONE_OF = Source("https://github.com/openai/openai-node/pull/2602", "2026-09-04", "observed")
-_OPENAI_STRICT_UNIQUE = Source("https://github.com/1jehuang/jcode/issues/687", "2026-07-31", "observed")
+_OPENAI_STRICT = Source(
+    "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
+    "2026-02-01",
+    "documented",
+)
+_OPENAI_STRICT_ONE_OF = Source(
+    "https://github.com/openai/openai-node/pull/2602", "2026-09-04", "observed"
+)
+_OPENAI_STRICT_UNIQUE = Source(
+    "https://github.com/1jehuang/jcode/issues/687", "2026-07-31", "observed"
+)
 _OPENAI_STRICT_OLD = Source(_OPENAI_STRICT.page, "2026-02-01", "unverified")
-_CLAUDE_TOOLS = Source("https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools", "2026-11-21", "documented")
-_CLAUDE_ROOT = Source("https://github.com/MoonshotAI/kimi-code/issues/2328", "2026-07-28", "observed")
-_CLAUDE_KEYS = Source("https://github.com/anthropics/claude-code/issues/79418", "2026-07-20", "observed")
-_CLAUDE_DRAFT = Source("https://github.com/anthropics/claude-code/issues/86665", "2026-08-14", "observed")
-_CLAUDE_STRICT = Source("https://platform.claude.com/docs/en/build-with-claude/structured-outputs", "2026-05-19", "documented")
+_CLAUDE_TOOLS = Source(
+    "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
+    "2026-11-21",
+    "documented",
+)
+_CLAUDE_ROOT = Source(
+    "https://github.com/MoonshotAI/kimi-code/issues/2328", "2026-07-28", "observed"
+)
+_CLAUDE_KEYS = Source(
+    "https://github.com/anthropics/claude-code/issues/79418", "2026-07-20", "observed"
+)
+_CLAUDE_DRAFT = Source(
+    "https://github.com/anthropics/claude-code/issues/86665", "2026-08-14", "observed"
+)
+_CLAUDE_STRICT = Source(
+    "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
+    "2026-05-19",
+    "documented",
+)
 _CLAUDE_STRICT_SUM = Source(_CLAUDE_STRICT.page, "2026-05-19", "advised")
-_GEMINI_API = Source("https://ai.google.dev/api/caching#FunctionDeclaration", "2025-11-30", "documented")
+_GEMINI_API = Source(
+    "https://ai.google.dev/api/caching#FunctionDeclaration", "2025-11-30", "documented"
+)
 _GEMINI_NAME = Source("https://github.com/kaitranntt/ccs/issues/25", "2025-11-30", "observed")
 _VERTEX = "https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest/v1"
 _GEMINI_SHORTER = Source(f"{_VERTEX}/FunctionDeclaration", "2026-11-21", "advised")
 _GEMINI_SCHEMA = Source("https://ai.google.dev/api/caching#Schema", "2026-05-20", "documented")
 _GEMINI_VERTEX = Source(f"{_VERTEX}/Schema", "2026-11-21", "unverified")
-_GEMINI_TYPES = Source("https://github.com/langchain-ai/langchainjs/issues/11328", "2026-08-10", "observed")
-_GEMINI_ENUM = Source("https://github.com/microsoft/azure-devops-mcp/issues/145", "2025-07-01", "observed")
+_GEMINI_TYPES = Source(
+    "https://github.com/langchain-ai/langchainjs/issues/11328", "2026-08-10", "observed"
+)
+_GEMINI_ENUM = Source(
+    "https://github.com/microsoft/azure-devops-mcp/issues/145", "2025-07-01", "observed"
+)
 _GEMINI_ITEMS = Source("https://github.com/cline/cline/issues/7339", "2025-11-06", "observed")
-_GEMINI_FORMAT = Source("https://github.com/google-gemini/gemini-cli/issues/3178", "2025-07-03", "unverified")
-_OLLAMA_TYPES = Source("https://github.com/ollama/ollama/blob/main/api/types.go", "2025-04-25", "documented")
+_GEMINI_FORMAT = Source(
+    "https://github.com/google-gemini/gemini-cli/issues/3178", "2025-07-03", "unverified"
+)
+_OLLAMA_TYPES = Source(
+    "https://github.com/ollama/ollama/blob/main/api/types.go", "2025-04-25", "documented"
+)
 _OLLAMA_DROPS = Source(_OLLAMA_TYPES.page, "2025-04-25", "advised")
-_MCP_SCHEMA = Source("https://modelcontextprotocol.io/specification/2026-07-28/schema#tool", "2026-07-28", "documented")
-_MCP_NAMES = Source("https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names", "2026-07-28", "advised")
-_MCP_HEADER = Source("https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header", "2026-07-28", "documented")
-_MCP_OUTPUT = Source("https://modelcontextprotocol.io/specification/2025-11-25/schema#tool", "2025-11-25", "advised")
+_MCP_SCHEMA = Source(
+    "https://modelcontextprotocol.io/specification/2026-07-28/schema#tool",
+    "2026-07-28",
+    "documented",
+)
+_MCP_NAMES = Source(
+    "https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names",
+    "2026-07-28",
+    "advised",
+)
+_MCP_HEADER = Source(
+    "https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header",
+    "2026-07-28",
+    "documented",
+)
+_MCP_OUTPUT = Source(
+    "https://modelcontextprotocol.io/specification/2025-11-25/schema#tool", "2025-11-25", "advised"
+)
 
 _COMPOSED = frozenset(("oneOf", "anyOf", "allOf"))
-_CLAUDE_BOUNDS = frozenset(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"))
-_FORMATS = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"))
+_CLAUDE_BOUNDS = frozenset(
+    (
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+    )
+)
+_FORMATS = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+)
 _GEMINI_FIELDS = frozenset(
     (
         "type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties", "required",

@@ -1,4 +1,6 @@
-"""The Model Context Protocol: entries of `tools/list`, `tools/call` requests, and their results both ways."""
+"""The Model Context Protocol: entries of `tools/list`, `tools/call` requests, and their results
+both ways.
+"""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -26,7 +28,9 @@ from vespe.records import dataclass
 
 _KNOWN: Final = ("name", "description", "inputSchema", "outputSchema", "annotations", "title")
 _UNTITLED: Final[JsonObject] = {"title": None}
-"""Kept for a tool whose title stood beside its annotations alone; a kept `title` of null, for one where it stood in them alone."""
+"""Kept for a tool whose title stood beside its annotations alone; a kept `title` of null, for one
+where it stood in them alone.
+"""
 
 
 class McpShape:
@@ -35,26 +39,40 @@ class McpShape:
     name = "mcp"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Return `{"name", "description", "inputSchema"}`, with `title`, `outputSchema` and `annotations` where the tool has them.
+        """Return `{"name", "description", "inputSchema"}`, with `title`, `outputSchema` and
+        `annotations` where the tool has them.
 
-        An output schema may be of any kind, as it may since revision 2026-07-28; the two before it want `type: object` at
-        its root, which `vespe lint` says.
+        An output schema may be of any kind, as it may since revision 2026-07-28; the two before it
+        want `type: object` at its root, which `vespe lint` says.
         """
         own = definition_parts.own_fields(tool, self.name)
         annotations = definition_parts.own_annotations(tool)
-        titled = {"title": annotations["title"]} if isinstance(annotations.get("title"), str) else {}
+        titled = (
+            {"title": annotations["title"]} if isinstance(annotations.get("title"), str) else {}
+        )
         if own.pop("annotations", None) == _UNTITLED:
             annotations.pop("title", None)
-        entry = definition_parts.described(tool) | {"inputSchema": definition_parts.shown_schema(tool)}
+        entry = definition_parts.described(tool) | {
+            "inputSchema": definition_parts.shown_schema(tool)
+        }
         document = titled | own | entry | definition_parts.shown_output(tool, "outputSchema")
-        return {k: v for k, v in document.items() if (k, v) != ("title", None)} | ({"annotations": annotations} if annotations else {})
+        return {k: v for k, v in document.items() if (k, v) != ("title", None)} | (
+            {"annotations": annotations} if annotations else {}
+        )
 
     def read(self, definition: JsonObject) -> Tool:
-        """Return the tool of an entry; its title becomes the annotation that Vespe keeps it in, and where it stood is kept too."""
-        given = definitions.object_or_none(definition, "annotations", definition.get("annotations")) or {}
+        """Return the tool of an entry; its title becomes the annotation that Vespe keeps it in, and
+        where it stood is kept too.
+        """
+        given = (
+            definitions.object_or_none(definition, "annotations", definition.get("annotations"))
+            or {}
+        )
         annotations = {key: value for key, value in given.items() if value is not None}
         if not isinstance(definition.get("title"), str | None):
-            definitions.refuse(definition.get("name"), f"`title` must be a text, not {kind(definition['title'])}")
+            definitions.refuse(
+                definition.get("name"), f"`title` must be a text, not {kind(definition['title'])}"
+            )
         own_title: JsonObject = {}
         if isinstance(title := definition.get("title"), str):
             own_title = {"title": title} if annotations.get("title", title) != title else {}
@@ -67,7 +85,9 @@ class McpShape:
             definition,
             schema=definition.get("inputSchema"),
             rest=definitions.others(definition, _KNOWN) | own_title,
-            output_schema=definitions.object_or_none(definition, "outputSchema", definition.get("outputSchema")),
+            output_schema=definitions.object_or_none(
+                definition, "outputSchema", definition.get("outputSchema")
+            ),
             annotations=annotations,
         )
 
@@ -89,11 +109,16 @@ class McpAdapter:
         given = model_calls.answered(text_or_message, what="the MCP request")
         params = given["params"] if isinstance(given.get("params"), dict) else given
         identifier = given.get("id")
-        call = model_calls.made_call(params.get("name"), params.get("arguments"), None if identifier is None else str(identifier))
+        call = model_calls.made_call(
+            params.get("name"),
+            params.get("arguments"),
+            None if identifier is None else str(identifier),
+        )
         return model_calls.own_calls(self.tool, (call,))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the result of `tools/call`; an object, and any result of a tool with an output schema, is `structuredContent` too.
+        """Return the result of `tools/call`; an object, and any result of a tool with an output
+        schema, is `structuredContent` too.
 
         The id belongs to the response around it.
         """
@@ -105,7 +130,9 @@ class McpAdapter:
 
 
 def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
-    """Return a `tools/call` result as an inner tool message; texts and images are parts, what OpenAI cannot say stands beside."""
+    """Return a `tools/call` result as an inner tool message; texts and images are parts, what
+    OpenAI cannot say stands beside.
+    """
     if not isinstance(result, dict):
         refuse(0, f"an MCP result must be an object, not {type(result).__name__}")
     parts: list[JsonObject] = []
@@ -123,19 +150,32 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
         message[MCP_BLOCKS] = order
     if result.get("structuredContent") is not None:
         message[STRUCTURED] = copied(result["structuredContent"], 0)
-    return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
+    return message | (
+        {IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {}
+    )
 
 
 def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
-    """Return the message of a result without content: its structured content as JSON text, so that a model sees it."""
+    """Return the message of a result without content: its structured content as JSON text, so that
+    a model sees it.
+    """
     structured = copied(result["structuredContent"], 0)
     text = arguments.to_text(structured)
-    message: JsonObject = {"role": "tool", "tool_call_id": text_id(call_id), "content": text, STRUCTURED: structured}
-    return message | ({IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {})
+    message: JsonObject = {
+        "role": "tool",
+        "tool_call_id": text_id(call_id),
+        "content": text,
+        STRUCTURED: structured,
+    }
+    return message | (
+        {IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {}
+    )
 
 
 def from_tool_message(message: JsonObject) -> JsonObject:
-    """Return the `tools/call` result of an inner tool message; raises InvalidDocument for content that MCP cannot say."""
+    """Return the `tools/call` result of an inner tool message; raises InvalidDocument for content
+    that MCP cannot say.
+    """
     checked([message])
     said_alone = MCP_BLOCKS not in message and _says_structured(message)
     parts = [] if said_alone else parts_of(told(message, 0).get("content"), 0)
@@ -150,13 +190,21 @@ def from_tool_message(message: JsonObject) -> JsonObject:
     result: JsonObject = {"content": [*content, *waiting]}
     if message.get(STRUCTURED) is not None:
         result["structuredContent"] = copied(message[STRUCTURED], 0)
-    return result | ({"isError": bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+    return result | (
+        {"isError": bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {}
+    )
 
 
 def _says_structured(message: JsonObject) -> bool:
-    """Whether the text is what `_structured_alone` made of the structured content, so that it goes back as no content."""
+    """Whether the text is what `_structured_alone` made of the structured content, so that it goes
+    back as no content.
+    """
     structured = message.get(STRUCTURED)
-    return structured is not None and isinstance(message.get("content"), str) and message["content"] == arguments.to_text(structured)
+    return (
+        structured is not None
+        and isinstance(message.get("content"), str)
+        and message["content"] == arguments.to_text(structured)
+    )
 
 
 def _rest(block: JsonObject, known: tuple[str, ...]) -> JsonObject:
@@ -165,17 +213,26 @@ def _rest(block: JsonObject, known: tuple[str, ...]) -> JsonObject:
 
 
 def _text_part(block: JsonObject) -> JsonObject | None:
-    return {"type": "text", "text": said(block["text"])} | _rest(block, ("type", "text")) if isinstance(block.get("text"), str) else None
+    return (
+        {"type": "text", "text": said(block["text"])} | _rest(block, ("type", "text"))
+        if isinstance(block.get("text"), str)
+        else None
+    )
 
 
 def _image_part(block: JsonObject) -> JsonObject | None:
     if not isinstance(block.get("data"), str) or not isinstance(block.get("mimeType"), str):
         return None
     url = said(f"data:{block['mimeType']};base64,{block['data']}")
-    return {"type": "image_url", "image_url": {"url": url}} | _rest(block, ("type", "data", "mimeType"))
+    return {"type": "image_url", "image_url": {"url": url}} | _rest(
+        block, ("type", "data", "mimeType")
+    )
 
 
-_TO_PART: Final[dict[str, Callable[[JsonObject], JsonObject | None]]] = {"text": _text_part, "image": _image_part}
+_TO_PART: Final[dict[str, Callable[[JsonObject], JsonObject | None]]] = {
+    "text": _text_part,
+    "image": _image_part,
+}
 
 
 def _block(part: JsonObject) -> JsonObject:
@@ -188,5 +245,9 @@ def _block(part: JsonObject) -> JsonObject:
     if isinstance(url, str) and (found := data_url(url)) is not None:
         return rest | {"type": "image", "data": found[1], "mimeType": found[0]}
     if not isinstance(url, str):
-        refuse(0, f"an MCP result takes no content of type {quoted(part.get('type'))}", pointer="/content")
+        refuse(
+            0,
+            f"an MCP result takes no content of type {quoted(part.get('type'))}",
+            pointer="/content",
+        )
     return rest | {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url}

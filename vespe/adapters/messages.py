@@ -1,4 +1,6 @@
-"""The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own (docs/adapters.md)."""
+"""The inner message: OpenAI's chat format and the documented fields that ride beside OpenAI's own
+(docs/adapters.md).
+"""
 
 import math
 import re
@@ -11,7 +13,9 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 BLOCKS: Final = "anthropic_blocks"
-"""On a message: the order of Anthropic's blocks, each `PART`, `CALL`, or a block that OpenAI cannot say, whole."""
+"""On a message: the order of Anthropic's blocks, each `PART`, `CALL`, or a block that OpenAI cannot
+say, whole.
+"""
 PART: Final = "part"
 CALL: Final = "tool_call"
 REST: Final = "anthropic"
@@ -22,10 +26,14 @@ MCP_BLOCKS: Final = "mcp_blocks"
 STRUCTURED: Final = "structured_content"
 """On a tool message: MCP's order of content, as `BLOCKS`, and MCP's `structuredContent`."""
 REASONING: Final = "reasoning_content"
-"""On an assistant message: reasoning as text, as compatible servers send it; Ollama's `thinking`."""
+"""On an assistant message: reasoning as text, as compatible servers send it; Ollama's
+`thinking`.
+"""
 
 ERROR_MARK: Final = "[tool error]\n"
-"""With what the text of a failed call's result begins, at an API whose results have no field for that."""
+"""With what the text of a failed call's result begins, at an API whose results have no field for
+that.
+"""
 
 GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
@@ -44,11 +52,15 @@ def generated_id(ordinal: int) -> str:
 
 def refuse(index: int, reason: str, *, pointer: str = "") -> NoReturn:
     """Raise InvalidDocument for the message at `index`; `pointer` leads on from that message."""
-    raise InvalidDocument(reason, path=f"messages[{index}]", pointer=pointer and f"/{index}{pointer}")
+    raise InvalidDocument(
+        reason, path=f"messages[{index}]", pointer=pointer and f"/{index}{pointer}"
+    )
 
 
 def quoted(value: object) -> str:
-    """Return a value for a sentence: at most about 80 characters of its repr, three levels deep; never raises."""
+    """Return a value for a sentence: at most about 80 characters of its repr, three levels deep;
+    never raises.
+    """
     try:
         text = _QUOTING.repr(value)
     except (ValueError, RecursionError):
@@ -57,28 +69,40 @@ def quoted(value: object) -> str:
 
 
 def quoted_names(names: Iterable[str]) -> str:
-    """Return names for a sentence, each once and quoted: the first five, and how many more there are."""
+    """Return names for a sentence, each once and quoted: the first five, and how many more there
+    are.
+    """
     each = list(dict.fromkeys(names))
     more = [f"{len(each) - _MOST_NAMES} more"] if len(each) > _MOST_NAMES else []
     return ", ".join([*map(quoted, each[:_MOST_NAMES]), *more])
 
 
 def kind(value: object) -> str:
-    """Return what a value is called in a sentence that refuses it: its type, of an SDK's object with what to give instead."""
+    """Return what a value is called in a sentence that refuses it: its type, of an SDK's object
+    with what to give instead.
+    """
     name = type(value).__name__
     return f"{name} (give its `model_dump()`)" if hasattr(type(value), "model_dump") else name
 
 
 def object_or_none(value: JsonValue, what: str) -> JsonObject:
-    """Return an object, `{}` for null, which stands in many a stream; raises InvalidDocument for anything else."""
+    """Return an object, `{}` for null, which stands in many a stream; raises InvalidDocument for
+    anything else.
+    """
     if value is None or isinstance(value, dict):
         return value or {}
     raise InvalidDocument(f"must be an object or null, not {type(value).__name__}", path=what)
 
 
 def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
-    """Return the messages as a list; raises InvalidDocument where it is no list, or one of them is no object."""
-    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable) or hasattr(messages, "model_dump"):
+    """Return the messages as a list; raises InvalidDocument where it is no list, or one of them is
+    no object.
+    """
+    if (
+        isinstance(messages, (str, bytes, Mapping))
+        or not isinstance(messages, Iterable)
+        or hasattr(messages, "model_dump")
+    ):
         raise InvalidDocument(f"must be a list of messages, not {kind(messages)}", path="messages")
     listed = list(messages)
     for index, message in enumerate(listed):
@@ -98,9 +122,11 @@ def copied(value: JsonValue, index: int) -> Any:
 
 
 def detached(value: JsonValue, what: str) -> Any:
-    """Return a deep copy, so that nothing that is given back is shared with what was given, with texts as `said` gives them.
+    """Return a deep copy, so that nothing that is given back is shared with what was given, with
+    texts as `said` gives them.
 
-    Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200 levels, or that JSON cannot say.
+    Raises InvalidDocument with `what` as its path for a value that is nested deeper than 200
+    levels, or that JSON cannot say.
     """
     if nesting.deeper_than(value, _MAX_DEPTH):
         raise InvalidDocument(f"is nested deeper than {_MAX_DEPTH} levels", path=what)
@@ -111,16 +137,28 @@ def _copy(value: Any, what: str) -> Any:
     if isinstance(value, str):
         return said(value)
     if isinstance(value, dict):
-        return {said(key) if isinstance(key, str) else key: _copy(item, what) for key, item in value.items()}
+        return {
+            said(key) if isinstance(key, str) else key: _copy(item, what)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [_copy(item, what) for item in value]
-    if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+    if (
+        value is None
+        or isinstance(value, int)
+        or (isinstance(value, float) and math.isfinite(value))
+    ):
         return value
-    raise InvalidDocument(f"holds {value if isinstance(value, float) else kind(value)}, which JSON cannot say", path=what)
+    raise InvalidDocument(
+        f"holds {value if isinstance(value, float) else kind(value)}, which JSON cannot say",
+        path=what,
+    )
 
 
 def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
-    """Return what a part, a call or a tool message carries for its block's other keys: the cache mark, and `REST` for all else."""
+    """Return what a part, a call or a tool message carries for its block's other keys: the cache
+    mark, and `REST` for all else.
+    """
     if block.keys() <= set(known):
         return {}
     others = {key: copied(value, index) for key, value in block.items() if key not in known}
@@ -129,7 +167,9 @@ def rest_of(block: JsonObject, known: Iterable[str], index: int) -> JsonObject:
 
 
 def completed(block: JsonObject, carrier: JsonObject, index: int) -> JsonObject:
-    """Return a block with its other keys: what `rest_of` put on its part, call or message, but for `is_error` and what the block says."""
+    """Return a block with its other keys: what `rest_of` put on its part, call or message, but for
+    `is_error` and what the block says.
+    """
     if REST not in carrier and CACHE not in carrier:
         return block
     made = {CACHE: copied(carrier[CACHE], index)} if isinstance(carrier.get(CACHE), dict) else {}
@@ -144,7 +184,9 @@ def said(text: str) -> str:
 
 
 def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
-    """Return a message's content as parts; a text, a single part and texts in a list become what they mean."""
+    """Return a message's content as parts; a text, a single part and texts in a list become what
+    they mean.
+    """
     if content is None or content == "":
         return []
     if isinstance(content, str):
@@ -152,7 +194,9 @@ def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
     if isinstance(content, dict):
         return [content]
     if not isinstance(content, (list, tuple)):
-        refuse(index, f"`content` must be a text or a list, not {kind(content)}", pointer="/content")
+        refuse(
+            index, f"`content` must be a text or a list, not {kind(content)}", pointer="/content"
+        )
     return [_part(part, index, place) for place, part in enumerate(content)]
 
 
@@ -160,16 +204,26 @@ def _part(part: JsonValue, index: int, place: int) -> JsonObject:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     if not isinstance(part, dict):
-        refuse(index, f"a part of `content` must be an object, not {kind(part)}", pointer=f"/content/{place}")
+        refuse(
+            index,
+            f"a part of `content` must be an object, not {kind(part)}",
+            pointer=f"/content/{place}",
+        )
     if "type" not in part and isinstance(part.get("text"), str):
         return {"type": "text", **part}
     return part
 
 
 def told(message: JsonObject, index: int) -> JsonObject:
-    """Return a tool message whose content is text or parts: any other value, a tool's JSON, becomes its compact JSON text."""
+    """Return a tool message whose content is text or parts: any other value, a tool's JSON, becomes
+    its compact JSON text.
+    """
     content = message.get("content")
-    if content is None or (isinstance(content, (list, tuple)) and all(map(_is_part, content))) or _is_part(content):
+    if (
+        content is None
+        or (isinstance(content, (list, tuple)) and all(map(_is_part, content)))
+        or _is_part(content)
+    ):
         return message
     try:
         return {**message, "content": strict_json.compact_json(content)}
@@ -178,7 +232,9 @@ def told(message: JsonObject, index: int) -> JsonObject:
 
 
 def _is_part(value: JsonValue) -> bool:
-    return isinstance(value, str) or (isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _PARTS)
+    return isinstance(value, str) or (
+        isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _PARTS
+    )
 
 
 def is_empty(part: JsonObject) -> bool:
@@ -188,7 +244,12 @@ def is_empty(part: JsonObject) -> bool:
 
 def plain_text(parts: list[JsonObject]) -> str | None:
     """Return the text of a single text part that carries nothing else, else None."""
-    if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text" and isinstance(parts[0]["text"], str):
+    if (
+        len(parts) == 1
+        and parts[0].keys() == {"type", "text"}
+        and parts[0]["type"] == "text"
+        and isinstance(parts[0]["text"], str)
+    ):
         text: str = parts[0]["text"]
         return text
     return None

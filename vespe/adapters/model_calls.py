@@ -43,39 +43,53 @@ class OfTool(Protocol):
 
 
 def execute_tool(adapter: OfTool, call: Call, registry: Registry) -> JsonValue:
-    """Check a call and run what is registered in-process under the tool's name; see `ToolAdapter.execute_tool`.
+    """Check a call and run what is registered in-process under the tool's name; see
+    `ToolAdapter.execute_tool`.
 
-    What a tool's directory says never runs here: that is for the one call path, which asks for trust first.
+    What a tool's directory says never runs here: that is for the one call path, which asks for
+    trust first.
     """
     tool = adapter.tool
     if call.tool != tool.name:
         own = quoted(tool.name)
-        raise InvalidToolCall(f"the call is of {quoted(call.tool)}, and the tool here is {own}", hint=f"call {own}")
+        raise InvalidToolCall(
+            f"the call is of {quoted(call.tool)}, and the tool here is {own}", hint=f"call {own}"
+        )
     inputs = _inputs(tool, call.arguments)
     if tool.name not in registry:
         raise ToolImplementationNotFound(tool.name)
-    context = Context(project_root="", directory="", timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S)
+    context = Context(
+        project_root="",
+        directory="",
+        timeout_s=call.timeout_s or tool.timeout_s or defaults.TIMEOUT_S,
+    )
     return registry.execute(tool, inputs, context).result
 
 
 def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
     if isinstance(arguments, (str, bytes)):
         try:
-            arguments = strict_json.parse_object(arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES)
+            arguments = strict_json.parse_object(
+                arguments or b"{}", limit=defaults.MAX_ARGUMENT_BYTES
+            )
         except InvalidDocument as error:
             raise ParsingError(
-                f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}", hint="give one JSON object"
+                f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}",
+                hint="give one JSON object",
             ) from None
     if violations := validator.compile_schema(tool.input_schema, closed=True).violations(arguments):
         told = messages_of(violations)
         raise InvalidArguments(
-            f"the arguments of {quoted(tool.name)} do not fit its schema: {told}", violations=[one.to_json() for one in violations]
+            f"the arguments of {quoted(tool.name)} do not fit its schema: {told}",
+            violations=[one.to_json() for one in violations],
         )
     return validator.fill_defaults(tool.input_schema, arguments)
 
 
 def answered(given: JsonValue, *, what: str) -> JsonObject:
-    """Return a model's answer as an object; raises ParsingError where it is neither an object nor the text of one."""
+    """Return a model's answer as an object; raises ParsingError where it is neither an object nor
+    the text of one.
+    """
     if isinstance(given, dict):
         return given
     if not isinstance(given, (str, bytes)):
@@ -87,7 +101,9 @@ def answered(given: JsonValue, *, what: str) -> JsonObject:
 
 
 def objects(value: JsonValue, what: str) -> Iterator[JsonObject]:
-    """Return the objects of a list; raises InvalidToolCall where it is none, or holds anything else; null is an empty list."""
+    """Return the objects of a list; raises InvalidToolCall where it is none, or holds anything
+    else; null is an empty list.
+    """
     if not isinstance(value, (list, tuple, type(None))):
         raise InvalidToolCall(f"{what} must be a list, not {type(value).__name__}")
     for item in value or ():
@@ -97,35 +113,52 @@ def objects(value: JsonValue, what: str) -> Iterator[JsonObject]:
 
 
 def made_call(name: Any, arguments: Any, identifier: Any) -> Call:
-    """Return a call as the model made it; raises InvalidToolCall where it names no tool. Absent arguments are `{}`."""
+    """Return a call as the model made it; raises InvalidToolCall where it names no tool. Absent
+    arguments are `{}`.
+    """
     if not isinstance(name, str) or not name:
         raise InvalidToolCall("the call names no tool", hint="name the tool to call")
     given = {} if arguments is None else arguments
     if not isinstance(given, str):
         given = _plain_arguments(given)
-    return Call(tool=name, arguments=given, call_id=identifier if isinstance(identifier, str) and identifier else None)
+    return Call(
+        tool=name,
+        arguments=given,
+        call_id=identifier if isinstance(identifier, str) and identifier else None,
+    )
 
 
 def _plain_arguments(given: Any) -> JsonObject | str:
-    """Return arguments as they are where they are a JSON object, as their JSON text where they are another value."""
+    """Return arguments as they are where they are a JSON object, as their JSON text where they are
+    another value.
+    """
     try:
         text = strict_json.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidToolCall(f"the arguments cannot be said in JSON: {error}", hint="give one JSON object") from None
+        raise InvalidToolCall(
+            f"the arguments cannot be said in JSON: {error}", hint="give one JSON object"
+        ) from None
     if not isinstance(given, dict):
         return text
     try:
         arguments: JsonObject = detached(given, "the arguments")
     except InvalidDocument as error:
-        raise InvalidToolCall(f"the arguments cannot be taken: {error.reason}", hint="give one JSON object") from None
+        raise InvalidToolCall(
+            f"the arguments cannot be taken: {error.reason}", hint="give one JSON object"
+        ) from None
     return arguments
 
 
 def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Return the calls of `tool`; raises InvalidToolCall where there are calls and all are of other tools."""
+    """Return the calls of `tool`; raises InvalidToolCall where there are calls and all are of other
+    tools.
+    """
     every = list(calls)
     own = tuple(call for call in every if call.tool == tool.name)
     if every and not own:
         names = quoted_names(call.tool for call in every)
-        raise InvalidToolCall(f"there is no tool called {names} here; there is {quoted(tool.name)}", hint=f"call {quoted(tool.name)}")
+        raise InvalidToolCall(
+            f"there is no tool called {names} here; there is {quoted(tool.name)}",
+            hint=f"call {quoted(tool.name)}",
+        )
     return own

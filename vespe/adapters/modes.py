@@ -1,4 +1,6 @@
-"""How models are told of their tools: of all, of a bridge in their place, or of all with the vendor's own search over most of them."""
+"""How models are told of their tools: of all, of a bridge in their place, or of all with the
+vendor's own search over most of them.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -8,11 +10,13 @@ from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
 
 MODES: Final = ("all", "bridge", "native", "auto")
-"""`all` declares every tool; `bridge` those that are always exposed, and three that search, describe and call the others; `native` defers
-the others, and the vendor's API searches them; `auto` is `all` until the definitions cost more than the project's `tool_budget`, then
-`bridge`."""
+"""`all` declares every tool; `bridge` those that are always exposed, and three that search,
+describe and call the others; `native` defers the others, and the vendor's API searches them; `auto`
+is `all` until the definitions cost more than the project's `tool_budget`, then `bridge`.
+"""
 _LOADED_AT_ONCE: Final = "anthropic/alwaysLoad"
-"""The key of a tool's `_meta` by which a client of MCP that searches tools itself tells those that it must not put off.
+"""The key of a tool's `_meta` by which a client of MCP that searches tools itself tells those that
+it must not put off.
 
 https://code.claude.com/docs/en/mcp#scale-with-mcp-tool-search
 """
@@ -34,9 +38,11 @@ _CALLED: Final = {
 
 
 def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> str:
-    """Return `all`, `bridge` or `native`; raises UsageError for what is not one of MODES, and where an API has no search of its own.
+    """Return `all`, `bridge` or `native`; raises UsageError for what is not one of MODES, and where
+    an API has no search of its own.
 
-    `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`; without one they never do.
+    `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`;
+    without one they never do.
     """
     if mode not in MODES:
         raise UsageError(f"{mode!r} is not a way to show tools: it is one of {', '.join(MODES)}")
@@ -48,24 +54,40 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
     if mode != "auto":
         return mode
     shape = SHAPES.get(api, SHAPES["openai"])
-    dear = isinstance(budget, int) and cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens > budget
+    dear = (
+        isinstance(budget, int)
+        and cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens > budget
+    )
     return "bridge" if dear else "all"
 
 
-def deferred(tools: Iterable[Tool], *, always: Collection[str], api: str, search: Tool | None = None) -> list[JsonObject]:
-    """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them the API's own search, or `search`.
+def deferred(
+    tools: Iterable[Tool], *, always: Collection[str], api: str, search: Tool | None = None
+) -> list[JsonObject]:
+    """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them
+    the API's own search, or `search`.
 
-    For MCP, whose clients search if anybody does, those of `always` are marked instead. Raises UsageError for an API without a search.
+    For MCP, whose clients search if anybody does, those of `always` are marked instead. Raises
+    UsageError for an API without a search.
     """
     mode_of("native", (), api=api, budget=None)
     if api == "mcp":
         return [marked(SHAPES[api].definition(tool), always=tool.name in always) for tool in tools]
-    shown = [SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True}) for tool in tools]
+    shown = [
+        SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True})
+        for tool in tools
+    ]
     own = dict(_SEARCH[api]) if search is None else SHAPES[api].definition(search)
     return [*shown, *([own] if any(one.get("defer_loading") for one in shown) else [])]
 
 
 def marked(entry: JsonObject, *, always: bool) -> JsonObject:
-    """Return an entry of MCP's `tools/list`, with the mark of one that clients must not put off where it is `always` exposed."""
+    """Return an entry of MCP's `tools/list`, with the mark of one that clients must not put off
+    where it is `always` exposed.
+    """
     held = entry.get("_meta")
-    return entry | {"_meta": {**(held if isinstance(held, dict) else {}), _LOADED_AT_ONCE: True}} if always else entry
+    return (
+        entry | {"_meta": {**(held if isinstance(held, dict) else {}), _LOADED_AT_ONCE: True}}
+        if always
+        else entry
+    )

@@ -14,26 +14,39 @@ class OpenAIResponsesShape:
     name = "openai-responses"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Return `{"type": "function", "name", "description", "parameters", "strict"}`, with `output_schema` where there is one.
+        """Return `{"type": "function", "name", "description", "parameters",
+        "strict"}`, with `output_schema` where there is one.
 
-        `strict` is false unless config.json says otherwise: this API takes its absence for true, and then refuses
-        schemas that leave an argument optional. For a definition of this API's own without it, it is null, which means the same.
+        `strict` is false unless config.json says otherwise: this API takes its absence for true,
+        and then refuses schemas that leave an argument optional. For a definition of this API's own
+        without it, it is null, which means the same.
         """
         own = {"strict": False} | definition_parts.own_fields(tool, self.name)
-        told = definition_parts.described(tool) | {"parameters": definition_parts.shown_schema(tool)}
-        return own | {"type": "function"} | told | definition_parts.shown_output(tool, "output_schema")
+        told = definition_parts.described(tool) | {
+            "parameters": definition_parts.shown_schema(tool)
+        }
+        return (
+            own | {"type": "function"} | told | definition_parts.shown_output(tool, "output_schema")
+        )
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition; one that OpenAI runs itself is refused."""
         if definition.get("type") != "function":
-            definitions.refuse(definition.get("name"), f"is of type {quoted(definition.get('type'))}, which is not a function")
-        rest = {"strict": None} | definitions.others(definition, ("type", "name", "description", "parameters", "output_schema"))
+            definitions.refuse(
+                definition.get("name"),
+                f"is of type {quoted(definition.get('type'))}, which is not a function",
+            )
+        rest = {"strict": None} | definitions.others(
+            definition, ("type", "name", "description", "parameters", "output_schema")
+        )
         return definitions.foreign_tool(
             self.name,
             definition,
             schema=definition.get("parameters"),
             rest=rest,
-            output_schema=definitions.object_or_none(definition, "output_schema", definition.get("output_schema")),
+            output_schema=definitions.object_or_none(
+                definition, "output_schema", definition.get("output_schema")
+            ),
         )
 
 
@@ -52,10 +65,26 @@ class OpenAIResponsesAdapter:
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls among a response's `output` items, or of a single item."""
         given = model_calls.answered(text_or_message, what="OpenAI's response")
-        items = [given] if given.get("type") == "function_call" else model_calls.objects(given.get("output"), "`output`")
+        items = (
+            [given]
+            if given.get("type") == "function_call"
+            else model_calls.objects(given.get("output"), "`output`")
+        )
         calls = (item for item in items if item.get("type") == "function_call")
-        return model_calls.own_calls(self.tool, (model_calls.made_call(c.get("name"), c.get("arguments"), c.get("call_id")) for c in calls))
+        return model_calls.own_calls(
+            self.tool,
+            (
+                model_calls.made_call(c.get("name"), c.get("arguments"), c.get("call_id"))
+                for c in calls
+            ),
+        )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the `function_call_output` item; an error's text begins with the line `[tool error]`."""
-        return {"type": "function_call_output", "call_id": call_id, "output": result_texts.marked_text(output)}
+        """Return the `function_call_output` item; an error's text begins with the line
+        `[tool error]`.
+        """
+        return {
+            "type": "function_call_output",
+            "call_id": call_id,
+            "output": result_texts.marked_text(output),
+        }

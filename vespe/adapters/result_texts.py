@@ -7,7 +7,9 @@ from vespe.models import Failure, JsonValue, Outcome
 
 
 def told(output: object) -> tuple[JsonValue, bool]:
-    """Return (what to tell the model, whether it is an error) of a result, an Outcome or an error of Vespe's."""
+    """Return (what to tell the model, whether it is an error) of a result, an Outcome or an error
+    of Vespe's.
+    """
     if isinstance(output, Outcome):
         return (output.result, False) if output.error is None else (sentence(output.error), True)
     if isinstance(output, (VespeError, Failure)):
@@ -16,7 +18,9 @@ def told(output: object) -> tuple[JsonValue, bool]:
 
 
 def marked_text(output: object) -> str:
-    """Return what to tell the model as text; an error's begins with `ERROR_MARK`, for an API without a field that says so."""
+    """Return what to tell the model as text; an error's begins with `ERROR_MARK`, for an API
+    without a field that says so.
+    """
     value, failed = told(output)
     return ERROR_MARK + text_of(value) if failed else text_of(value)
 
@@ -24,7 +28,9 @@ def marked_text(output: object) -> str:
 def sentence(error: VespeError | Failure) -> str:
     """Return an error as one text for a model, with what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
-    return strict_json.repair_surrogates(f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else ""))
+    return strict_json.repair_surrogates(
+        f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else "")
+    )
 
 
 def text_of(value: JsonValue) -> str:
@@ -38,7 +44,9 @@ def text_of(value: JsonValue) -> str:
 
 
 def apart(value: JsonValue) -> JsonValue:
-    """Return a copy of a result, so that nothing that is sent is shared with it; raises ToolExecutionError for what JSON cannot say."""
+    """Return a copy of a result, so that nothing that is sent is shared with it; raises
+    ToolExecutionError for what JSON cannot say.
+    """
     text_of(value)
     try:
         made: JsonValue = detached(value, "the result")

@@ -1,4 +1,6 @@
-"""What was translated of a conversation so far: the next request costs what was said since the one before it."""
+"""What was translated of a conversation so far: the next request costs what was said since the one
+before it.
+"""
 
 import operator
 from collections.abc import Callable, Hashable, Iterable
@@ -30,7 +32,9 @@ class Conversation(list[JsonObject]):
         self._kept: dict[Hashable, tuple[list[JsonObject], Translation]] = {}
 
     def translated(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the translation of all messages that goes by `key`, made by `make` where none is kept that still holds."""
+        """Return the translation of all messages that goes by `key`, made by `make` where none is
+        kept that still holds.
+        """
         said, made = self._kept.pop(key, ([], None))
         if made is None or len(said) > len(self) or not all(map(operator.is_, said, self)):
             said, made = [], make()
@@ -43,7 +47,9 @@ class Conversation(list[JsonObject]):
 
 
 def translated(messages: Iterable[JsonObject], key: Hashable, make: Callable[[], T]) -> T:
-    """Return the translation of messages: what a Conversation keeps goes on, anything else is translated from its beginning."""
+    """Return the translation of messages: what a Conversation keeps goes on, anything else is
+    translated from its beginning.
+    """
     if isinstance(messages, Conversation):
         return messages.translated(key, make)
     made = make()

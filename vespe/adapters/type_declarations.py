@@ -9,8 +9,20 @@ from typing import Any, Final
 from vespe.models import JsonObject, Tool
 
 LANGUAGES: Final = ("python-stubs", "typescript")
-_PYTHON: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_TYPESCRIPT: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_PYTHON: Final = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "null": "None",
+}
+_TYPESCRIPT: Final = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "null": "null",
+}
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEEPEST: Final = 12
 """Deeper or recursive schemas say `Any`."""
@@ -18,7 +30,9 @@ _CLOSED: Final = re.compile(r"\*/")
 
 
 def declarations(tools: Iterable[Tool], language: str) -> str:
-    """Return one file with a function for each tool, in the order of their names; the same tools give the same bytes."""
+    """Return one file with a function for each tool, in the order of their names; the same tools
+    give the same bytes.
+    """
     ordered = sorted(tools, key=lambda tool: tool.name)
     return _python(ordered) if language == "python-stubs" else _typescript(ordered)
 
@@ -32,7 +46,8 @@ def _function(tool: Tool) -> str:
     properties = _properties(tool.input_schema)
     needed = _needed(tool.input_schema)
     arguments = [
-        f"{name}: {_typed(facts, tool.input_schema, _PythonWords)}" + ("" if name in needed else " = ...")
+        f"{name}: {_typed(facts, tool.input_schema, _PythonWords)}"
+        + ("" if name in needed else " = ...")
         for name, facts in sorted(properties.items(), key=lambda item: item[0] not in needed)
         if _is_name(name)
     ]
@@ -42,8 +57,16 @@ def _function(tool: Tool) -> str:
         arguments.insert(0, "*")
     if arguments and arguments[0] != "*" and not arguments[0].startswith("**"):
         arguments.insert(0, "*")
-    result = _typed(tool.output_schema, tool.output_schema, _PythonWords) if tool.output_schema else "Any"
-    said = json.dumps(tool.description, ensure_ascii=False)[1:-1].replace('\\"', '"').replace('"""', "'''")
+    result = (
+        _typed(tool.output_schema, tool.output_schema, _PythonWords)
+        if tool.output_schema
+        else "Any"
+    )
+    said = (
+        json.dumps(tool.description, ensure_ascii=False)[1:-1]
+        .replace('\\"', '"')
+        .replace('"""', "'''")
+    )
     name = tool.name if _is_name(tool.name) else re.sub(r"\W", "_", f"_{tool.name}")
     return f'def {name}({", ".join(arguments)}) -> {result}:\n    """{said.rstrip(chr(34))}"""\n'
 
@@ -56,10 +79,17 @@ def _typescript(tools: list[Tool]) -> str:
     ]
     for tool in tools:
         given = _typed(tool.input_schema, tool.input_schema, _TypeScriptWords)
-        result = _typed(tool.output_schema, tool.output_schema, _TypeScriptWords) if tool.output_schema else "unknown"
+        result = (
+            _typed(tool.output_schema, tool.output_schema, _TypeScriptWords)
+            if tool.output_schema
+            else "unknown"
+        )
         said = _CLOSED.sub("* /", " ".join(tool.description.split()))
         optional = "" if _needed(tool.input_schema) else "?"
-        lines += [f"  /** {said} */", f"  {_member(tool.name)}(input{optional}: {given}): Promise<{result}>;"]
+        lines += [
+            f"  /** {said} */",
+            f"  {_member(tool.name)}(input{optional}: {given}): Promise<{result}>;",
+        ]
     return "\n".join([*lines, "}", ""])
 
 
@@ -68,7 +98,9 @@ class _PythonWords:
 
     @staticmethod
     def literal(values: list[Any]) -> str:
-        shown = [repr(value) for value in values if value is None or isinstance(value, (str, int, bool))]
+        shown = [
+            repr(value) for value in values if value is None or isinstance(value, (str, int, bool))
+        ]
         return f"Literal[{', '.join(shown)}]" if len(shown) == len(values) else "Any"
 
     @staticmethod
@@ -94,14 +126,19 @@ class _TypeScriptWords:
 
     @staticmethod
     def members(members: Mapping[str, tuple[str, bool]], rest: str | None) -> str:
-        shown = [f"{_member(name)}{'' if needed else '?'}: {kind}" for name, (kind, needed) in members.items()]
+        shown = [
+            f"{_member(name)}{'' if needed else '?'}: {kind}"
+            for name, (kind, needed) in members.items()
+        ]
         if rest is not None and not members:
             return f"Record<string, {rest}>"
         return "{ " + "; ".join(shown) + " }" if shown else "Record<string, never>"
 
 
 def _typed(schema: Any, root: Any, words: Any, depth: int = 0) -> str:
-    """Return the type of what a schema takes, as far as types can say it: bounds, patterns and conditions are left out."""
+    """Return the type of what a schema takes, as far as types can say it: bounds, patterns and
+    conditions are left out.
+    """
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return str(words.any)
     if isinstance(reference := schema.get("$ref"), str):
@@ -115,7 +152,9 @@ def _typed(schema: Any, root: Any, words: Any, depth: int = 0) -> str:
             return _union([_typed(choice, root, words, depth + 1) for choice in choices], words)
     kinds = schema.get("type")
     if isinstance(kinds, list):
-        return _union([_typed(schema | {"type": kind}, root, words, depth + 1) for kind in kinds], words)
+        return _union(
+            [_typed(schema | {"type": kind}, root, words, depth + 1) for kind in kinds], words
+        )
     if kinds == "array":
         return str(words.array(_typed(schema.get("items"), root, words, depth + 1)))
     if kinds == "object" or (kinds is None and "properties" in schema):
@@ -125,9 +164,14 @@ def _typed(schema: Any, root: Any, words: Any, depth: int = 0) -> str:
 
 def _object(schema: JsonObject, root: Any, words: Any, depth: int) -> str:
     needed = _needed(schema)
-    members = {name: (_typed(facts, root, words, depth + 1), name in needed) for name, facts in _properties(schema).items()}
+    members = {
+        name: (_typed(facts, root, words, depth + 1), name in needed)
+        for name, facts in _properties(schema).items()
+    }
     more = schema.get("additionalProperties", True)
-    return str(words.members(members, None if more is False else _typed(more, root, words, depth + 1)))
+    return str(
+        words.members(members, None if more is False else _typed(more, root, words, depth + 1))
+    )
 
 
 def _union(kinds: list[str], words: Any) -> str:
@@ -138,7 +182,11 @@ def _union(kinds: list[str], words: Any) -> str:
 def _referred(root: Any, reference: str) -> Any:
     found = root
     for part in reference.removeprefix("#").split("/")[1:] if reference.startswith("#") else ["?"]:
-        found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+        found = (
+            found.get(part.replace("~1", "/").replace("~0", "~"))
+            if isinstance(found, dict)
+            else None
+        )
     return found
 
 

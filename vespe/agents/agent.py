@@ -1,4 +1,6 @@
-"""An agent: a model at a provider, a project's tools, and a conversation that goes on from one question to the next."""
+"""An agent: a model at a provider, a project's tools, and a conversation that goes on from one
+question to the next.
+"""
 
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -72,10 +74,11 @@ class AgentOptions:
 
 
 class ToolSource(Protocol):
-    """Tools from anywhere, which know how to run their calls and what decides on them: a `Toolset`, or anything like it.
+    """Tools from anywhere, which know how to run their calls and what decides on them: a `Toolset`,
+    or anything like it.
 
-    With `arun_tool` (see `CallPath.arun_tool`) calls run in the caller's event loop where it awaits the agent; a `check_trust` is
-    asked before anything is sent.
+    With `arun_tool` (see `CallPath.arun_tool`) calls run in the caller's event loop where it awaits
+    the agent; a `check_trust` is asked before anything is sent.
     """
 
     @property
@@ -135,7 +138,14 @@ class Agent:
         provider = _provider(provider)
         self.transcript = transcript or Transcript(model=provider.model, provider=provider.name)
         mode, strict = self.options.tools_mode, self.options.strict
-        shown = tool_set(source.tools, strict=strict, mode=mode, always=source.always, api=provider.api, budget=source.budget)
+        shown = tool_set(
+            source.tools,
+            strict=strict,
+            mode=mode,
+            always=source.always,
+            api=provider.api,
+            budget=source.budget,
+        )
         self.tools: Mapping[str, Tool] = shown.tools
         if events is not None and events.definitions is None:
             events.definitions = lambda: definitions(shown.shown, OpenAIShape())
@@ -175,19 +185,23 @@ class Agent:
         self._workers.close()
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
-        """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait are run first. See `Loop.run`."""
+        """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait
+        are run first. See `Loop.run`.
+        """
         return self._run(self._loop, prompt, cancel)
 
     async def arun(self, prompt: str | None = None) -> RunResult:
         """Do as `run` from an event loop, which goes on meanwhile.
 
-        Async tools, `ask`, `on_event` and the other hooks are called in that loop; all of them may be async. Cancelling the task ends
-        what runs, and the conversation stays consistent.
+        Async tools, `ask`, `on_event` and the other hooks are called in that loop; all of them may
+        be async. Cancelling the task ends what runs, and the conversation stays consistent.
         """
         return await self._arun(prompt, self._loop.on_event)
 
     async def stream(self, prompt: str | None = None) -> AsyncGenerator[StreamEvent]:
-        """Do as `arun`, and yield each event as it comes; then `result` says how it ended. Leaving the iteration ends the run."""
+        """Do as `arun`, and yield each event as it comes; then `result` says how it ended. Leaving
+        the iteration ends the run.
+        """
         events: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
         heard = self._loop.on_event
 
@@ -205,9 +219,13 @@ class Agent:
             run.cancel()
             await asyncio.wait([run])
 
-    async def _arun(self, prompt: str | None, on_event: Callable[[StreamEvent], object] | None) -> RunResult:
+    async def _arun(
+        self, prompt: str | None, on_event: Callable[[StreamEvent], object] | None
+    ) -> RunResult:
         if self._home is not None:
-            raise UsageError("this agent is awaited already: one conversation has one run at a time")
+            raise UsageError(
+                "this agent is awaited already: one conversation has one run at a time"
+            )
         ending = threading.Event()
         home = Home(asyncio.get_running_loop(), ending)
         turns = replace(
@@ -216,10 +234,14 @@ class Agent:
             on_start=home.calling(self.options.on_start),
             on_result=home.calling(self.options.on_result),
         )
-        loop = replace(self._loop, turns=turns, on_event=None if on_event is None else home.calling(on_event))
+        loop = replace(
+            self._loop, turns=turns, on_event=None if on_event is None else home.calling(on_event)
+        )
         self._home = home
         try:
-            result: RunResult = await in_thread(lambda: self._run(loop, prompt, ending), leave=ending.set)
+            result: RunResult = await in_thread(
+                lambda: self._run(loop, prompt, ending), leave=ending.set
+            )
         finally:
             self._home = None
         return result
@@ -239,9 +261,18 @@ class Agent:
     def _of_project(self, project: Project | CallPath | str | None) -> "_Source":
         path = _path(project)
         path.check_trust()
-        self.path = replace(path, sessions=path.sessions or self._sessions, workers=path.workers or self._workers)
-        policy = policy_of(self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None)
-        found = chosen(self.path.workspace, names=self.options.tools, kit=self.options.kit, registry=self.path.registry)
+        self.path = replace(
+            path, sessions=path.sessions or self._sessions, workers=path.workers or self._workers
+        )
+        policy = policy_of(
+            self.path, policy=self.options.approve, ask=self._ask if self.options.ask else None
+        )
+        found = chosen(
+            self.path.workspace,
+            names=self.options.tools,
+            kit=self.options.kit,
+            registry=self.path.registry,
+        )
         every = [tool for tool in found if not policy.why_never(tool)]
         view, document = self.path.workspace.view, self.path.workspace.config.document
         always = frozenset(tool.name for tool in every if view.exposure(tool.itself) == "always")
@@ -256,14 +287,21 @@ class Agent:
 
     def _of_tools(self, tools: ToolSource, project: object) -> "_Source":
         if project is not None or self.options.kit is not None:
-            raise UsageError("an agent has the tools of a project or those that are given", hint="leave `project` and `kit` out")
+            raise UsageError(
+                "an agent has the tools of a project or those that are given",
+                hint="leave `project` and `kit` out",
+            )
         every = _picked(tools.tools, self.options.tools)
-        return _Source(tools=every, runner=tools, policy=tools, check_trust=getattr(tools, "check_trust", None))
+        return _Source(
+            tools=every, runner=tools, policy=tools, check_trust=getattr(tools, "check_trust", None)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Where an agent's tools are from: what runs their calls, what decides on them, and what is asked before anything is sent."""
+    """Where an agent's tools are from: what runs their calls, what decides on them, and what is
+    asked before anything is sent.
+    """
 
     tools: Sequence[Tool]
     runner: Runner
@@ -274,7 +312,11 @@ class _Source:
 
 
 def run_loop(
-    provider: LLMProvider | str, prompt: str, *, project: Project | CallPath | str | None = None, options: AgentOptions | None = None
+    provider: LLMProvider | str,
+    prompt: str,
+    *,
+    project: Project | CallPath | str | None = None,
+    options: AgentOptions | None = None,
 ) -> RunResult:
     """Ask a model once, with a project's tools, and give how it ended; see `Agent`.
 
@@ -305,7 +347,10 @@ def _provider(given: LLMProvider | str) -> LLMProvider:
     name, _, model = given.partition(":")
     made = provider_class(name)(model)
     if not made.model:
-        raise UsageError(f"{given!r} names no model", hint=f"name one: {name}:MODEL, or `vespe config set providers.{name}.model MODEL`")
+        raise UsageError(
+            f"{given!r} names no model",
+            hint=f"name one: {name}:MODEL, or `vespe config set providers.{name}.model MODEL`",
+        )
     return made
 
 

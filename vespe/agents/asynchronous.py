@@ -1,4 +1,6 @@
-"""A run of an agent from an event loop: the run has a thread of its own, and whatever it calls is called in the loop."""
+"""A run of an agent from an event loop: the run has a thread of its own, and whatever it calls is
+called in the loop.
+"""
 
 import threading
 from collections.abc import Awaitable, Callable
@@ -34,7 +36,9 @@ class Home:
     ending: threading.Event
 
     def call(self, function: Callable[[Any], Any], given: Any) -> Any:
-        """Call a function, async or not, in the loop, from the thread of the run; its result is returned and what it raises is raised."""
+        """Call a function, async or not, in the loop, from the thread of the run; its result is
+        returned and what it raises is raised.
+        """
         return self.wait(_called(function, given))
 
     def calling(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -42,7 +46,9 @@ class Home:
         return lambda given: self.call(function, given)
 
     def wait(self, work: Any, cancel: threading.Event | None = None) -> Any:
-        """Have the loop do `work`, a coroutine, and wait for it; once the run or `cancel` says so it is cancelled: Interrupted."""
+        """Have the loop do `work`, a coroutine, and wait for it; once the run or `cancel` says so
+        it is cancelled: Interrupted.
+        """
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         while True:
             try:
@@ -59,7 +65,9 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class RunnerInLoop:
-    """Runs calls in the loop of whoever awaits the run, where async tools share its locks and clients."""
+    """Runs calls in the loop of whoever awaits the run, where async tools share its locks and
+    clients.
+    """
 
     runner: AsyncRunner
     home: Home
@@ -71,7 +79,9 @@ class RunnerInLoop:
 
 
 def runner_in(home: Home, runner: Runner) -> Runner:
-    """Return what runs calls in the loop where `runner` can be awaited; any other runner is called in the thread of the run."""
+    """Return what runs calls in the loop where `runner` can be awaited; any other runner is called
+    in the thread of the run.
+    """
     return RunnerInLoop(runner, home) if hasattr(runner, "arun_tool") else runner  # type: ignore[arg-type]  # by its method
 
 

@@ -1,4 +1,6 @@
-"""Events by name between the loop and whatever drives or watches it: a GUI, another process, a test."""
+"""Events by name between the loop and whatever drives or watches it: a GUI, another process, a
+test.
+"""
 
 import contextlib
 import queue
@@ -37,19 +39,24 @@ class Runner(Protocol):
     """What runs calls: the one call path, or an EventSystem in its place."""
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call of a tool to its Outcome; raises a VespeError where there is no call to make."""
+        """Run one call of a tool to its Outcome; raises a VespeError where there is no call to
+        make.
+        """
         ...
 
 
 class EventSystem:
-    """Subscribers by event; requests for tools, correlated with their responses by `request_id`. Thread-safe.
+    """Subscribers by event; requests for tools, correlated with their responses by `request_id`.
+    Thread-safe.
 
-    Whoever subscribes to `execute_tool_request` {"request_id", "tool_name", "tool_input"} executes it and publishes
-    `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever thread, within the tool's own `limits.timeout_s`,
-    else within `timeout_s` seconds. Such a call goes the way of any other: trust, arguments, output schema, size, log. Where
-    nobody subscribed, `runner` runs the call in this process. While it waits, `gui_update_request` is published, in the
-    waiting thread. `tool_definitions_request` {"request_id"} is answered by `definitions`, where an agent or anybody else has set
-    it, with `tool_definitions_response` {"request_id", "tools"}.
+    Whoever subscribes to `execute_tool_request` {"request_id", "tool_name", "tool_input"} executes
+    it and publishes `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever
+    thread, within the tool's own `limits.timeout_s`, else within `timeout_s` seconds. Such a call
+    goes the way of any other: trust, arguments, output schema, size, log. Where nobody subscribed,
+    `runner` runs the call in this process. While it waits, `gui_update_request` is published, in
+    the waiting thread. `tool_definitions_request` {"request_id"} is answered by `definitions`,
+    where an agent or anybody else has set it, with `tool_definitions_response` {"request_id",
+    "tools"}.
 
     A subscriber that raises harms no other: `subscriber_error` {"event", "error"} says so.
 
@@ -75,7 +82,9 @@ class EventSystem:
         self.subscribe(DEFINITIONS_REQUEST, self._define)
 
     def subscribe(self, event: str, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with the data of each `event`, in the publisher's thread; gives what unsubscribes it again."""
+        """Call `subscriber` with the data of each `event`, in the publisher's thread; gives what
+        unsubscribes it again.
+        """
         with self._lock:
             self._subscribers.setdefault(event, []).append(subscriber)
         return lambda: self.unsubscribe(event, subscriber)
@@ -88,13 +97,18 @@ class EventSystem:
                 held.remove(subscriber)
 
     def publish(self, event: str, data: JsonObject | None = None) -> int:
-        """Call every subscriber of `event`, in the order in which they came; gives how many took it without raising."""
+        """Call every subscriber of `event`, in the order in which they came; gives how many took it
+        without raising.
+        """
         with self._lock:
             subscribers = tuple(self._subscribers.get(event, ()))
         return sum(self._told(event, subscriber, dict(data or {})) for subscriber in subscribers)
 
-    def execute(self, tool_name: str, tool_input: JsonObject, *, cancel: threading.Event | None = None) -> JsonValue:
-        """Ask the subscribers to run a tool, and give its result; `ERROR: Timeout executing NAME` where none came in time.
+    def execute(
+        self, tool_name: str, tool_input: JsonObject, *, cancel: threading.Event | None = None
+    ) -> JsonValue:
+        """Ask the subscribers to run a tool, and give its result; `ERROR: Timeout executing NAME`
+        where none came in time.
 
         Raises Interrupted where `cancel` is set first.
         """
@@ -106,10 +120,22 @@ class EventSystem:
             return error.message
 
     def requested(
-        self, tool_name: str, tool_input: JsonObject, *, timeout_s: float | None = None, cancel: threading.Event | None = None
+        self,
+        tool_name: str,
+        tool_input: JsonObject,
+        *,
+        timeout_s: float | None = None,
+        cancel: threading.Event | None = None,
     ) -> JsonValue:
-        """Do as `execute`, but raise TimedOut where no result came in time, ToolExecutionError for one that is an error's."""
-        data, taken = self._exchange(REQUEST, {"tool_name": tool_name, "tool_input": tool_input}, timeout_s=timeout_s, cancel=cancel)
+        """Do as `execute`, but raise TimedOut where no result came in time, ToolExecutionError for
+        one that is an error's.
+        """
+        data, taken = self._exchange(
+            REQUEST,
+            {"tool_name": tool_name, "tool_input": tool_input},
+            timeout_s=timeout_s,
+            cancel=cancel,
+        )
         if not taken:
             raise ToolExecutionError(f"ERROR: Nobody executes {tool_name}")
         if data is None:
@@ -125,14 +151,20 @@ class EventSystem:
             return bool(self._subscribers.get(event))
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call: by the subscribers to requests where there are any, else by the runner. It stands in for a call path."""
+        """Run one call: by the subscribers to requests where there are any, else by the runner. It
+        stands in for a call path.
+        """
         return self.bound(self.runner).run_tool(tool, call, cancel=cancel)
 
-    def beside(self, work: Callable[[threading.Event, Tell], T], *, cancel: threading.Event | None = None) -> T:
-        """Do `work` in this thread, or in another one where a window subscribed to `gui_update_request` and is kept alive meanwhile.
+    def beside(
+        self, work: Callable[[threading.Event, Tell], T], *, cancel: threading.Event | None = None
+    ) -> T:
+        """Do `work` in this thread, or in another one where a window subscribed to
+        `gui_update_request` and is kept alive meanwhile.
 
-        `work` is given the event that ends it, set once `cancel` is, and what has something done in this thread. Whatever it
-        raises is raised here; Interrupted where it does not end although it was told to.
+        `work` is given the event that ends it, set once `cancel` is, and what has something done in
+        this thread. Whatever it raises is raised here; Interrupted where it does not end although
+        it was told to.
         """
         ending = Stop(cancel)
         if not self.is_subscribed(GUI_UPDATE):
@@ -158,11 +190,15 @@ class EventSystem:
         return held.given()
 
     def bound(self, runner: Runner | None) -> Runner:
-        """Return what runs calls by these events, and by `runner` where nobody subscribed and this system has no runner of its own."""
+        """Return what runs calls by these events, and by `runner` where nobody subscribed and this
+        system has no runner of its own.
+        """
         return _Bound(self, self.runner or runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:
-        """Ask for the definitions of tools, in OpenAI's shape, by `tool_definitions_request`; [] where nobody answers in time."""
+        """Ask for the definitions of tools, in OpenAI's shape, by `tool_definitions_request`; []
+        where nobody answers in time.
+        """
         with self._lock:
             alone = len(self._subscribers[DEFINITIONS_REQUEST]) == 1
         if alone and self.definitions is None:
@@ -172,9 +208,16 @@ class EventSystem:
         return definitions if isinstance(definitions, list) else []
 
     def _exchange(
-        self, event: str, data: JsonObject, *, timeout_s: float | None = None, cancel: threading.Event | None = None
+        self,
+        event: str,
+        data: JsonObject,
+        *,
+        timeout_s: float | None = None,
+        cancel: threading.Event | None = None,
     ) -> tuple[JsonObject | None, bool]:
-        """Publish a request and wait for its response: (the response or None, whether any subscriber took the request)."""
+        """Publish a request and wait for its response: (the response or None, whether any
+        subscriber took the request).
+        """
         slot = _Slot()
         with self._lock:
             self._count += 1
@@ -184,14 +227,20 @@ class EventSystem:
             taken = self.publish(event, {"request_id": request_id} | data)
             if not taken and slot.data is None:
                 return None, False
-            self._wait(slot.there, time.monotonic() + (self.timeout_s if timeout_s is None else timeout_s), cancel)
+            self._wait(
+                slot.there,
+                time.monotonic() + (self.timeout_s if timeout_s is None else timeout_s),
+                cancel,
+            )
             return slot.data, True
         finally:
             with self._lock:
                 self._waiting.pop(request_id, None)
 
     def _serve(self, told: "queue.SimpleQueue[Callable[[], object] | None]", ending: Stop) -> None:
-        """Do what work in another thread wants done here, with a beat for the window in between, until it is done or told to end."""
+        """Do what work in another thread wants done here, with a beat for the window in between,
+        until it is done or told to end.
+        """
         beat = time.monotonic() + _BEAT_S
         while not ending.is_set():
             with contextlib.suppress(queue.Empty):
@@ -203,7 +252,9 @@ class EventSystem:
                 self.publish(GUI_UPDATE)
                 beat = time.monotonic() + _BEAT_S
 
-    def _wait(self, there: threading.Event, until: float | None, cancel: threading.Event | None) -> None:
+    def _wait(
+        self, there: threading.Event, until: float | None, cancel: threading.Event | None
+    ) -> None:
         while not there.is_set():
             left = _BEAT_S if until is None else min(_BEAT_S, until - time.monotonic())
             if left <= 0:
@@ -215,10 +266,15 @@ class EventSystem:
 
     def _define(self, data: JsonObject) -> None:
         if self.definitions is not None:
-            self.publish(DEFINITIONS_RESPONSE, {"request_id": data.get("request_id"), "tools": self.definitions()})
+            self.publish(
+                DEFINITIONS_RESPONSE,
+                {"request_id": data.get("request_id"), "tools": self.definitions()},
+            )
 
     def _arrived(self, data: JsonObject) -> None:
-        """Take a response; one that nobody waits for, or waits for no more, is passed over, and the first one counts."""
+        """Take a response; one that nobody waits for, or waits for no more, is passed over, and the
+        first one counts.
+        """
         with self._lock:
             slot = self._waiting.get(str(data.get("request_id")))
             if slot is not None and slot.data is None:
@@ -230,7 +286,9 @@ class EventSystem:
             subscriber(data)
         except Exception as error:
             if event != SUBSCRIBER_ERROR:
-                self.publish(SUBSCRIBER_ERROR, {"event": event, "error": f"{type(error).__name__}: {error}"})
+                self.publish(
+                    SUBSCRIBER_ERROR, {"event": event, "error": f"{type(error).__name__}: {error}"}
+                )
             return False
         return True
 
@@ -261,22 +319,34 @@ class _Subscribed(ToolRegistry):
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         stated = tool.timeout_s is not None or context.timeout_s != defaults.TIMEOUT_S
         timeout_s = context.timeout_s if stated else None
-        return Execution(result=self._events.requested(tool.name, inputs, timeout_s=timeout_s, cancel=context.cancel))
+        return Execution(
+            result=self._events.requested(
+                tool.name, inputs, timeout_s=timeout_s, cancel=context.cancel
+            )
+        )
 
 
 class _Bound:
-    """An EventSystem with the runner of whoever uses it; without one, calls that subscribers run are neither logged nor trusted."""
+    """An EventSystem with the runner of whoever uses it; without one, calls that subscribers run
+    are neither logged nor trusted.
+    """
 
     def __init__(self, events: EventSystem, runner: Runner | None) -> None:
         self._events, self.runner = events, runner
         subscribed = _Subscribed(events)
-        self._by_event: Runner = replace(runner, registry=subscribed) if isinstance(runner, CallPath) else _Pathless(subscribed)
+        self._by_event: Runner = (
+            replace(runner, registry=subscribed)
+            if isinstance(runner, CallPath)
+            else _Pathless(subscribed)
+        )
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         runner = self.runner
         if runner is None or self._events.is_subscribed(REQUEST):
             return self._by_event.run_tool(tool, call, cancel=cancel)
-        return self._events.beside(lambda ending, _: runner.run_tool(tool, call, cancel=ending), cancel=cancel)
+        return self._events.beside(
+            lambda ending, _: runner.run_tool(tool, call, cancel=ending), cancel=cancel
+        )
 
 
 class _Pathless:
@@ -288,11 +358,15 @@ class _Pathless:
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         began = time.perf_counter()
         timeout_s = call.timeout_s or tool.timeout_s
-        context = Context(project_root="", directory="", timeout_s=timeout_s or defaults.TIMEOUT_S, cancel=cancel)
+        context = Context(
+            project_root="", directory="", timeout_s=timeout_s or defaults.TIMEOUT_S, cancel=cancel
+        )
         try:
             tool, inputs = itself(tool, call.arguments)
             execution = self._registry.execute(tool, inputs, context)
-            return outcomes.finished(tool, execution.result, secrets=(), started=began, beside=execution)
+            return outcomes.finished(
+                tool, execution.result, secrets=(), started=began, beside=execution
+            )
         except VespeError as error:
             return outcomes.failed(tool, error, started=began)
 

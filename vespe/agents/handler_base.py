@@ -1,4 +1,6 @@
-"""What handles one streamed answer of an API: its stream gathered, its calls run, and what to send next in the API's own format."""
+"""What handles one streamed answer of an API: its stream gathered, its calls run, and what to send
+next in the API's own format.
+"""
 
 import threading
 import time
@@ -20,12 +22,14 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamContext:
-    """What a streamed answer's calls run with: the tools that the model was shown, and what runs them.
+    """What a streamed answer's calls run with: the tools that the model was shown, and what runs
+    them.
 
-    `runner` is a CallPath, or an EventSystem for a GUI that drives; `policy` decides on calls, by default as the command line
-    does where nobody can be asked: what the configurations of the runner's project and of the user deny is denied, read-only
-    tools run, the others are denied. A runner without a project needs a policy: UsageError. `strict` names the tools that were
-    shown in strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
+    `runner` is a CallPath, or an EventSystem for a GUI that drives; `policy` decides on calls, by
+    default as the command line does where nobody can be asked: what the configurations of the
+    runner's project and of the user deny is denied, read-only tools run, the others are denied. A
+    runner without a project needs a policy: UsageError. `strict` names the tools that were shown in
+    strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
     """
 
     tools: Sequence[Tool]
@@ -39,7 +43,9 @@ class StreamContext:
         self.decides()
 
     def decides(self) -> CallPolicy:
-        """Return what decides on calls; raises UsageError, and InvalidDocument for a configuration's rule that cannot be read."""
+        """Return what decides on calls; raises UsageError, and InvalidDocument for a
+        configuration's rule that cannot be read.
+        """
         return policy_for(self.runner) if self.policy is None else self.policy
 
 
@@ -54,10 +60,11 @@ class StreamingRequest:
 class StreamResult:
     """One answer: the model's `message` in the inner format, its calls' results, and what follows.
 
-    `continuation` are the messages to add to the request, in the API's format: the model's turn and, directly behind it,
-    every result; `next_request` is the request with them, or None where there were no calls and the model is done. `complete`
-    is false for a stream that was cut: calls that may not be whole are answered as errors. Where the stream held an `error`, nothing
-    runs and nothing follows.
+    `continuation` are the messages to add to the request, in the API's format: the model's turn
+    and, directly behind it, every result; `next_request` is the request with them, or None where
+    there were no calls and the model is done. `complete` is false for a stream that was cut: calls
+    that may not be whole are answered as errors. Where the stream held an `error`, nothing runs and
+    nothing follows.
     """
 
     message: JsonObject
@@ -77,14 +84,27 @@ class ToolHandler(Protocol):
         """Whether the API takes tools natively."""
         ...
 
-    def prepare_payload(self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str) -> JsonObject:
-        """Return a payload with the tools in the API's shape, and the prompt behind its system text; the one given stays as it is."""
+    def prepare_payload(
+        self,
+        payload: JsonObject,
+        tool_definitions: Sequence[Tool | JsonObject],
+        tools_system_prompt: str,
+    ) -> JsonObject:
+        """Return a payload with the tools in the API's shape, and the prompt behind its system
+        text; the one given stays as it is.
+        """
         ...
 
     def process_stream(
-        self, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+        self,
+        response: Iterable[bytes] | bytes,
+        request: StreamingRequest,
+        standard_response: JsonObject,
+        context: StreamContext,
     ) -> StreamResult:
-        """Read an answer's bytes, whole or cut anywhere, run its calls, and give what to send next; `standard_response` is filled in."""
+        """Read an answer's bytes, whole or cut anywhere, run its calls, and give what to send next;
+        `standard_response` is filled in.
+        """
         ...
 
 
@@ -100,7 +120,9 @@ class Dialect(Protocol):
         ...
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the last `answered` messages of a conversation, a model's turn and its results, in the API's format."""
+        """Return the last `answered` messages of a conversation, a model's turn and its results, in
+        the API's format.
+        """
         ...
 
 
@@ -110,13 +132,19 @@ def supports_tools(_: Dialect) -> bool:
 
 
 def process_stream(
-    self: Dialect, response: Iterable[bytes] | bytes, request: StreamingRequest, standard_response: JsonObject, context: StreamContext
+    self: Dialect,
+    response: Iterable[bytes] | bytes,
+    request: StreamingRequest,
+    standard_response: JsonObject,
+    context: StreamContext,
 ) -> StreamResult:
-    """Read an answer, run its calls, and continue with the model's turn and, directly behind it, its results, in the API's format.
+    """Read an answer, run its calls, and continue with the model's turn and, directly behind it,
+    its results, in the API's format.
 
     `standard_response` is filled in. Raises what reading `response` raises, and nothing runs then.
 
-    What comes behind the answer's last word is not waited for: servers leave connections open there, and break them.
+    What comes behind the answer's last word is not waited for: servers leave connections open
+    there, and break them.
     """
     transcript = Transcript(self.inner(request.payload))
     processor, arrived = self.processor(), dict[str, float]()
@@ -161,7 +189,9 @@ def _run(
         runner=context.runner,
         policy=context.decides(),
         strict=context.strict,
-        on_result=lambda result: None if context.on_event is None else context.on_event(result.event),
+        on_result=lambda result: (
+            None if context.on_event is None else context.on_event(result.event)
+        ),
     ).run(
         turn,
         results,
@@ -182,7 +212,9 @@ def _run(
 
 
 def _tell(events: Iterable[StreamEvent], context: StreamContext, arrived: dict[str, float]) -> bool:
-    """Tell events, and give whether the stream said that it is over; one that may hold several messages says so when it is closed."""
+    """Tell events, and give whether the stream said that it is over; one that may hold several
+    messages says so when it is closed.
+    """
     over = False
     for event in events:
         over = over or event.type == "done"

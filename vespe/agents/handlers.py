@@ -28,20 +28,31 @@ class _Handler:
     process_stream = handler_base.process_stream
 
     def prepare_payload(
-        self, payload: JsonObject, tool_definitions: Sequence[Tool | JsonObject], tools_system_prompt: str = ""
+        self,
+        payload: JsonObject,
+        tool_definitions: Sequence[Tool | JsonObject],
+        tools_system_prompt: str = "",
     ) -> JsonObject:
-        """Return the payload with `tools`, and the prompt behind its system text, or as one; nothing given is changed."""
+        """Return the payload with `tools`, and the prompt behind its system text, or as one;
+        nothing given is changed.
+        """
         made = self.prompted(payload, tools_system_prompt) if tools_system_prompt else dict(payload)
         defined = requests.definitions(tool_definitions, self.shape)
         return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
 
     def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
-        """Return a payload whose first system (or developer) message ends in `prompt`; without one, a system message comes first."""
+        """Return a payload whose first system (or developer) message ends in `prompt`; without one,
+        a system message comes first.
+        """
         messages = checked(payload.get("messages", ()))
-        first = messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
+        first = (
+            messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
+        )
         if first is None:
             return payload | {"messages": [{"role": "system", "content": prompt}, *messages]}
-        return payload | {"messages": [first | {"content": _joined(first.get("content"), prompt)}, *messages[1:]]}
+        return payload | {
+            "messages": [first | {"content": _joined(first.get("content"), prompt)}, *messages[1:]]
+        }
 
 
 def _joined(system: JsonValue, prompt: str) -> JsonValue:
@@ -77,7 +88,9 @@ class ClaudeHandler(_Handler):
         return anthropic.to_openai_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the last two turns: ids that an earlier turn has used are made unique, in calls and results alike."""
+        """Return the last two turns: ids that an earlier turn has used are made unique, in calls
+        and results alike.
+        """
         turns: list[JsonObject] = anthropic.from_openai_messages(messages)["messages"]
         first = max(index for index, turn in enumerate(turns) if turn["role"] == "assistant")
         return turns[first:]

@@ -53,26 +53,40 @@ class Limits:
 
 @dataclass(slots=True)
 class Spent:
-    """What a run has used so far: turns of the model, calls that ran, and tokens as the provider counts them."""
+    """What a run has used so far: turns of the model, calls that ran, and tokens as the provider
+    counts them.
+    """
 
     iterations: int = 0
     calls: int = 0
     usage: JsonObject = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
 
     def add_usage(self, usage: Mapping[str, object] | None) -> None:
-        """Add one answer's usage, in OpenAI's shape; a total that is not said is the sum of its parts."""
-        counts = {key: value for key in _COUNTED if (value := _count((usage or {}).get(key))) is not None}
-        counts.setdefault("total_tokens", counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0))
+        """Add one answer's usage, in OpenAI's shape; a total that is not said is the sum of its
+        parts.
+        """
+        counts = {
+            key: value for key in _COUNTED if (value := _count((usage or {}).get(key))) is not None
+        }
+        counts.setdefault(
+            "total_tokens", counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0)
+        )
         for key, value in counts.items():
             self.usage[key] += value
 
     def over(self, limits: Limits) -> str:
         """Return the name of the limit that ends the run at once, `max_tokens`, or ""."""
-        return "max_tokens" if limits.max_tokens is not None and self.usage["total_tokens"] >= limits.max_tokens else ""
+        return (
+            "max_tokens"
+            if limits.max_tokens is not None and self.usage["total_tokens"] >= limits.max_tokens
+            else ""
+        )
 
     def over_calls(self, limits: Limits) -> str:
         """Return `max_calls` where no further call may run, or ""."""
-        return "max_calls" if limits.max_calls is not None and self.calls >= limits.max_calls else ""
+        return (
+            "max_calls" if limits.max_calls is not None and self.calls >= limits.max_calls else ""
+        )
 
 
 @dataclass(slots=True)
@@ -106,7 +120,9 @@ class Stop(threading.Event):
     Whoever takes a `threading.Event` to be cancelled by can be given one of these.
     """
 
-    def __init__(self, outer: threading.Event | None = None, *, seconds: float | None = None) -> None:
+    def __init__(
+        self, outer: threading.Event | None = None, *, seconds: float | None = None
+    ) -> None:
         super().__init__()
         self._outer = outer
         self._deadline = None if seconds is None else time.monotonic() + seconds
@@ -116,7 +132,11 @@ class Stop(threading.Event):
         """Why to stop: `cancelled`, `max_seconds`, or "" where nothing says so."""
         if super().is_set() or (self._outer is not None and self._outer.is_set()):
             return "cancelled"
-        return "max_seconds" if self._deadline is not None and time.monotonic() >= self._deadline else ""
+        return (
+            "max_seconds"
+            if self._deadline is not None and time.monotonic() >= self._deadline
+            else ""
+        )
 
     def is_set(self) -> bool:
         """Whether anything says stop."""

@@ -1,4 +1,6 @@
-"""Yesterday's conversations on today's tools: the model's side from a recording, the calls on what the project resolves now."""
+"""Yesterday's conversations on today's tools: the model's side from a recording, the calls on what
+the project resolves now.
+"""
 
 import contextlib
 import os
@@ -25,12 +27,16 @@ from vespe.schemas import validator
 from vespe.schemas.explain import messages_of
 
 SAME, DIFFERS, FITS, MISSING = "same", "differs", "fits", "missing"
-"""What became of a call: its result is the recorded one; it is another, or the call fits no more; it fits, not run; none was kept."""
+"""What became of a call: its result is the recorded one; it is another, or the call fits no more;
+it fits, not run; none was kept.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A call of a recorded turn, which counts from 1, with the message of its result, None where there is none."""
+    """A call of a recorded turn, which counts from 1, with the message of its result, None where
+    there is none.
+    """
 
     turn: int
     call: ModelCall
@@ -39,7 +45,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What became of a recorded call now: one of SAME, DIFFERS, FITS and MISSING, with a sentence."""
+    """What became of a recorded call now: one of SAME, DIFFERS, FITS and MISSING, with a
+    sentence.
+    """
 
     turn: int
     call_id: str
@@ -54,11 +62,19 @@ class Compared:
 
     def to_dict(self) -> JsonObject:
         """Return the JSON shape of `vespe agent run --replay … --tools live --json`."""
-        return {"turn": self.turn, "id": self.call_id, "tool": self.tool, "state": self.state, "said": self.said}
+        return {
+            "turn": self.turn,
+            "id": self.call_id,
+            "tool": self.tool,
+            "state": self.state,
+            "said": self.said,
+        }
 
 
 def recorded_calls(path: str) -> list[Recorded]:
-    """Return the calls of a recording (`--record`) or of a kept conversation (`--save`), in order; raises InvalidDocument, StorageError."""
+    """Return the calls of a recording (`--record`) or of a kept conversation (`--save`), in order;
+    raises InvalidDocument, StorageError.
+    """
     try:
         return list(_of_recording(ReplayProvider(path, compare=False)))
     except InvalidDocument as error:
@@ -80,7 +96,11 @@ def _of_recording(replay: ReplayProvider) -> Iterator[Recorded]:
         for call in transcript.open:
             outcome = replay.recorded_outcome(call.call_id)
             message = None if outcome is None else CallResult(call=call, outcome=outcome).message
-            results[call.place] = message or {"role": "tool", "tool_call_id": call.call_id, "content": ""}
+            results[call.place] = message or {
+                "role": "tool",
+                "tool_call_id": call.call_id,
+                "content": "",
+            }
             yield Recorded(turn=turn, call=call, message=message)
         transcript.answer(results)
         transcript.add({"role": "user", "content": "-"})
@@ -94,18 +114,25 @@ def _of_talk(talk: Transcript) -> Iterator[Recorded]:
             continue
         turn += 1
         for call in read.open:
-            behind = (one for one in given[index + 1 :] if one.get("role") == "tool" and one.get("tool_call_id") == call.call_id)
+            behind = (
+                one
+                for one in given[index + 1 :]
+                if one.get("role") == "tool" and one.get("tool_call_id") == call.call_id
+            )
             yield Recorded(turn=turn, call=call, message=next(behind, None))
 
 
 class LiveTools:
-    """Compares recorded calls with the tools of a project: those that only read run, others are held to their schemas.
+    """Compares recorded calls with the tools of a project: those that only read run, others are
+    held to their schemas.
 
-    With `in_copy`, the path is that of a copy of the project (`copied_project`), in which all of them run. `policy` decides on calls that
-    run, as in an agent.
+    With `in_copy`, the path is that of a copy of the project (`copied_project`), in which all of
+    them run. `policy` decides on calls that run, as in an agent.
     """
 
-    def __init__(self, path: CallPath, tools: Mapping[str, Tool], *, policy: Policy, in_copy: bool = False) -> None:
+    def __init__(
+        self, path: CallPath, tools: Mapping[str, Tool], *, policy: Policy, in_copy: bool = False
+    ) -> None:
         self._path, self._tools, self._policy, self._in_copy = path, tools, policy, in_copy
         self._bridge = None if CALL in tools else Bridge(tools)
         self._left = ""
@@ -116,14 +143,20 @@ class LiveTools:
         state, said = self._judged(call, recorded.message)
         if state == DIFFERS and self._left:
             said += f" ({self._left} was not run before it; --in-copy runs it)"
-        return Compared(turn=recorded.turn, call_id=call.call_id, tool=call.name, state=state, said=said)
+        return Compared(
+            turn=recorded.turn, call_id=call.call_id, tool=call.name, state=state, said=said
+        )
 
     def _judged(self, call: ModelCall, message: JsonObject | None) -> tuple[str, str]:
         if message is None:
             return MISSING, "nothing was recorded of its result"
         if self._bridge is not None and call.name in OWN:
             one = check(call, OWN)
-            live = one if isinstance(one, CallResult) else CallResult(call=call, outcome=self._bridge.answer(call.name, one.inputs))
+            live = (
+                one
+                if isinstance(one, CallResult)
+                else CallResult(call=call, outcome=self._bridge.answer(call.name, one.inputs))
+            )
             return _difference(message, live)
         ready = check(call, self._tools)
         if isinstance(ready, CallResult):
@@ -133,7 +166,11 @@ class LiveTools:
         return self._not_run(ready, message, why) if why else _difference(message, self._run(ready))
 
     def _run(self, ready: Ready) -> CallResult:
-        given = Call(tool=ready.tool.uid or ready.tool.name, arguments=ready.inputs, call_id=ready.call.call_id)
+        given = Call(
+            tool=ready.tool.uid or ready.tool.name,
+            arguments=ready.inputs,
+            call_id=ready.call.call_id,
+        )
         try:
             return CallResult(call=ready.call, outcome=self._path.run_tool(ready.tool, given))
         except VespeError as error:
@@ -144,33 +181,50 @@ class LiveTools:
         schema = ready.tool.output_schema
         if schema is None or message.get("is_error"):
             return FITS, f"not run: {why}"
-        violations = validator.compile_schema(schema, closed=False).violations(_value(message), subject="the recorded result")
-        return (DIFFERS, f"its output schema refuses what it gave: {messages_of(violations)}") if violations else (FITS, f"not run: {why}")
+        violations = validator.compile_schema(schema, closed=False).violations(
+            _value(message), subject="the recorded result"
+        )
+        return (
+            (DIFFERS, f"its output schema refuses what it gave: {messages_of(violations)}")
+            if violations
+            else (FITS, f"not run: {why}")
+        )
 
 
 @contextlib.contextmanager
 def copied_project(root: str) -> Iterator[str]:
-    """Copy a project beneath TMPDIR for as long as the context lasts, links as links, and give the copy's root; raises StorageError."""
+    """Copy a project beneath TMPDIR for as long as the context lasts, links as links, and give the
+    copy's root; raises StorageError.
+    """
     with private_directory() as private:
         copy = os.path.join(private, os.path.basename(os.path.realpath(root)) or "project")
         try:
             shutil.copytree(root, copy, symlinks=True, ignore=_special)
         except (OSError, shutil.Error) as error:
-            raise StorageError("copy", root, error if isinstance(error, OSError) else OSError(str(error))) from error
+            raise StorageError(
+                "copy", root, error if isinstance(error, OSError) else OSError(str(error))
+            ) from error
         yield copy
 
 
 def _special(directory: str, names: list[str]) -> list[str]:
     """Return what is neither a file, a directory nor a link: reading a pipe would not end."""
     modes = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}
-    return [name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))]
+    return [
+        name
+        for name, mode in modes.items()
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+    ]
 
 
 def _difference(message: JsonObject, live: CallResult) -> tuple[str, str]:
     """Compare what the model was told with what it would be told now."""
     now = live.message
     if bool(message.get("is_error")) != bool(now.get("is_error")):
-        return DIFFERS, f"it {'failed' if message.get('is_error') else 'succeeded'}, and now: {_short(now['content'])}"
+        return (
+            DIFFERS,
+            f"it {'failed' if message.get('is_error') else 'succeeded'}, and now: {_short(now['content'])}",
+        )
     found = first_difference(_value(message), _value(now), masked=True)
     if found is None:
         return SAME, ""

@@ -1,4 +1,6 @@
-"""The one loop: ask the model, run its calls, tell it the results, and go on until it calls nothing or a limit is reached."""
+"""The one loop: ask the model, run its calls, tell it the results, and go on until it calls nothing
+or a limit is reached.
+"""
 
 import threading
 import time
@@ -29,10 +31,11 @@ OnEvent = Callable[[StreamEvent], None]
 class RunResult:
     """How a run of the loop ended.
 
-    `stop_reason` is `done` where the model called nothing more, else the limit that was reached (`max_iterations`,
-    `max_calls`, `max_seconds`, `max_tokens`) or `cancelled`. `text` is the model's last text, `finish_reason` why it stopped,
-    in OpenAI's words; `complete` is false where that was before its answer was whole. `messages` is the whole conversation
-    in the inner format; it may end in calls that wait (`open_calls`).
+    `stop_reason` is `done` where the model called nothing more, else the limit that was reached
+    (`max_iterations`, `max_calls`, `max_seconds`, `max_tokens`) or `cancelled`. `text` is the
+    model's last text, `finish_reason` why it stopped, in OpenAI's words; `complete` is false where
+    that was before its answer was whole. `messages` is the whole conversation in the inner format;
+    it may end in calls that wait (`open_calls`).
     """
 
     stop_reason: str
@@ -62,11 +65,13 @@ class RunResult:
 
 @dataclass(kw_only=True)
 class Loop:
-    """One model and what runs its calls; `tools` are the tools as the provider takes them, in the order of showing.
+    """One model and what runs its calls; `tools` are the tools as the provider takes them, in the
+    order of showing.
 
-    With `stream` the answer is streamed. `on_event` is told what comes, streamed or not: text, calls, and a `tool_result` for
-    each result, in the thread that runs the loop. `options` are what the vendor's request takes besides. Where `before_asking`
-    raises, nothing is sent. With `events` a window that subscribed to `gui_update_request` is kept alive while the model is awaited.
+    With `stream` the answer is streamed. `on_event` is told what comes, streamed or not: text,
+    calls, and a `tool_result` for each result, in the thread that runs the loop. `options` are what
+    the vendor's request takes besides. Where `before_asking` raises, nothing is sent. With `events`
+    a window that subscribed to `gui_update_request` is kept alive while the model is awaited.
     """
 
     provider: LLMProvider
@@ -79,16 +84,26 @@ class Loop:
     before_asking: Callable[[], None] | None = None
     events: EventSystem | None = None
 
-    def run(self, transcript: Transcript, *, prompt: str | None = None, cancel: threading.Event | None = None) -> RunResult:
-        """Run the calls that wait, then say `prompt` where there is one, then go on until the model is done or a limit is reached.
+    def run(
+        self,
+        transcript: Transcript,
+        *,
+        prompt: str | None = None,
+        cancel: threading.Event | None = None,
+    ) -> RunResult:
+        """Run the calls that wait, then say `prompt` where there is one, then go on until the model
+        is done or a limit is reached.
 
-        The transcript is consistent at every moment, after an exception too: ProviderError, TimedOut, InvalidDocument (the
-        vendor's rules), StorageError (it cannot be kept) and KeyboardInterrupt pass through.
+        The transcript is consistent at every moment, after an exception too: ProviderError,
+        TimedOut, InvalidDocument (the vendor's rules), StorageError (it cannot be kept) and
+        KeyboardInterrupt pass through.
         """
         run = _Run(self, transcript, Stop(cancel, seconds=self.limits.max_seconds))
         if (telemetry := tracing.telemetry()) is None:
             return run.go(prompt)
-        with telemetry.invoke_agent(self.provider.name, getattr(self.provider, "model", None)) as span:
+        with telemetry.invoke_agent(
+            self.provider.name, getattr(self.provider, "model", None)
+        ) as span:
             result = run.go(prompt)
             span.answered(result.usage, result.stop_reason)
         return result
@@ -116,7 +131,9 @@ class _Run:
             if reason := self.stop.reason or self.spent.over(self.loop.limits):
                 return self.ended(reason)
             if last:
-                self.transcript.add({"role": "user", "content": told_limit(self.loop.limits.max_iterations)})
+                self.transcript.add(
+                    {"role": "user", "content": told_limit(self.loop.limits.max_iterations)}
+                )
             if not self.ask(last=last):
                 return self.ended(self.stop.reason or "cancelled")
             if not self.transcript.open:
@@ -128,14 +145,18 @@ class _Run:
                 return self.ended(reason)
 
     def ask(self, *, last: bool) -> bool:
-        """Ask the model once; False where it was told to stop meanwhile. An answer that did not come whole is not kept."""
+        """Ask the model once; False where it was told to stop meanwhile. An answer that did not
+        come whole is not kept.
+        """
         if self.loop.before_asking is not None:
             self.loop.before_asking()
         self.arrived, self.answered_at = {}, 0.0
         tools, options = self.loop.tools or None, dict(self.loop.options)
         if last and tools:
             forbidding = traits_of(self.loop.provider).no_calls
-            tools, options = (None, options) if forbidding is None else (tools, options | forbidding)
+            tools, options = (
+                (None, options) if forbidding is None else (tools, options | forbidding)
+            )
         try:
             answer = self.respond(tools, options)
         except errors.Interrupted:
@@ -147,7 +168,9 @@ class _Run:
         self.spent.iterations += 1
         self.spent.add_usage(answer.usage)
         self.transcript.add(answer.message)
-        self.cut = cut_places(self.transcript.open, answer.finish_reason, given=answer.message, cut=answer.cut_calls)
+        self.cut = cut_places(
+            self.transcript.open, answer.finish_reason, given=answer.message, cut=answer.cut_calls
+        )
         if not self.loop.stream:
             retell(replace(answer, message=self.transcript.messages[-1]), self._tell)
         return True
@@ -172,28 +195,50 @@ class _Run:
                 tell(lambda: self._tell(event))
 
             messages, on_event = self.transcript.messages, heard if self.loop.stream else None
-            return self.loop.provider.respond(messages, tools, options=options, on_event=on_event, cancel=cancel)
+            return self.loop.provider.respond(
+                messages, tools, options=options, on_event=on_event, cancel=cancel
+            )
 
-        return work(self.stop, _at_once) if self.loop.events is None else self.loop.events.beside(work, cancel=self.stop)
+        return (
+            work(self.stop, _at_once)
+            if self.loop.events is None
+            else self.loop.events.beside(work, cancel=self.stop)
+        )
 
     def run_open(self) -> str:
-        """Run the calls that wait; gives why some still do, or "". The results are in the transcript whatever happens."""
+        """Run the calls that wait; gives why some still do, or "". The results are in the
+        transcript whatever happens.
+        """
         waiting = self.transcript.open
         if not waiting:
             return ""
-        over = self.stop.reason or self.spent.over(self.loop.limits) or self.spent.over_calls(self.loop.limits)
-        results = {call.place: interrupted(call, known=False) for call in waiting if call.place in self.transcript.started}
+        over = (
+            self.stop.reason
+            or self.spent.over(self.loop.limits)
+            or self.spent.over_calls(self.loop.limits)
+        )
+        results = {
+            call.place: interrupted(call, known=False)
+            for call in waiting
+            if call.place in self.transcript.started
+        }
         if over and not results:
             return over
         left = self.loop.limits.max_calls
-        turns = replace(self.loop.turns, before=self._before, on_result=self._finished, quota=self.quota)
+        turns = replace(
+            self.loop.turns, before=self._before, on_result=self._finished, quota=self.quota
+        )
         try:
             turns.run(
                 [call for call in waiting if call.place not in results and not over],
                 results,
                 stop=self.stop,
                 most=None if left is None else left - self.spent.calls,
-                arrived={call.call_id: self.arrived.get(call.call_id, self.answered_at) for call in waiting if self.answered_at},
+                arrived={
+                    call.call_id: self.arrived.get(call.call_id, self.answered_at)
+                    for call in waiting
+                    if self.answered_at
+                },
                 cut=self.cut,
             )
         finally:
@@ -202,8 +247,13 @@ class _Run:
 
     def refuse_open(self) -> None:
         """Answer calls that the model makes although it was given no tools: none of them is run."""
-        reason = f"not run: the limit of {self.loop.limits.max_iterations} rounds of calls is reached"
-        results = {call.place: not_run(call, reason, code="max_iterations") for call in self.transcript.open}
+        reason = (
+            f"not run: the limit of {self.loop.limits.max_iterations} rounds of calls is reached"
+        )
+        results = {
+            call.place: not_run(call, reason, code="max_iterations")
+            for call in self.transcript.open
+        }
         for result in results.values():
             self._finished(result)
         self._keep(results)
@@ -219,14 +269,21 @@ class _Run:
             iterations=self.spent.iterations,
             open_calls=len(self.transcript.open),
             finish_reason=self.answer.finish_reason if self.answer else None,
-            complete=self.answer is None or (self.answer.complete and self.answer.finish_reason not in ("length", "content_filter")),
+            complete=self.answer is None
+            or (
+                self.answer.complete
+                and self.answer.finish_reason not in ("length", "content_filter")
+            ),
         )
 
     def _keep(self, results: Mapping[int, CallResult]) -> None:
         ordered = [results[place] for place in sorted(results)]
         self.spent.calls += sum(result.ran for result in ordered)
         self.done += ordered
-        self.transcript.answer({result.call.place: result.message for result in ordered}, settled=self.transcript.started)
+        self.transcript.answer(
+            {result.call.place: result.message for result in ordered},
+            settled=self.transcript.started,
+        )
 
     def _before(self, begun: Sequence[ModelCall]) -> None:
         self.transcript.start(begun)

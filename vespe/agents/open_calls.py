@@ -1,4 +1,6 @@
-"""Which calls of a conversation have no result yet, and which ids are used; results pair with calls as the adapters pair them."""
+"""Which calls of a conversation have no result yet, and which ids are used; results pair with calls
+as the adapters pair them.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +12,8 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One call as the model made it: `arguments` are JSON text, or whatever stands in their place; `place` counts from 0 in its turn.
+    """One call as the model made it: `arguments` are JSON text, or whatever stands in their place;
+    `place` counts from 0 in its turn.
 
     `repeated` is true where the conversation has had a call of this id already.
     """
@@ -25,9 +28,10 @@ class ModelCall:
 class Turns:
     """A conversation's calls and results, read message after message.
 
-    `last` is the index of the last message with calls, -1 where there is none; `results` are the indices of that turn's results by
-    the places of their calls. `stray` is the index of a message whose calls were never answered although the conversation went on,
-    or None; `lost` that of a result that answers no call, or None. `length` counts the messages and `count` the calls so far.
+    `last` is the index of the last message with calls, -1 where there is none; `results` are the
+    indices of that turn's results by the places of their calls. `stray` is the index of a message
+    whose calls were never answered although the conversation went on, or None; `lost` that of a
+    result that answers no call, or None. `length` counts the messages and `count` the calls so far.
     """
 
     def __init__(self) -> None:
@@ -55,14 +59,20 @@ class Turns:
         if role == "assistant":
             self._calls.begin_turn()
             given = [_call(call, place, self._used) for place, call in enumerate(calls_of(message))]
-            self._waiting = [self._calls.add(call.call_id, call.name, (index, call)) for call in given]
+            self._waiting = [
+                self._calls.add(call.call_id, call.name, (index, call)) for call in given
+            ]
             self.count += len(given)
             if given:
                 self.last, self.results = index, {}
 
     def settle(self, places: Iterable[int], *, length: int) -> None:
-        """Take note that the last turn's calls at these places have results now, in order directly behind it; of `length` messages."""
-        self.results = {place: self.last + 1 + number for number, place in enumerate(sorted(places))}
+        """Take note that the last turn's calls at these places have results now, in order directly
+        behind it; of `length` messages.
+        """
+        self.results = {
+            place: self.last + 1 + number for number, place in enumerate(sorted(places))
+        }
         for one in self._waiting:
             if one.kept[0] == self.last and one.kept[1].place in self.results:
                 self._calls.settle(one)
@@ -77,7 +87,9 @@ class Turns:
 
 
 def read_turns(messages: Sequence[JsonObject]) -> Turns:
-    """Read a conversation's calls; linear in its messages. Raises InvalidDocument for what are no messages."""
+    """Read a conversation's calls; linear in its messages. Raises InvalidDocument for what are no
+    messages.
+    """
     found = Turns()
     for message in adapter_messages.checked(messages):
         found.add(message)
@@ -85,15 +97,23 @@ def read_turns(messages: Sequence[JsonObject]) -> Turns:
 
 
 def calls_of(message: JsonObject) -> list[JsonObject]:
-    """Return the calls of a message, or nothing; what is no object among them is a call that names no tool."""
+    """Return the calls of a message, or nothing; what is no object among them is a call that names
+    no tool.
+    """
     calls = message.get("tool_calls")
-    return [call if isinstance(call, dict) else {} for call in calls] if isinstance(calls, list) else []
+    return (
+        [call if isinstance(call, dict) else {} for call in calls]
+        if isinstance(calls, list)
+        else []
+    )
 
 
 def with_ids(message: JsonObject, *, before: int) -> JsonObject:
-    """Return a model's message whose calls all have ids: where one has none, or Vespe gave it, its place in the conversation counts.
+    """Return a model's message whose calls all have ids: where one has none, or Vespe gave it, its
+    place in the conversation counts.
 
-    `before` is the number of calls so far. Ids that a server gave stay as they came, repeated ones too.
+    `before` is the number of calls so far. Ids that a server gave stay as they came, repeated ones
+    too.
     """
     if not (calls := calls_of(message)):
         return message
@@ -113,4 +133,10 @@ def _call(call: JsonObject, place: int, used: set[str]) -> ModelCall:
     repeated = bool(call_id) and call_id in used
     used.add(call_id)
     arguments = held.get("arguments", held.get("input"))
-    return ModelCall(call_id=call_id, name=name if isinstance(name, str) else "", arguments=arguments, place=place, repeated=repeated)
+    return ModelCall(
+        call_id=call_id,
+        name=name if isinstance(name, str) else "",
+        arguments=arguments,
+        place=place,
+        repeated=repeated,
+    )

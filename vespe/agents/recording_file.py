@@ -1,4 +1,6 @@
-"""Recordings of conversations with models: each request, its answer as it came, and what became of the calls; in one JSON file."""
+"""Recordings of conversations with models: each request, its answer as it came, and what became of
+the calls; in one JSON file.
+"""
 
 import binascii
 import itertools
@@ -26,41 +28,84 @@ _ANSWER: Final = {
     "framed": (bool,),
     "error": (dict, type(None)),
 }
-_ERROR: Final = {"message": (str,), "status": (int,), "vendor_code": (str,), "request_id": (str,), "transient": (bool,)}
+_ERROR: Final = {
+    "message": (str,),
+    "status": (int,),
+    "vendor_code": (str,),
+    "request_id": (str,),
+    "transient": (bool,),
+}
 _MAYBE: Final = (str, type(None))
-_OUTCOME: Final = {"tool": _MAYBE, "uid": _MAYBE, "truncated": (bool,), "logs": (str,), "notes": (list,), "error": (dict, type(None))}
-_FAILURE: Final = {"code": (str,), "message": (str,), "retryable": (bool,), "details": (dict,), "hint": (str,)}
+_OUTCOME: Final = {
+    "tool": _MAYBE,
+    "uid": _MAYBE,
+    "truncated": (bool,),
+    "logs": (str,),
+    "notes": (list,),
+    "error": (dict, type(None)),
+}
+_FAILURE: Final = {
+    "code": (str,),
+    "message": (str,),
+    "retryable": (bool,),
+    "details": (dict,),
+    "hint": (str,),
+}
 
 
 class Recording:
-    """A recording that grows: written whole after each turn and each outcome, so that a crash keeps what there was.
+    """A recording that grows: written whole after each turn and each outcome, so that a crash keeps
+    what there was.
 
-    `keep` are the fields beside OpenAI's own that the requests hold. Safe to share between threads. Raises StorageError,
-    when it is made too, where `path` cannot be written.
+    `keep` are the fields beside OpenAI's own that the requests hold. Safe to share between threads.
+    Raises StorageError, when it is made too, where `path` cannot be written.
     """
 
-    def __init__(self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()) -> None:
+    def __init__(
+        self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()
+    ) -> None:
         self._path, self._lock = path, threading.Lock()
         self._before: JsonObject = {"messages": []}
-        about: JsonObject = {"version": VERSION, "provider": provider, "api": api, "model": model} | ({"keep": list(keep)} if keep else {})
+        about: JsonObject = {
+            "version": VERSION,
+            "provider": provider,
+            "api": api,
+            "model": model,
+        } | ({"keep": list(keep)} if keep else {})
         self.document: JsonObject = about | {"turns": [], "outcomes": []}
         self._save()
 
     def add_turn(self, request: JsonObject, answer: JsonObject) -> None:
-        """Add a request and its answer; the messages and keys that the request shares with the one before are not written again."""
+        """Add a request and its answer; the messages and keys that the request shares with the one
+        before are not written again.
+        """
         with self._lock:
             before, messages = self._before, request["messages"]
-            known = sum(1 for _ in itertools.takewhile(bool, map(_is_same, before["messages"], messages)))
-            same = [key for key in request if key != "messages" and key in before and _is_same(before[key], request[key])]
-            new = {key: value for key, value in request.items() if key not in same} | {"messages": messages[known:]}
-            self.document["turns"].append({"same_messages": known, "same": same, "request": new, "answer": answer})
+            known = sum(
+                1 for _ in itertools.takewhile(bool, map(_is_same, before["messages"], messages))
+            )
+            same = [
+                key
+                for key in request
+                if key != "messages" and key in before and _is_same(before[key], request[key])
+            ]
+            new = {key: value for key, value in request.items() if key not in same} | {
+                "messages": messages[known:]
+            }
+            self.document["turns"].append(
+                {"same_messages": known, "same": same, "request": new, "answer": answer}
+            )
             self._before = request
             self._save()
 
     def add_outcome(self, call_id: str, outcome: Outcome) -> None:
         """Add what became of a call."""
         with self._lock:
-            told = {key: value for key, value in outcome.to_dict().items() if key not in ("duration_ms", "output_file")}
+            told = {
+                key: value
+                for key, value in outcome.to_dict().items()
+                if key not in ("duration_ms", "output_file")
+            }
             self.document["outcomes"].append({"call_id": call_id, "outcome": told})
             self._save()
 
@@ -75,23 +120,44 @@ class Recording:
 
 
 def read_recording(path: str) -> JsonObject:
-    """Read a recording, each request whole again; raises InvalidDocument with the pointer, and StorageError."""
+    """Read a recording, each request whole again; raises InvalidDocument with the pointer, and
+    StorageError.
+    """
     document = strict_json.read_object(path, limit=MAX_BYTES)
     fields.refuse_newer({"version": document.get("version", "none")}, path=path)
-    for key, kind in (("provider", str), ("api", str), ("model", str), ("turns", list), ("outcomes", list)):
+    for key, kind in (
+        ("provider", str),
+        ("api", str),
+        ("model", str),
+        ("turns", list),
+        ("outcomes", list),
+    ):
         if not isinstance(document.get(key), kind):
             raise InvalidDocument("is not a recording of Vespe's", path=path, pointer=f"/{key}")
-    if not (isinstance(keep := document.setdefault("keep", []), list) and all(isinstance(name, str) for name in keep)):
+    if not (
+        isinstance(keep := document.setdefault("keep", []), list)
+        and all(isinstance(name, str) for name in keep)
+    ):
         raise InvalidDocument("is not a recording of Vespe's", path=path, pointer="/keep")
     before: JsonObject = {"messages": []}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):
-            raise InvalidDocument("is not a turn of a recording", path=path, pointer=f"/turns/{index}")
+            raise InvalidDocument(
+                "is not a turn of a recording", path=path, pointer=f"/turns/{index}"
+            )
         messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
-        before = turn["request"] = {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
+        before = turn["request"] = (
+            {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
+        )
     for index, item in enumerate(document["outcomes"]):
-        if not isinstance(item, dict) or not isinstance(item.get("call_id"), str) or not _is_outcome(item.get("outcome")):
-            raise InvalidDocument("is not an outcome of a call", path=path, pointer=f"/outcomes/{index}")
+        if (
+            not isinstance(item, dict)
+            or not isinstance(item.get("call_id"), str)
+            or not _is_outcome(item.get("outcome"))
+        ):
+            raise InvalidDocument(
+                "is not an outcome of a call", path=path, pointer=f"/outcomes/{index}"
+            )
     return document
 
 
@@ -104,21 +170,33 @@ def body_as_json(body: bytes) -> JsonObject:
 
 
 def body_of(answer: JsonObject) -> bytes:
-    """Return the body that `body_as_json` wrote; nothing for an answer that never came. Raises InvalidDocument."""
+    """Return the body that `body_as_json` wrote; nothing for an answer that never came. Raises
+    InvalidDocument.
+    """
     if isinstance(answer.get("body_base64"), str):
         try:
             return binascii.a2b_base64(answer["body_base64"], strict_mode=True)
         except binascii.Error as error:
-            raise InvalidDocument(f"an answer's body_base64 is not base64: {error}", path="the recording") from None
+            raise InvalidDocument(
+                f"an answer's body_base64 is not base64: {error}", path="the recording"
+            ) from None
     return str(answer.get("body", "")).encode("utf-8")
 
 
 def outcome_of(document: JsonObject) -> Outcome:
     """Return the Outcome of its JSON shape."""
     error = document.get("error")
-    kept: dict[str, Any] = {key: document[key] for key in ("result", "truncated", "logs") if key in document}
+    kept: dict[str, Any] = {
+        key: document[key] for key in ("result", "truncated", "logs") if key in document
+    }
     failure = Failure(**error) if isinstance(error, dict) else None
-    return Outcome(tool=document.get("tool"), uid=document.get("uid"), error=failure, notes=tuple(document.get("notes", ())), **kept)
+    return Outcome(
+        tool=document.get("tool"),
+        uid=document.get("uid"),
+        error=failure,
+        notes=tuple(document.get("notes", ())),
+        **kept,
+    )
 
 
 _NOTHING: Final = object()
@@ -126,7 +204,9 @@ _NOTHING: Final = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One place where two values differ: its pointer, and what is there on each side, None where nothing is."""
+    """One place where two values differ: its pointer, and what is there on each side, None where
+    nothing is.
+    """
 
     pointer: str
     recorded: JsonValue
@@ -137,25 +217,36 @@ class Difference:
     def __str__(self) -> str:
         if not self.was_there:
             return f"{_shown(self.now)} is new"
-        return f"{_shown(self.recorded)} was recorded, and now " + (f"it is {_shown(self.now)}" if self.is_there else "there is nothing")
+        return f"{_shown(self.recorded)} was recorded, and now " + (
+            f"it is {_shown(self.now)}" if self.is_there else "there is nothing"
+        )
 
 
-def first_difference(recorded: JsonValue, given: JsonValue, *, masked: bool = False) -> tuple[str, str] | None:
-    """Return the pointer of the first place where two values differ and a sentence about it, None where they are the same.
+def first_difference(
+    recorded: JsonValue, given: JsonValue, *, masked: bool = False
+) -> tuple[str, str] | None:
+    """Return the pointer of the first place where two values differ and a sentence about it, None
+    where they are the same.
 
-    With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not recorded.
+    With `masked`, `***` in a recorded text stands for any text: a key stood there, which was not
+    recorded.
     """
     found = next(differences(recorded, given, masked=masked), None)
     return None if found is None else (found.pointer, str(found))
 
 
-def differences(recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False) -> Iterator[Difference]:
+def differences(
+    recorded: JsonValue, given: JsonValue, pointer: str = "", *, masked: bool = False
+) -> Iterator[Difference]:
     """Yield every place where two values differ, in order; see `first_difference`."""
     if isinstance(recorded, dict) and isinstance(given, dict):
         steps: Iterable[Any] = dict.fromkeys([*recorded, *given])
         pairs = [(step, recorded.get(step, _NOTHING), given.get(step, _NOTHING)) for step in steps]
     elif isinstance(recorded, list) and isinstance(given, list):
-        pairs = [(step, *pair) for step, pair in enumerate(itertools.zip_longest(recorded, given, fillvalue=_NOTHING))]
+        pairs = [
+            (step, *pair)
+            for step, pair in enumerate(itertools.zip_longest(recorded, given, fillvalue=_NOTHING))
+        ]
     else:
         same = recorded == given and isinstance(recorded, bool) == isinstance(given, bool)
         if not same and not (masked and _fits(recorded, given)):
@@ -177,21 +268,37 @@ def _has(given: JsonObject, kinds: Mapping[str, tuple[type, ...]]) -> bool:
 
 
 def _is_outcome(outcome: JsonValue) -> bool:
-    if not isinstance(outcome, dict) or not _has(outcome, _OUTCOME) or not all(isinstance(note, str) for note in outcome.get("notes", ())):
+    if (
+        not isinstance(outcome, dict)
+        or not _has(outcome, _OUTCOME)
+        or not all(isinstance(note, str) for note in outcome.get("notes", ()))
+    ):
         return False
     error = outcome.get("error")
-    return error is None or ({"code", "message"} <= error.keys() <= _FAILURE.keys() and _has(error, _FAILURE))
+    return error is None or (
+        {"code", "message"} <= error.keys() <= _FAILURE.keys() and _has(error, _FAILURE)
+    )
 
 
 def _is_turn(turn: JsonValue, before: JsonObject) -> bool:
-    if not isinstance(turn, dict) or not isinstance(turn.get("request"), dict) or not isinstance(turn.get("answer"), dict):
+    if (
+        not isinstance(turn, dict)
+        or not isinstance(turn.get("request"), dict)
+        or not isinstance(turn.get("answer"), dict)
+    ):
         return False
     if not _has(turn["answer"], _ANSWER) or not _has(turn["answer"].get("error") or {}, _ERROR):
         return False
     known, same = turn.get("same_messages"), turn.get("same")
-    if not isinstance(known, int) or not 0 <= known <= len(before["messages"]) or not isinstance(same, list):
+    if (
+        not isinstance(known, int)
+        or not 0 <= known <= len(before["messages"])
+        or not isinstance(same, list)
+    ):
         return False
-    return isinstance(turn["request"].get("messages"), list) and all(isinstance(key, str) and key in before for key in same)
+    return isinstance(turn["request"].get("messages"), list) and all(
+        isinstance(key, str) and key in before for key in same
+    )
 
 
 def _fits(recorded: JsonValue, given: JsonValue) -> bool:

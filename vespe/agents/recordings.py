@@ -43,10 +43,17 @@ class RecordingProvider:
         about = {"provider": self.name, "api": self.api, "model": self.model}
         self._recording = recording_file.Recording(os.fspath(path), **about, keep=self.keep)
         self.traits = traits_of(inner)
-        self.payload, self.answer, self.processor, self.close = inner.payload, inner.answer, inner.processor, inner.close
+        self.payload, self.answer, self.processor, self.close = (
+            inner.payload,
+            inner.answer,
+            inner.processor,
+            inner.close,
+        )
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> Iterator[Reply]:
         """Send a request through the other provider, and write it down with its answer, or with how it failed."""
         body: list[bytes] = []
         told: JsonObject = {}
@@ -54,12 +61,19 @@ class RecordingProvider:
         try:
             with self.inner.send(payload, cancel=cancel) as reply:
                 redacted = reply.redacted
-                told = {"status": reply.status, "content_type": dict(reply.headers).get("content-type", ""), "framed": reply.framed}
+                told = {
+                    "status": reply.status,
+                    "content_type": dict(reply.headers).get("content-type", ""),
+                    "framed": reply.framed,
+                }
                 yield replace(reply, pieces=_kept(reply.pieces, body))
         except Diverged:
             raise
         except ProviderError as error:
-            told["error"] = {"message": error.message, **{key: error.details[key] for key in _ERROR_FIELDS}}
+            told["error"] = {
+                "message": error.message,
+                **{key: error.details[key] for key in _ERROR_FIELDS},
+            }
             self._add(payload, told, body, redacted)
             raise
         self._add(payload, told, body, redacted)
@@ -73,7 +87,9 @@ class RecordingProvider:
         self._recording.end(stop_reason)
 
     def _add(self, payload: JsonObject, told: JsonObject, body: list[bytes], redacted: Any) -> None:
-        self._recording.add_turn(redacted(payload), redacted(told | recording_file.body_as_json(b"".join(body))))
+        self._recording.add_turn(
+            redacted(payload), redacted(told | recording_file.body_as_json(b"".join(body)))
+        )
 
 
 class ReplayProvider:
@@ -96,9 +112,15 @@ class ReplayProvider:
     def __init__(self, path: str | os.PathLike[str], *, compare: bool = True) -> None:
         self._path, self._compare = os.fspath(path), compare
         self._document = recording_file.read_recording(self._path)
-        self.name, self.api, self.model = (str(self._document[key]) for key in ("provider", "api", "model"))
+        self.name, self.api, self.model = (
+            str(self._document[key]) for key in ("provider", "api", "model")
+        )
         if self.api not in _APIS:
-            raise InvalidDocument(f"was recorded from an API that Vespe does not know: {self.api!r}", path=self._path, pointer="/api")
+            raise InvalidDocument(
+                f"was recorded from an API that Vespe does not know: {self.api!r}",
+                path=self._path,
+                pointer="/api",
+            )
         self.keep: Sequence[str] = self._document["keep"]
         # The one that builds the same requests; it is never asked to send one.
         self._inner = providers.provider_class(self.api)(self.model)
@@ -125,13 +147,17 @@ class ReplayProvider:
         streamed = self._turn < len(recorded) and recorded[self._turn]["request"].get("stream")
         if streamed or on_event is None:
             told = (on_event or _unheard) if streamed else None
-            return turns.respond(self, messages, tools, options=options, on_event=told, cancel=cancel)
+            return turns.respond(
+                self, messages, tools, options=options, on_event=told, cancel=cancel
+            )
         answer = turns.respond(self, messages, tools, options=options, cancel=cancel)
         turns.retell(answer, on_event)
         return answer
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> Iterator[Reply]:
         """Return the next turn's answer; raises Diverged where the recording has another request there, or none."""
         answer = self._next(payload)
         error = answer.get("error")
@@ -139,7 +165,12 @@ class ReplayProvider:
             raise _error(error)
         headers = (("content-type", str(answer.get("content_type", ""))),)
         pieces = _pieces(recording_file.body_of(answer), error)
-        yield Reply(status=int(answer.get("status", 200)), headers=headers, pieces=pieces, framed=bool(answer.get("framed", True)))
+        yield Reply(
+            status=int(answer.get("status", 200)),
+            headers=headers,
+            pieces=pieces,
+            framed=bool(answer.get("framed", True)),
+        )
 
     def processor(self) -> StreamingProcessor:
         """Make what reads a body that is streamed."""
@@ -182,7 +213,11 @@ class ReplayProvider:
         if number > len(recorded):
             why = f"the recording {self._path} has {len(recorded)} turn{'' if len(recorded) == 1 else 's'}, and this is request {number}"
             raise Diverged(why, turn=number, pointer=f"/turns/{number - 1}", hint=_AGAIN)
-        found = recording_file.first_difference(recorded[number - 1]["request"], payload, masked=True) if self._compare else None
+        found = (
+            recording_file.first_difference(recorded[number - 1]["request"], payload, masked=True)
+            if self._compare
+            else None
+        )
         if found:
             pointer, sentence = found
             why = f"request {number} is not the one of the recording {self._path}: at {pointer or 'its root'} {sentence}"
@@ -199,7 +234,9 @@ def _kept(pieces: Iterator[bytes], body: list[bytes]) -> Iterator[bytes]:
 
 
 def _error(told: JsonObject) -> ProviderError:
-    return ProviderError(str(told.get("message")), **{key: told[key] for key in _ERROR_FIELDS if key in told})
+    return ProviderError(
+        str(told.get("message")), **{key: told[key] for key in _ERROR_FIELDS if key in told}
+    )
 
 
 def _pieces(body: bytes, error: JsonValue) -> Iterator[bytes]:

@@ -1,4 +1,6 @@
-"""The tools that a model is shown in one conversation: chosen from a project, one for each name, in strict mode where it can be."""
+"""The tools that a model is shown in one conversation: chosen from a project, one for each name, in
+strict mode where it can be.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -21,7 +23,8 @@ from vespe.tools import catalog, directory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSet:
-    """Tools by name, `shown` as a provider takes them, and the names of those that are shown in strict mode.
+    """Tools by name, `shown` as a provider takes them, and the names of those that are shown in
+    strict mode.
 
     With a `bridge` only its tools are shown, and the others are found and called through them.
     """
@@ -33,12 +36,18 @@ class ToolSet:
 
 
 def chosen(
-    workspace: Workspace, *, names: Sequence[str] | None = None, kit: str | None = None, registry: ToolRegistry | None = None
+    workspace: Workspace,
+    *,
+    names: Sequence[str] | None = None,
+    kit: str | None = None,
+    registry: ToolRegistry | None = None,
 ) -> list[Tool]:
-    """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all that are available, as models see them.
+    """Load the tools of these names, those of one scope (a kit's id, or `project_tools`), or all
+    that are available, as models see them.
 
-    A name is the tool's own, or the one that models know it by. `registry` has the program's own functions, whose scope is `program`.
-    Raises ToolNotFound, AmbiguousTool and InvalidTool for a name, KitNotFound for a kit without available tools.
+    A name is the tool's own, or the one that models know it by. `registry` has the program's own
+    functions, whose scope is `program`. Raises ToolNotFound, AmbiguousTool and InvalidTool for a
+    name, KitNotFound for a kit without available tools.
     """
     available = workspace.available()
     own = {} if registry is None else registry.own_tools(beside={entry.name for entry in available})
@@ -62,10 +71,12 @@ def tool_set(
     api: str = "openai",
     budget: object = None,
 ) -> ToolSet:
-    """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for those that cannot be said in it.
+    """Return the tools as a model is shown them; with `strict` in OpenAI's strict mode, but for
+    those that cannot be said in it.
 
-    `mode` is one of `modes.MODES`, where `always` are declared in each; `api` and `budget` are what `mode_of` takes. Raises UsageError
-    where two different ones have one name, and as `mode_of` does.
+    `mode` is one of `modes.MODES`, where `always` are declared in each; `api` and `budget` are what
+    `mode_of` takes. Raises UsageError where two different ones have one name, and as `mode_of`
+    does.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
@@ -74,28 +85,44 @@ def tool_set(
     if mode == "native":
         return ToolSet(tools=found, shown=list(deferred(found.values(), always=always, api=api)))
     bridge = Bridge(found, frozenset(always)) if mode == "bridge" else None
-    shown = {name: _shown(tool, strict) for name, tool in (found if bridge is None else bridge.declared).items()}
+    shown = {
+        name: _shown(tool, strict)
+        for name, tool in (found if bridge is None else bridge.declared).items()
+    }
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
 
 
 def kit_tools(named: str, *, project: str) -> list[Tool]:
-    """Load the tools of a kit, by its id or its directory; `project` is a root whose kits count, or "". Raises KitNotFound, UsageError."""
+    """Load the tools of a kit, by its id or its directory; `project` is a root whose kits count, or
+    "". Raises KitNotFound, UsageError.
+    """
     found = roots.find_kit(named, project=project or None) if os.sep not in named else None
     where = os.path.abspath(named) if found is None else found.path
     kit_id = os.path.basename(where) if found is None else found.kit_id
     entries = catalog.scan(where, scope=kit_id, kit_id=kit_id)
     if found is None and not os.path.isfile(os.path.join(where, defaults.KIT_CONFIG_FILE)):
-        raise UsageError(f"{named} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="give a kit's id or its directory")
+        raise UsageError(
+            f"{named} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
+            hint="give a kit's id or its directory",
+        )
     return [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries.values()]
 
 
 def require_same(first: Tool, second: Tool) -> None:
-    """Raise UsageError where two tools of one name are not one and the same: the same object, or the same uid with the same bytes."""
+    """Raise UsageError where two tools of one name are not one and the same: the same object, or
+    the same uid with the same bytes.
+    """
     if first is second:
         return
     one, other = first.itself, second.itself
-    if one.uid and one.uid == other.uid and one.directory and other.directory and digest_of(one) == digest_of(other):
+    if (
+        one.uid
+        and one.uid == other.uid
+        and one.directory
+        and other.directory
+        and digest_of(one) == digest_of(other)
+    ):
         return
     raise UsageError(
         f"two tools are called {first.name!r}, and a model knows them by name alone: {_whose(one)}, and {_whose(other)}",
@@ -105,7 +132,11 @@ def require_same(first: Tool, second: Tool) -> None:
 
 
 def _whose(tool: Tool) -> str:
-    return f"{tool.scope or 'a tool'}'s in {tool.directory}" if tool.directory else "a function of the program"
+    return (
+        f"{tool.scope or 'a tool'}'s in {tool.directory}"
+        if tool.directory
+        else "a function of the program"
+    )
 
 
 def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:

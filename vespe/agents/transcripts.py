@@ -1,4 +1,6 @@
-"""A conversation that is kept: inner messages, which calls were begun, and the file that it can be resumed from."""
+"""A conversation that is kept: inner messages, which calls were begun, and the file that it can be
+resumed from.
+"""
 
 import contextlib
 import errno
@@ -61,10 +63,16 @@ class Transcript:
         self._last: JsonObject | None = None
         for index, message in enumerate(messages):
             if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-                raise InvalidDocument("must be an object with a `role`", path="messages", pointer=f"/{index}")
+                raise InvalidDocument(
+                    "must be an object with a `role`", path="messages", pointer=f"/{index}"
+                )
             self._append(message)
         if self._read.stray is not None:
-            raise InvalidDocument("calls have no result, and the conversation goes on", path="messages", pointer=f"/{self._read.stray}")
+            raise InvalidDocument(
+                "calls have no result, and the conversation goes on",
+                path="messages",
+                pointer=f"/{self._read.stray}",
+            )
         self.started = set(started)
 
     @property
@@ -85,15 +93,23 @@ class Transcript:
         self._changed(len(self.messages))
 
     def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
-        """Add results, tool messages by the places of their calls; all results of a turn stand in the order of its calls.
+        """Add results, tool messages by the places of their calls; all results of a turn stand in
+        the order of its calls.
 
-        `settled` are places of calls of which it is known now that those without a result were not begun.
+        `settled` are places of calls of which it is known now that those without a result were not
+        begun.
         """
         turns = self._turns()
         first = turns.last + 1
         behind = self.messages[first:]
-        known = {place: self.messages[index] for place, index in turns.results.items()} | dict(results)
-        others = [message for index, message in enumerate(behind, first) if index not in turns.results.values()]
+        known = {place: self.messages[index] for place, index in turns.results.items()} | dict(
+            results
+        )
+        others = [
+            message
+            for index, message in enumerate(behind, first)
+            if index not in turns.results.values()
+        ]
         now = [known[place] for place in sorted(known)] + others
         settled = self.started & set(settled)
         if now == behind and not settled:
@@ -102,11 +118,26 @@ class Transcript:
         turns.settle(known, length=len(self.messages))
         self._last = self.messages[-1]
         self.started -= settled
-        self._changed(first + next((n for n, (new, old) in enumerate(zip(now, behind, strict=False)) if new != old), len(behind)))
+        self._changed(
+            first
+            + next(
+                (n for n, (new, old) in enumerate(zip(now, behind, strict=False)) if new != old),
+                len(behind),
+            )
+        )
 
     def undo(self) -> bool:
-        """Take back the last thing that the user said, and all that followed; gives whether there was one."""
-        index = next((at for at in reversed(range(len(self.messages))) if self.messages[at].get("role") == "user"), None)
+        """Take back the last thing that the user said, and all that followed; gives whether there
+        was one.
+        """
+        index = next(
+            (
+                at
+                for at in reversed(range(len(self.messages)))
+                if self.messages[at].get("role") == "user"
+            ),
+            None,
+        )
         if index is None:
             return False
         self.started = set()
@@ -115,21 +146,33 @@ class Transcript:
         return True
 
     def as_document(self) -> JsonObject:
-        """Return the transcript as its file holds it: OpenAI's `model` and `messages`; under `vespe` the provider and what was begun."""
+        """Return the transcript as its file holds it: OpenAI's `model` and `messages`; under
+        `vespe` the provider and what was begun.
+        """
         begun = sorted(self.started & {call.place for call in self.open})
-        own: JsonObject = ({_PROVIDER: self.provider} if self.provider else {}) | ({_STARTED: begun} if begun else {})
+        own: JsonObject = ({_PROVIDER: self.provider} if self.provider else {}) | (
+            {_STARTED: begun} if begun else {}
+        )
         document: JsonObject = {"model": self.model} if self.model else {}
         return document | {"messages": self.messages} | ({_OWN: own} if own else {})
 
     def _append(self, message: JsonObject) -> None:
-        named = with_ids(message, before=self._read.count) if message.get("role") == "assistant" else message
+        named = (
+            with_ids(message, before=self._read.count)
+            if message.get("role") == "assistant"
+            else message
+        )
         self.messages.append(named)
         self._read.add(named)
         self._last = named
 
     def _turns(self) -> Turns:
-        """Return what is known of the calls; where somebody else changed the list of messages, all of it is read again."""
-        if self._read.length != len(self.messages) or (self.messages and self.messages[-1] is not self._last):
+        """Return what is known of the calls; where somebody else changed the list of messages, all
+        of it is read again.
+        """
+        if self._read.length != len(self.messages) or (
+            self.messages and self.messages[-1] is not self._last
+        ):
             self._read = read_turns(self.messages)
             self._last = self.messages[-1] if self.messages else None
         return self._read
@@ -141,10 +184,12 @@ class Transcript:
 
 
 class ConversationFile:
-    """The file of a conversation that grows: `keep` adds a line for each change, so that keeping it costs what changed.
+    """The file of a conversation that grows: `keep` adds a line for each change, so that keeping it
+    costs what changed.
 
-    The first change writes all of it, in one step; `close` makes one JSON document of it, as `save` does. After a crash the lines are
-    there: `load` reads them, and leaves out a last one that is not whole, since what it says had not happened yet.
+    The first change writes all of it, in one step; `close` makes one JSON document of it, as `save`
+    does. After a crash the lines are there: `load` reads them, and leaves out a last one that is
+    not whole, since what it says had not happened yet.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -166,7 +211,9 @@ class ConversationFile:
             raise StorageError("write", self._path, error) from error
 
     def close(self, transcript: Transcript) -> None:
-        """Write the whole conversation as one document, where any of it was kept; where that cannot be done the lines stay."""
+        """Write the whole conversation as one document, where any of it was kept; where that cannot
+        be done the lines stay.
+        """
         if self._lines is not None:
             self._lines.close()
             with contextlib.suppress(StorageError):
@@ -174,29 +221,45 @@ class ConversationFile:
 
 
 def _line(transcript: Transcript, first: int) -> str:
-    change = {"from": first, "messages": transcript.messages[first:], _STARTED: sorted(transcript.started)}
+    change = {
+        "from": first,
+        "messages": transcript.messages[first:],
+        _STARTED: sorted(transcript.started),
+    }
     return strict_json.compact_json(change)
 
 
 def _document_of_lines(data: bytes, name: str) -> JsonObject:
     """Return the document that lines of changes come to."""
-    head, *lines = [strict_json.parse_object(line, path=name, limit=MAX_BYTES) for line in data.split(b"\n")[:-1]]
+    head, *lines = [
+        strict_json.parse_object(line, path=name, limit=MAX_BYTES)
+        for line in data.split(b"\n")[:-1]
+    ]
     messages: list[JsonValue] = []
     started: JsonValue = []
     for number, line in enumerate(lines, start=2):
         first, said = line.get("from"), line.get("messages")
-        if not isinstance(first, int) or not 0 <= first <= len(messages) or not isinstance(said, list):
+        if (
+            not isinstance(first, int)
+            or not 0 <= first <= len(messages)
+            or not isinstance(said, list)
+        ):
             raise InvalidDocument(f"line {number} is not a change of the conversation", path=name)
         messages[first:] = said
         started = line.get(_STARTED)
-    return {"model": head.get("model"), "messages": messages, _OWN: {_PROVIDER: head.get("provider"), _STARTED: started}}
+    return {
+        "model": head.get("model"),
+        "messages": messages,
+        _OWN: {_PROVIDER: head.get("provider"), _STARTED: started},
+    }
 
 
 @contextlib.contextmanager
 def held(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold the file of a conversation, so that no two processes run its calls at the same time.
 
-    Raises StorageError where another process holds it. The lock lies in the user's state directory, and ends with its holder.
+    Raises StorageError where another process holds it. The lock lies in the user's state directory,
+    and ends with its holder.
     """
     real = os.path.realpath(path)
     name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
@@ -228,8 +291,12 @@ def load(path: str | os.PathLike[str]) -> Transcript:
         raise InvalidDocument("must be a list of messages, or an object with `messages`", path=name)
     own = own if isinstance(own, dict) else {}
     started = own.get(_STARTED)
-    model, provider = (value if isinstance(value, str) else "" for value in (held.get("model"), own.get(_PROVIDER)))
-    places = [place for place in started if isinstance(place, int)] if isinstance(started, list) else []
+    model, provider = (
+        value if isinstance(value, str) else "" for value in (held.get("model"), own.get(_PROVIDER))
+    )
+    places = (
+        [place for place in started if isinstance(place, int)] if isinstance(started, list) else []
+    )
     try:
         made = Transcript(messages, model=model, provider=provider, started=places)
         _check(made.messages)
@@ -240,18 +307,31 @@ def load(path: str | os.PathLike[str]) -> Transcript:
 
 
 def _check(messages: list[JsonObject]) -> None:
-    """Refuse what no model's API would take, so that a file that somebody edited is mended before anything of it runs."""
+    """Refuse what no model's API would take, so that a file that somebody edited is mended before
+    anything of it runs.
+    """
     for index, message in enumerate(messages):
         if message["role"] not in _ROLES:
-            raise InvalidDocument(f"is not one of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role")
-        for name, kinds, wanted in (("content", (str, list), "a text or a list of parts"), ("tool_calls", (list,), "a list of calls")):
+            raise InvalidDocument(
+                f"is not one of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role"
+            )
+        for name, kinds, wanted in (
+            ("content", (str, list), "a text or a list of parts"),
+            ("tool_calls", (list,), "a list of calls"),
+        ):
             if message.get(name) is not None and not isinstance(message[name], kinds):
-                raise InvalidDocument(f"must be {wanted}", path="messages", pointer=f"/{index}/{name}")
+                raise InvalidDocument(
+                    f"must be {wanted}", path="messages", pointer=f"/{index}/{name}"
+                )
     lost = read_turns(messages).lost
     if lost is not None:
-        raise InvalidDocument("is a result, and answers no call", path="messages", pointer=f"/{lost}")
+        raise InvalidDocument(
+            "is a result, and answers no call", path="messages", pointer=f"/{lost}"
+        )
 
 
 def save(transcript: Transcript, path: str | os.PathLike[str], *, durable: bool = True) -> None:
     """Write a transcript in one step, for its owner alone; raises StorageError."""
-    atomic.write_atomic(path, strict_json.dump_json(transcript.as_document()), mode=0o600, durable=durable)
+    atomic.write_atomic(
+        path, strict_json.dump_json(transcript.as_document()), mode=0o600, durable=durable
+    )

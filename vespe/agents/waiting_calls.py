@@ -1,4 +1,6 @@
-"""The calls that a kept conversation ends in, run or denied by a person, one by one or all; the model is not asked."""
+"""The calls that a kept conversation ends in, run or denied by a person, one by one or all; the
+model is not asked.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,18 +16,30 @@ DENIED = "the user has denied this call; do without it"
 
 
 def selected(transcript: Transcript, ids: Sequence[str] = ()) -> list[ModelCall]:
-    """Return the calls that wait, or those of these ids; raises NotFound where an id is none of theirs."""
+    """Return the calls that wait, or those of these ids; raises NotFound where an id is none of
+    theirs.
+    """
     waiting = transcript.open
     for wanted in ids:
         if all(call.call_id != wanted for call in waiting):
             known = ", ".join(call.call_id for call in waiting) or "none"
-            raise NotFound(f"no call {wanted!r} waits for a result", hint=f"those that wait: {known}")
+            raise NotFound(
+                f"no call {wanted!r} waits for a result", hint=f"those that wait: {known}"
+            )
     return [call for call in waiting if not ids or call.call_id in ids]
 
 
-def run_waiting(transcript: Transcript, calls: Sequence[ModelCall], turns: TurnRunner) -> list[CallResult]:
-    """Run these calls, each at most once: one that was begun in an earlier session is answered as interrupted."""
-    results = {call.place: interrupted(call, known=False) for call in calls if call.place in transcript.started}
+def run_waiting(
+    transcript: Transcript, calls: Sequence[ModelCall], turns: TurnRunner
+) -> list[CallResult]:
+    """Run these calls, each at most once: one that was begun in an earlier session is answered as
+    interrupted.
+    """
+    results = {
+        call.place: interrupted(call, known=False)
+        for call in calls
+        if call.place in transcript.started
+    }
     told = turns.on_result
 
     def finished(result: CallResult) -> None:
@@ -36,14 +50,24 @@ def run_waiting(transcript: Transcript, calls: Sequence[ModelCall], turns: TurnR
     try:
         run.run([call for call in calls if call.place not in results], results, stop=Stop())
     finally:
-        transcript.answer({place: result.message for place, result in results.items()}, settled=[call.place for call in calls])
+        transcript.answer(
+            {place: result.message for place, result in results.items()},
+            settled=[call.place for call in calls],
+        )
     return [results[place] for place in sorted(results)]
 
 
-def deny_waiting(transcript: Transcript, calls: Sequence[ModelCall], *, reason: str = DENIED) -> list[CallResult]:
-    """Answer these calls, of which none is run: one that was begun in an earlier session was interrupted."""
+def deny_waiting(
+    transcript: Transcript, calls: Sequence[ModelCall], *, reason: str = DENIED
+) -> list[CallResult]:
+    """Answer these calls, of which none is run: one that was begun in an earlier session was
+    interrupted.
+    """
     results = [
-        interrupted(call, known=False) if call.place in transcript.started else not_run(call, reason, code="denied") for call in calls
+        interrupted(call, known=False)
+        if call.place in transcript.started
+        else not_run(call, reason, code="denied")
+        for call in calls
     ]
     transcript.answer({result.call.place: result.message for result in results})
     return results

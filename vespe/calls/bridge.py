@@ -1,4 +1,6 @@
-"""Three tools in the place of many: a model searches, reads and calls what it was not told of, and the list of tools never changes."""
+"""Three tools in the place of many: a model searches, reads and calls what it was not told of, and
+the list of tools never changes.
+"""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -20,9 +22,27 @@ _READS: Final = {"readOnlyHint": True, "openWorldHint": False}
 _NAME: Final = {"type": "string", "description": f"The tool's name, as {SEARCH} gives it."}
 
 
-def _own(name: str, description: str, properties: JsonObject, *, required: str, annotations: JsonObject | None = None) -> Tool:
-    schema = {"type": "object", "properties": properties, "required": [required], "additionalProperties": False}
-    return Tool(uid="", name=name, description=description, input_schema=schema, annotations=annotations or {})
+def _own(
+    name: str,
+    description: str,
+    properties: JsonObject,
+    *,
+    required: str,
+    annotations: JsonObject | None = None,
+) -> Tool:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": [required],
+        "additionalProperties": False,
+    }
+    return Tool(
+        uid="",
+        name=name,
+        description=description,
+        input_schema=schema,
+        annotations=annotations or {},
+    )
 
 
 OWN: Final = {
@@ -52,18 +72,24 @@ OWN: Final = {
 
 
 class Bridge:
-    """Searches, describes and finds the tools of one set, by the names that models know; `always` are declared beside the three."""
+    """Searches, describes and finds the tools of one set, by the names that models know; `always`
+    are declared beside the three.
+    """
 
     def __init__(self, tools: Mapping[str, Tool], always: frozenset[str] = frozenset()) -> None:
         self.tools = tools
-        self.declared = {name: tool for name, tool in tools.items() if name in always and name not in OWN} | OWN
+        self.declared = {
+            name: tool for name, tool in tools.items() if name in always and name not in OWN
+        } | OWN
 
     @cached_property
     def _index(self) -> search.ToolIndex:
         return search.ToolIndex([search.document_of(tool) for tool in self.tools.values()])
 
     def inner(self, name: str, arguments: JsonObject | str) -> tuple[str, JsonObject]:
-        """Return the name and arguments of the call that a `call_tool` is about; of any other, and a malformed one, its own name."""
+        """Return the name and arguments of the call that a `call_tool` is about; of any other, and
+        a malformed one, its own name.
+        """
         if name == CALL:
             with contextlib.suppress(errors.VespeError):
                 given = checked_inputs(OWN[CALL], arguments)
@@ -71,7 +97,9 @@ class Bridge:
         return name, {}
 
     def answer(self, name: str, arguments: JsonObject | str) -> Outcome:
-        """Answer a call of one of the three that is not about another tool's call; failures are the Outcome's."""
+        """Answer a call of one of the three that is not about another tool's call; failures are the
+        Outcome's.
+        """
         try:
             inputs = checked_inputs(OWN[name], arguments)
             return Outcome(tool=name, uid=None, result=_ANSWERS[name](self, inputs))
@@ -83,16 +111,23 @@ class Bridge:
         return self.answer(DESCRIBE, {"name": name})
 
     def one(self, name: str) -> Tool:
-        """Return the tool that a model knows by a name; raises ToolNotFound, with the nearest names."""
+        """Return the tool that a model knows by a name; raises ToolNotFound, with the nearest
+        names.
+        """
         if name in self.tools:
             return self.tools[name]
         raise ToolNotFound(
-            name[:80], close=difflib.get_close_matches(name[:64], self.tools, n=3), hint=f"{SEARCH} finds tools by what they do"
+            name[:80],
+            close=difflib.get_close_matches(name[:64], self.tools, n=3),
+            hint=f"{SEARCH} finds tools by what they do",
         )
 
     def _search(self, inputs: JsonObject) -> JsonValue:
         every = list(self.tools.values())
-        found = [every[match.number] for match in self._index.find(inputs["query"], limit=inputs["limit"])]
+        found = [
+            every[match.number]
+            for match in self._index.find(inputs["query"], limit=inputs["limit"])
+        ]
         if not found:
             return {"tools": [], "note": "no tool has any of these words: try others"}
         return {"tools": [_brief(tool) for tool in found]}
@@ -115,4 +150,8 @@ _ANSWERS: Final[dict[str, Callable[[Bridge, JsonObject], Any]]] = {
 
 
 def _brief(tool: Tool) -> JsonObject:
-    return {"name": tool.name, "description": tool.description, "input_schema": validator.closed_schema(tool.input_schema)}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": validator.closed_schema(tool.input_schema),
+    }

@@ -1,4 +1,6 @@
-"""Code of this process that implements a tool: called where its caller is, or beside it where the caller may leave before it ends."""
+"""Code of this process that implements a tool: called where its caller is, or beside it where the
+caller may leave before it ends.
+"""
 
 import contextlib
 import contextvars
@@ -18,11 +20,17 @@ if TYPE_CHECKING:
     from asyncio import Future, Task
 
 _POLL_S: Final = 0.02
-"""How often `cancel` is looked at: it need not be an event that can be waited for together with another."""
+"""How often `cancel` is looked at: it need not be an event that can be waited for together with
+another.
+"""
 _LOOK_S: Final = 0.5
-"""How long a wait may be: Python hears a signal that comes just before one begins only when it ends."""
+"""How long a wait may be: Python hears a signal that comes just before one begins only when it
+ends.
+"""
 _GRACE_S: Final = 0.2
-"""How long a caller that leaves waits for async code to unwind; it is cancelled, and goes on unwinding afterwards."""
+"""How long a caller that leaves waits for async code to unwind; it is cancelled, and goes on
+unwinding afterwards.
+"""
 
 
 @runtime_checkable
@@ -35,7 +43,9 @@ class ToolImplementation(Protocol):
         ...
 
     def execute(self, inputs: JsonObject) -> JsonValue | Awaitable[JsonValue]:
-        """Run with inputs that the tool's schema accepted; return a result that JSON can say, or raise."""
+        """Run with inputs that the tool's schema accepted; return a result that JSON can say, or
+        raise.
+        """
         ...
 
 
@@ -52,7 +62,9 @@ class FunctionImplementation:
 
 
 class Bounds(NamedTuple):
-    """What ends a call: its deadline in seconds from now, `stated` where the caller or the tool asked for it, and `cancel`."""
+    """What ends a call: its deadline in seconds from now, `stated` where the caller or the tool
+    asked for it, and `cancel`.
+    """
 
     timeout_s: float
     stated: bool = False
@@ -62,18 +74,26 @@ class Bounds(NamedTuple):
 def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
     """Call an implementation and return its result; what it raises becomes ToolExecutionError.
 
-    A call that can be cancelled, or whose deadline somebody asked for, runs in a thread of its own, and the caller is free as
-    soon as either comes: Interrupted, TimedOut. Async code is cancelled then; sync code cannot be ended, runs on, and the error
-    says so. Any other call runs in the caller's thread, since a hop to another costs more than everything else, and only async
-    code ends at its deadline.
+    A call that can be cancelled, or whose deadline somebody asked for, runs in a thread of its own,
+    and the caller is free as soon as either comes: Interrupted, TimedOut. Async code is cancelled
+    then; sync code cannot be ended, runs on, and the error says so. Any other call runs in the
+    caller's thread, since a hop to another costs more than everything else, and only async code
+    ends at its deadline.
     """
     try:
         if bounds.cancel is not None or bounds.stated:
             return _Beside(
-                partial(implementation.execute, inputs), implementation.name, bounds, is_async=_is_async(implementation)
+                partial(implementation.execute, inputs),
+                implementation.name,
+                bounds,
+                is_async=_is_async(implementation),
             ).result()
         answer = implementation.execute(inputs)
-        return _awaited(answer, implementation.name, bounds) if isinstance(answer, Awaitable) else answer
+        return (
+            _awaited(answer, implementation.name, bounds)
+            if isinstance(answer, Awaitable)
+            else answer
+        )
     except VespeError:
         raise
     except (Exception, SystemExit) as error:
@@ -81,13 +101,22 @@ def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) 
 
 
 async def arun(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
-    """Call an implementation as `run` does: async code in the caller's event loop, sync code in a thread of its own.
+    """Call an implementation as `run` does: async code in the caller's event loop, sync code in a
+    thread of its own.
 
     Cancelling the caller's task cancels async code; sync code runs on, and its result is dropped.
     """
     try:
-        answer = implementation.execute(inputs) if _is_async(implementation) else await _in_thread(implementation, inputs, bounds)
-        return await _before_deadline(answer, implementation.name, bounds) if isinstance(answer, Awaitable) else answer
+        answer = (
+            implementation.execute(inputs)
+            if _is_async(implementation)
+            else await _in_thread(implementation, inputs, bounds)
+        )
+        return (
+            await _before_deadline(answer, implementation.name, bounds)
+            if isinstance(answer, Awaitable)
+            else answer
+        )
     except VespeError:
         raise
     except (Exception, SystemExit) as error:
@@ -97,7 +126,8 @@ async def arun(implementation: ToolImplementation, inputs: JsonObject, bounds: B
 async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> Any:
     """Do `work` in a thread of its own without blocking the event loop.
 
-    Where the caller's task is cancelled, `leave` must end the work; that is waited for before CancelledError is raised.
+    Where the caller's task is cancelled, `leave` must end the work; that is waited for before
+    CancelledError is raised.
     """
     done = _begin(work)
     try:
@@ -116,11 +146,21 @@ def _awaited(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonVal
 
 
 class _Beside:
-    """One call in a thread of its own, whose caller may leave. The thread is a daemon: what runs on keeps no program alive."""
+    """One call in a thread of its own, whose caller may leave. The thread is a daemon: what runs on
+    keeps no program alive.
+    """
 
-    def __init__(self, begin: Callable[[], JsonValue | Awaitable[JsonValue]], name: str, bounds: Bounds, *, is_async: bool) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], JsonValue | Awaitable[JsonValue]],
+        name: str,
+        bounds: Bounds,
+        *,
+        is_async: bool,
+    ) -> None:
         self._begin, self._name, self._bounds, self._is_async = begin, name, bounds, is_async
-        # No Event: Ctrl-C at the wrong step of its wait leaves its lock taken for good (https://bugs.python.org/issue29988).
+        # No Event: Ctrl-C at the wrong step of its wait leaves its lock taken for good
+        # (https://bugs.python.org/issue29988).
         self._is_over = False
         self._running = threading.Lock()
         self._running.acquire()
@@ -131,7 +171,9 @@ class _Beside:
         self._error: BaseException | None = None
 
     def result(self) -> JsonValue:
-        """Wait for the result, the deadline or `cancel`; an interruption of the wait ends the code, too."""
+        """Wait for the result, the deadline or `cancel`; an interruption of the wait ends the code,
+        too.
+        """
         run = contextvars.copy_context().run
         try:
             from vespe.calls import threads
@@ -168,14 +210,18 @@ class _Beside:
             task = self._task
             if task is not None and not self._is_over:
                 task.get_loop().call_soon_threadsafe(task.cancel)
-        return not self._has_begun or ((self._is_async or task is not None) and self._ends_within(_GRACE_S))
+        return not self._has_begun or (
+            (self._is_async or task is not None) and self._ends_within(_GRACE_S)
+        )
 
     def _work(self) -> None:
         try:
             with self._lock:
                 self._has_begun = not self._left
             answer = self._begin() if self._has_begun or self._is_async else None
-            self._answer = asyncio.run(self._cancellable(answer)) if isinstance(answer, Awaitable) else answer
+            self._answer = (
+                asyncio.run(self._cancellable(answer)) if isinstance(answer, Awaitable) else answer
+            )
         except BaseException as error:  # it is the waiting thread's
             self._error = error
         finally:
@@ -205,7 +251,9 @@ async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, bou
 
 
 def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]":
-    """Begin work in a thread; the future gets its result or its error, as a pair that can be left alone."""
+    """Begin work in a thread; the future gets its result or its error, as a pair that can be left
+    alone.
+    """
     loop = asyncio.get_running_loop()
     done: Future[tuple[Any, BaseException | None]] = loop.create_future()
 
@@ -246,7 +294,11 @@ async def _before_deadline(answer: Awaitable[JsonValue], name: str, bounds: Boun
 
 
 def _is_async(implementation: ToolImplementation) -> bool:
-    function = implementation.function if isinstance(implementation, FunctionImplementation) else implementation.execute
+    function = (
+        implementation.function
+        if isinstance(implementation, FunctionImplementation)
+        else implementation.execute
+    )
     return inspect.iscoroutinefunction(function)
 
 
@@ -261,7 +313,11 @@ def _in_a_loop() -> bool:
 def _left(name: str, bounds: Bounds, *, cancelled: bool, ended: bool) -> VespeError:
     """Return what a caller is told that left before the code ended."""
     known = {} if ended else {"runs_on": True}
-    state = "has been ended" if ended else "runs on, since nothing can end a Python function from outside; its result is dropped"
+    state = (
+        "has been ended"
+        if ended
+        else "runs on, since nothing can end a Python function from outside; its result is dropped"
+    )
     if cancelled:
         return Interrupted(f"the tool {name!r} was cancelled and {state}", details=known)
     late = TimedOut(f"the tool {name!r}", seconds=bounds.timeout_s, then=state)
@@ -270,4 +326,6 @@ def _left(name: str, bounds: Bounds, *, cancelled: bool, ended: bool) -> VespeEr
 
 
 def _failure(error: BaseException) -> ToolExecutionError:
-    return ToolExecutionError(f"{type(error).__name__}: {error}", details={"exception": type(error).__name__})
+    return ToolExecutionError(
+        f"{type(error).__name__}: {error}", details={"exception": type(error).__name__}
+    )

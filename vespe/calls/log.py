@@ -1,4 +1,6 @@
-"""What ran, as private JSON lines for each project in the user state directory, and the whole of what was cut."""
+"""What ran, as private JSON lines for each project in the user state directory, and the whole of
+what was cut.
+"""
 
 import contextlib
 import errno
@@ -27,33 +29,48 @@ MAX_LINE_BYTES: Final = 1024 * 1024
 MAX_OUTPUTS: Final = 50
 _MAX_SAID: Final = 1000
 _MAX_ERROR: Final = 500
-_CANONICAL: Final = text_encoder(json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr))
+_CANONICAL: Final = text_encoder(
+    json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr)
+)
 _OUTPUT = pattern(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
 
 
 class CallLog:
-    """The log of one project. It is opened for each line, unless `kept` leaves it open between them, for a process that lives.
+    """The log of one project. It is opened for each line, unless `kept` leaves it open between
+    them, for a process that lives.
 
-    `keep_arguments` writes the arguments and not only their digest. `purpose` says why calls are made, where nobody asked for each
-    (`test`, `fuzz`). `watch` tells a kept one when its file is taken away. One may serve several threads; `close` ends a kept one.
+    `keep_arguments` writes the arguments and not only their digest. `purpose` says why calls are
+    made, where nobody asked for each (`test`, `fuzz`). `watch` tells a kept one when its file is
+    taken away. One may serve several threads; `close` ends a kept one.
     """
 
     def __init__(
-        self, project_root: str, *, keep_arguments: bool = False, kept: bool = False, purpose: str = "", watch: Watch | None = None
+        self,
+        project_root: str,
+        *,
+        keep_arguments: bool = False,
+        kept: bool = False,
+        purpose: str = "",
+        watch: Watch | None = None,
     ) -> None:
         self._root, self._purpose = project_root, purpose
         self._keep_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
         self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept, watch=watch)
 
-    def append(self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()) -> str | None:
-        """Add one line about a call; never raises: what could not be written is lost, and the answer is a sentence that says so.
+    def append(
+        self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()
+    ) -> str | None:
+        """Add one line about a call; never raises: what could not be written is lost, and the
+        answer is a sentence that says so.
 
-        The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`, `arguments_digest` (SHA-256 of the
-        arguments as canonical JSON, or of a text that is not JSON), `outcome` (`ok` or the error's code), `duration_ms`,
-        `truncated`, `error` (the first 500 characters of its message), `notes` and `purpose` where there are any, and
-        `arguments` where they are kept; the values `secrets` are redacted in all of them. One write a line: writers do not mix.
+        The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`,
+        `arguments_digest` (SHA-256 of the arguments as canonical JSON, or of a text that is not
+        JSON), `outcome` (`ok` or the error's code), `duration_ms`, `truncated`, `error` (the first
+        500 characters of its message), `notes` and `purpose` where there are any, and `arguments`
+        where they are kept; the values `secrets` are redacted in all of them. One write a line:
+        writers do not mix.
         """
         try:
             line = self._line(tool, arguments, outcome)
@@ -64,15 +81,23 @@ class CallLog:
             return f"the call could not be logged: {error}"
         return None
 
-    def _more(self, line: str, arguments: JsonValue, outcome: Outcome, secrets: Collection[str]) -> str:
+    def _more(
+        self, line: str, arguments: JsonValue, outcome: Outcome, secrets: Collection[str]
+    ) -> str:
         line += _held(outcome)
-        whole = line + (_failure(outcome, secrets) if outcome.error else "") + (_noted(outcome, secrets) if outcome.notes else "")
+        whole = (
+            line
+            + (_failure(outcome, secrets) if outcome.error else "")
+            + (_noted(outcome, secrets) if outcome.notes else "")
+        )
         whole += _kept(arguments, secrets) if self._keep_arguments else ""
         is_long = len(whole) > MAX_LINE_BYTES // 4 and len(whole.encode()) >= MAX_LINE_BYTES
         return line + ',"arguments_cut":true' if is_long else whole
 
     def _line(self, tool: Tool, arguments: JsonValue, outcome: Outcome) -> str:
-        """Return a line without its end; what is the same for each call of a tool is written once."""
+        """Return a line without its end; what is the same for each call of a tool is written
+        once.
+        """
         said = self._said.get(id(tool))
         if said is None or said[0] is not tool:  # an id may come again
             known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
@@ -93,7 +118,9 @@ class CallLog:
 
 
 def _held(outcome: Outcome) -> str:
-    """Return what a line says of the sandbox: its level, and what it refused while the tool went on."""
+    """Return what a line says of the sandbox: its level, and what it refused while the tool went
+    on.
+    """
     if outcome.sandbox is None:
         return ""
     refused = [note for note in outcome.notes if note.startswith("the sandbox did not let it")]
@@ -111,17 +138,26 @@ def append(
     secrets: Collection[str] = (),
 ) -> str | None:
     """Add one line about a call; see `CallLog.append`."""
-    return CallLog(project_root, keep_arguments=keep_arguments).append(tool, arguments, outcome=outcome, secrets=secrets)
+    return CallLog(project_root, keep_arguments=keep_arguments).append(
+        tool, arguments, outcome=outcome, secrets=secrets
+    )
 
 
 def _any(line: JsonObject) -> bool:
     return True
 
 
-def read(project_root: str | None = None, *, limit: int = 100, wanted: Callable[[JsonObject], bool] = _any) -> list[JsonObject]:
-    """Return the last `limit` lines that are `wanted` of a project's log, newest last; of all projects' without a root.
+def read(
+    project_root: str | None = None,
+    *,
+    limit: int = 100,
+    wanted: Callable[[JsonObject], bool] = _any,
+) -> list[JsonObject]:
+    """Return the last `limit` lines that are `wanted` of a project's log, newest last; of all
+    projects' without a root.
 
-    Each has an `id` of 8 hex digits. What is torn or not a JSON object is passed over. Raises StorageError where a log cannot be read.
+    Each has an `id` of 8 hex digits. What is torn or not a JSON object is passed over. Raises
+    StorageError where a log cannot be read.
     """
     paths = [_path(project_root)] if project_root is not None else _logs()
     found: list[JsonObject] = []
@@ -133,7 +169,8 @@ def read(project_root: str | None = None, *, limit: int = 100, wanted: Callable[
 
 
 def keep_output(data: bytes) -> str:
-    """Keep the whole of an output that was cut, in a private file of which the newest 50 stay; gives its path.
+    """Keep the whole of an output that was cut, in a private file of which the newest 50 stay;
+    gives its path.
 
     Raises StorageError; the caller has the cut result all the same.
     """
@@ -149,12 +186,18 @@ def keep_output(data: bytes) -> str:
 
 
 def arguments_digest(arguments: JsonValue) -> str:
-    """Return the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text that is not JSON, as it is."""
+    """Return the SHA-256 (hex) of arguments as canonical JSON: sorted keys, no spaces; of a text
+    that is not JSON, as it is.
+    """
     if arguments.__class__ is not dict and isinstance(arguments, (str, bytes)):
         try:
             arguments = strict_json.parse_json(arguments)
         except InvalidDocument:
-            raw = arguments.encode("utf-8", "surrogatepass") if isinstance(arguments, str) else arguments
+            raw = (
+                arguments.encode("utf-8", "surrogatepass")
+                if isinstance(arguments, str)
+                else arguments
+            )
             return sha256(raw).hexdigest()
     return sha256(_CANONICAL(arguments).encode()).hexdigest()
 
@@ -165,7 +208,9 @@ def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
 
 
 def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> str:
-    """Return arguments as JSON, or as they are where they are no JSON, with `***` for each secret."""
+    """Return arguments as JSON, or as they are where they are no JSON, with `***` for each
+    secret.
+    """
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
     return strict_json.compact_json(redacted(shown, secrets))
 
@@ -204,7 +249,11 @@ def _logs() -> list[str]:
         return []
     except OSError as error:
         raise StorageError("read", _directory(), error) from error
-    return [os.path.join(_directory(), name) for name in sorted({name.removesuffix(OLD) for name in names}) if name.endswith(".jsonl")]
+    return [
+        os.path.join(_directory(), name)
+        for name in sorted({name.removesuffix(OLD) for name in names})
+        if name.endswith(".jsonl")
+    ]
 
 
 def _last(path: str, limit: int, wanted: Callable[[JsonObject], bool]) -> list[JsonObject]:
@@ -213,7 +262,9 @@ def _last(path: str, limit: int, wanted: Callable[[JsonObject], bool]) -> list[J
         if len(found) >= limit:
             break
         with contextlib.suppress(InvalidDocument):
-            call = {"id": sha256(line).hexdigest()[:8]} | strict_json.parse_object(line, limit=MAX_LOG_BYTES)
+            call = {"id": sha256(line).hexdigest()[:8]} | strict_json.parse_object(
+                line, limit=MAX_LOG_BYTES
+            )
             found += [call] if wanted(call) else []
     return found[::-1]
 

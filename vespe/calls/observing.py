@@ -1,4 +1,6 @@
-"""The smallest `permissions` that a tool's examples pass under, found by running them: what is not needed is taken away."""
+"""The smallest `permissions` that a tool's examples pass under, found by running them: what is not
+needed is taken away.
+"""
 
 import os
 import shutil
@@ -17,7 +19,8 @@ _KEYS: Final[tuple[str, ...]] = ("network", "write", "programs", "read")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a tool's examples need: `permissions` that they pass under, and for each key that is not empty the example that failed without.
+    """What a tool's examples need: `permissions` that they pass under, and for each key that is not
+    empty the example that failed without.
 
     `spare` are the keys where the tool states more than that.
     """
@@ -28,16 +31,24 @@ class Observation:
 
 
 def observe(path: CallPath, tool: Tool) -> Observation:
-    """Run a tool's examples again and again, each time in a fresh directory with one permission less, and keep what they pass under.
+    """Run a tool's examples again and again, each time in a fresh directory with one permission
+    less, and keep what they pass under.
 
-    No protected place is ever proposed: nothing is tried that the default does not give. Raises UsageError where there are no examples,
-    or they fail before anything is taken away, and what a call raises.
+    No protected place is ever proposed: nothing is tried that the default does not give. Raises
+    UsageError where there are no examples, or they fail before anything is taken away, and what a
+    call raises.
     """
     if not tool.examples:
-        raise UsageError(f"{tool.name} has no examples to observe", hint=f"`vespe tool test {tool.name} --update` begins one")
+        raise UsageError(
+            f"{tool.name} has no examples to observe",
+            hint=f"`vespe tool test {tool.name} --update` begins one",
+        )
     failing = _failing(path, tool, {})
     if failing is not None:
-        raise UsageError(f"example {failing} of {tool.name} fails with nothing taken away", hint=f"`vespe tool test {tool.name}` says why")
+        raise UsageError(
+            f"example {failing} of {tool.name} fails with nothing taken away",
+            hint=f"`vespe tool test {tool.name}` says why",
+        )
     found: JsonObject = {}
     needed: JsonObject = {}
     for key in _KEYS:
@@ -47,12 +58,18 @@ def observe(path: CallPath, tool: Tool) -> Observation:
                 found[key] = value
                 break
             needed[key] = failing
-    ordered: JsonObject = {key: found[key] for key in ("read", "write", "network", "programs") if key in found}
-    return Observation(permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered)))
+    ordered: JsonObject = {
+        key: found[key] for key in ("read", "write", "network", "programs") if key in found
+    }
+    return Observation(
+        permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered))
+    )
 
 
 def _failing(path: CallPath, tool: Tool, permissions: JsonObject) -> int | None:
-    """Return the index of the first example that fails under these permissions; None where all pass."""
+    """Return the index of the first example that fails under these permissions; None where all
+    pass.
+    """
     held = replace(path, permissions=permissions)
     return next((one.index for one in examples.run_examples(held, tool) if not one.passed), None)
 
@@ -72,7 +89,9 @@ def _candidates(key: str, tool: Tool) -> Iterator[list[str]]:
 def _programs(tool: Tool) -> Sequence[str]:
     """Return the programs that the tool's own argv names, and git, which many tools start."""
     argv: Any = tool.implementation.args.get("argv", []) if tool.implementation else []
-    named = [word for word in argv if isinstance(word, str) and os.sep not in word and shutil.which(word)]
+    named = [
+        word for word in argv if isinstance(word, str) and os.sep not in word and shutil.which(word)
+    ]
     return list(dict.fromkeys([*named, "git"]))
 
 

@@ -1,4 +1,6 @@
-"""Sends what `vespe.calls.tracing` tells to an OTLP collector: for a command, whose process is ours; a library leaves that to its host."""
+"""Sends what `vespe.calls.tracing` tells to an OTLP collector: for a command, whose process is
+ours; a library leaves that to its host.
+"""
 
 import logging
 import os
@@ -26,7 +28,9 @@ _PATIENCE_S: Final = 2.0
 
 
 class _First(logging.Handler):
-    """Keeps the first thing that the exporters complain of, to be said in one line when the command has ended."""
+    """Keeps the first thing that the exporters complain of, to be said in one line when the command
+    has ended.
+    """
 
     said = ""
 
@@ -36,12 +40,13 @@ class _First(logging.Handler):
 
 
 def exporting(command: Command, note: Callable[[str], None]) -> Command:
-    """Return the command with its spans and metrics sent, by the OTLP exporter over HTTP and the variables that it knows.
+    """Return the command with its spans and metrics sent, by the OTLP exporter over HTTP and the
+    variables that it knows.
 
     `note` is told, once the command has ended, what kept them from being sent.
 
-    Nothing is sent where the packages of `vespe[otel]` are missing, or the host's own launcher has set up a provider already.
-    https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+    Nothing is sent where the packages of `vespe[otel]` are missing, or the host's own launcher has
+    set up a provider already. https://opentelemetry.io/docs/specs/otel/protocol/exporter/
     """
 
     def run(arguments: Sequence[str]) -> int | None:
@@ -53,7 +58,8 @@ def exporting(command: Command, note: Callable[[str], None]) -> Command:
         try:
             return command(arguments)
         finally:
-            # An exporter tries again and again for a minute; who typed a command does not wait for that.
+            # An exporter tries again and again for a minute; who typed a command does not wait for
+            # that.
             until = time.monotonic() + _PATIENCE_S
             ending = [threading.Thread(target=end, daemon=True) for end in ends]
             for thread in ending:
@@ -69,7 +75,9 @@ def exporting(command: Command, note: Callable[[str], None]) -> Command:
 def _set_up() -> list[Callable[[], Any]]:
     """Set up what exports, and return what ends it with everything sent."""
     try:
-        resource = otel_sdk_resources.Resource.create({"service.version": defaults.VERSION, **_named()})
+        resource = otel_sdk_resources.Resource.create(
+            {"service.version": defaults.VERSION, **_named()}
+        )
         spans, durations = otlp_traces.OTLPSpanExporter(), otlp_metrics.OTLPMetricExporter()
     except ImportError:
         return []

@@ -18,18 +18,31 @@ _NOTHING: Final = Execution()
 _SAID: Final = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
 
 
-def finished(tool: Tool, result: JsonValue, *, secrets: tuple[str, ...], started: float, beside: Execution = _NOTHING) -> Outcome:
-    """Return the Outcome of a call that came to its end: held to the output schema, free of secrets, and cut at the tool's limit.
+def finished(
+    tool: Tool,
+    result: JsonValue,
+    *,
+    secrets: tuple[str, ...],
+    started: float,
+    beside: Execution = _NOTHING,
+) -> Outcome:
+    """Return the Outcome of a call that came to its end: held to the output schema, free of
+    secrets, and cut at the tool's limit.
 
-    Raises InvalidOutput. `started` is when the call began, as `time.perf_counter` says it; `beside` has the logs and notes.
+    Raises InvalidOutput. `started` is when the call began, as `time.perf_counter` says it; `beside`
+    has the logs and notes.
     """
     result, notes, text = _sayable(result, beside.notes)
     if tool.output_schema is not None:
-        violations = schema_validator.compile_schema(tool.output_schema, closed=False).violations(result, subject="the result")
+        violations = schema_validator.compile_schema(tool.output_schema, closed=False).violations(
+            result, subject="the result"
+        )
         if violations:
             listed = messages_of(violations)
             details = {"violations": [one.to_json() for one in violations]}
-            raise errors.InvalidOutput(f"the result of {tool.name!r} breaks its output schema: {listed}", details=details)
+            raise errors.InvalidOutput(
+                f"the result of {tool.name!r} breaks its output schema: {listed}", details=details
+            )
     if secrets:
         result, text = redacted(result, secrets), ""
     logs = _redacted_text(beside.logs, secrets) if secrets else beside.logs
@@ -39,12 +52,16 @@ def finished(tool: Tool, result: JsonValue, *, secrets: tuple[str, ...], started
 
 
 class _Made:
-    """An Outcome while its fields are set, which is twice as quick as by its constructor: one is made for each call."""
+    """An Outcome while its fields are set, which is twice as quick as by its constructor: one is
+    made for each call.
+    """
 
     __slots__ = Outcome.__slots__
 
 
-def _outcome(tool: Tool, result: JsonValue, duration_ms: float, logs: str, notes: tuple[str, ...]) -> Outcome:
+def _outcome(
+    tool: Tool, result: JsonValue, duration_ms: float, logs: str, notes: tuple[str, ...]
+) -> Outcome:
     made: Any = _Made()
     made.tool, made.uid, made.result, made.error = tool.name, tool.uid, result, None
     made.duration_ms, made.logs, made.notes = duration_ms, logs, notes
@@ -54,18 +71,24 @@ def _outcome(tool: Tool, result: JsonValue, duration_ms: float, logs: str, notes
 
 
 def as_told(tool: Tool, outcome: Outcome) -> Outcome:
-    """Return an Outcome that another runner than a call path made as a call path would: in JSON's words, cut at the tool's limit.
+    """Return an Outcome that another runner than a call path made as a call path would: in JSON's
+    words, cut at the tool's limit.
 
     Raises InvalidOutput for a result that JSON cannot say.
     """
     if outcome.error is not None or outcome.truncated:
         return outcome
     result, notes, _ = _sayable(outcome.result, outcome.notes)
-    return _cut(replace(outcome, result=result, notes=notes), tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES)
+    return _cut(
+        replace(outcome, result=result, notes=notes),
+        tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES,
+    )
 
 
 def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tuple[str, ...], str]:
-    """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate is repaired, and noted."""
+    """Make sure that JSON can say the result, whoever made it, and give its text; a lone surrogate
+    is repaired, and noted.
+    """
     try:
         text = _SAID(result)
     except (TypeError, ValueError, RecursionError) as error:
@@ -82,14 +105,18 @@ def _cut(outcome: Outcome, cap: int) -> Outcome:
     result = outcome.result
     if isinstance(result, str) and len(result) * 4 <= cap:
         return outcome
-    whole = (result if isinstance(result, str) else strict_json.compact_json(result)).encode("utf-8")
+    whole = (result if isinstance(result, str) else strict_json.compact_json(result)).encode(
+        "utf-8"
+    )
     if len(whole) <= cap:
         return outcome
     kept, note = _kept(whole)
     head, tail = whole[: (cap + 1) // 2], whole[len(whole) - cap // 2 :]
     marker = f"\n[… cut by vespe: {len(whole) - len(head) - len(tail)} of {len(whole)} bytes left out …]\n"
     shown = head.decode("utf-8", "ignore") + marker + tail.decode("utf-8", "ignore")
-    return replace(outcome, result=shown, truncated=True, output_file=kept, notes=outcome.notes + note)
+    return replace(
+        outcome, result=shown, truncated=True, output_file=kept, notes=outcome.notes + note
+    )
 
 
 def _kept(whole: bytes) -> tuple[str | None, tuple[str, ...]]:
@@ -104,7 +131,13 @@ def refused(tool: Tool, error: errors.VespeError) -> Outcome:
     return failed(tool, error)
 
 
-def failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = (), started: float | None = None) -> Outcome:
+def failed(
+    tool: Tool,
+    error: errors.VespeError,
+    *,
+    secrets: tuple[str, ...] = (),
+    started: float | None = None,
+) -> Outcome:
     """Return the Outcome of a call that failed, free of secrets."""
     details: Any = redacted(error.details, secrets)
     failure = Failure(
@@ -123,11 +156,15 @@ def failed(tool: Tool, error: errors.VespeError, *, secrets: tuple[str, ...] = (
 
 
 def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
-    """Redact what was kept of a flood, then leave out its end: that may be the beginning of a secret in its longest form."""
+    """Redact what was kept of a flood, then leave out its end: that may be the beginning of a
+    secret in its longest form.
+    """
     if not secrets:
         return kept
     margin = 3 * max(len(secret.encode("utf-8", "surrogateescape")) for secret in secrets)
-    return _redacted_text(kept.decode("utf-8", "replace"), secrets).encode("utf-8", "replace")[:-margin]
+    return _redacted_text(kept.decode("utf-8", "replace"), secrets).encode("utf-8", "replace")[
+        :-margin
+    ]
 
 
 def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:

@@ -1,4 +1,6 @@
-"""The use case: resolve, trust, check the input, run, check the output. One path for the CLI, agents, servers and batches."""
+"""The use case: resolve, trust, check the input, run, check the output. One path for the CLI,
+agents, servers and batches.
+"""
 
 import os
 import threading
@@ -36,7 +38,15 @@ if TYPE_CHECKING:
     from vespe.processes.workers import Workers
     from vespe.projects.open_project import OpenProject
 
-__all__ = ["CallPath", "as_told", "checked_inputs", "itself", "open_path", "parsed_arguments", "refused"]
+__all__ = [
+    "CallPath",
+    "as_told",
+    "checked_inputs",
+    "itself",
+    "open_path",
+    "parsed_arguments",
+    "refused",
+]
 
 _RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
@@ -47,13 +57,15 @@ _UNSTATED: Final = Bounds(defaults.TIMEOUT_S)
 class CallPath:
     """Runs calls in one project: every call goes through here, whoever makes it.
 
-    `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments` writes the
-    arguments into the log and not only their digest; `environment` stands for `os.environ`; tools start in `directory`,
-    the project's root by default; `progress` is told what takes long. In a process that lives `live` is the project kept open, where
-    tools, trust and the user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
-    `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever made them closes them. `permissions` stand
-    for those that tools state, where it is observed what they need. One CallPath
-    serves many calls, from several threads and event loops; `dataclasses.replace` makes another one with other fields.
+    `registry` holds in-process implementations; `trusted` is the user's `--trust`; `keep_arguments`
+    writes the arguments into the log and not only their digest; `environment` stands for
+    `os.environ`; tools start in `directory`, the project's root by default; `progress` is told what
+    takes long. In a process that lives `live` is the project kept open, where tools, trust and the
+    user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
+    `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever
+    made them closes them. `permissions` stand for those that tools state, where it is observed what
+    they need. One CallPath serves many calls, from several threads and event loops;
+    `dataclasses.replace` makes another one with other fields.
     """
 
     workspace: Workspace
@@ -69,10 +81,14 @@ class CallPath:
     workers: "Workers | None" = None
     permissions: JsonObject | None = None
     _kept: JsonObject = field(default_factory=dict, init=False, repr=False, compare=False)
-    _pinned: dict[str | None, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _pinned: dict[str | None, bool] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def now(self) -> "CallPath":
-        """Return this path with the project as it is now; only one with `live` sees that it changed."""
+        """Return this path with the project as it is now; only one with `live` sees that it
+        changed.
+        """
         if self.live is None or (workspace := self.live.workspace) is self.workspace:
             return self
         return replace(self, workspace=workspace)
@@ -88,11 +104,15 @@ class CallPath:
         if self.live is not None:
             return self.live.user
         if "user" not in self._kept:
-            self._kept["user"] = user_config.narrowed(user_config.load_user_config(), self.workspace.config.document)
+            self._kept["user"] = user_config.narrowed(
+                user_config.load_user_config(), self.workspace.config.document
+            )
         return cast(user_config.UserConfig, self._kept["user"])
 
     def check_trust(self) -> None:
-        """Raise NotTrusted where the project as a whole may not run anything: what is sent elsewhere asks this first."""
+        """Raise NotTrusted where the project as a whole may not run anything: what is sent
+        elsewhere asks this first.
+        """
         self._granted(None)
 
     def check_tool(self, tool: Tool) -> None:
@@ -101,15 +121,18 @@ class CallPath:
 
     @contextmanager
     def approved(self, tool: Tool) -> Iterator[Tool]:
-        """Return a tool in a directory with the bytes that may run, for what is sent elsewhere. Raises as `run` does, and as a call."""
+        """Return a tool in a directory with the bytes that may run, for what is sent elsewhere.
+        Raises as `run` does, and as a call.
+        """
         with self._approved(tool, self._granted(None)) as (found, directory):
             yield replace(found, directory=tool.directory and directory)
 
     def run(self, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call to its Outcome.
 
-        Raises NotFound (no such tool, or two), InvalidDocument (the tool or a configuration is broken) and NotTrusted,
-        where there is no call to make; KeyboardInterrupt passes through once whatever ran has been ended.
+        Raises NotFound (no such tool, or two), InvalidDocument (the tool or a configuration is
+        broken) and NotTrusted, where there is no call to make; KeyboardInterrupt passes through
+        once whatever ran has been ended.
         """
         return self.run_tool(self.tool(call.tool), call, cancel=cancel)
 
@@ -118,7 +141,9 @@ class CallPath:
         return await self.arun_tool(self.tool(call.tool), call)
 
     def tool(self, name: str) -> Tool:
-        """Resolve and load a tool; raises as `run` does. A project that is not trusted says so before it says what is broken."""
+        """Resolve and load a tool; raises as `run` does. A project that is not trusted says so
+        before it says what is broken.
+        """
         try:
             return self.workspace.tool(name) if self.live is None else self.live.tool(name)
         except errors.InvalidTool as error:
@@ -128,20 +153,30 @@ class CallPath:
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool that is resolved already; raises as `run` does.
 
-        Where `cancel` is set the call ends at once: `interrupted`. A Python function of this process cannot be ended: it runs on
-        in a thread of its own, its result is dropped, and the error says so; an async one is cancelled.
+        Where `cancel` is set the call ends at once: `interrupted`. A Python function of this
+        process cannot be ended: it runs on in a thread of its own, its result is dropped, and the
+        error says so; an async one is cancelled.
         """
         if tool.behind is not None:
-            return cast(Outcome, self._through(tool, call, lambda whole: self.run_tool(tool.itself, whole, cancel=cancel)))
+            return cast(
+                Outcome,
+                self._through(
+                    tool, call, lambda whole: self.run_tool(tool.itself, whole, cancel=cancel)
+                ),
+            )
         steps = self._run_logged if tracing.telemetry() is None else self._run_traced
         try:
-            steps(tool, call, cancel).send(None)  # driven by hand, since it never waits: so sync and async calls are one implementation
+            steps(tool, call, cancel).send(
+                None
+            )  # driven by hand, since it never waits: so sync and async calls are one implementation
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # the coroutine's
         raise RuntimeError("a call without an event loop waited for one")
 
     def _through(self, tool: Tool, call: Call, run: Callable[[Call], Any]) -> Any:
-        """Run a call of a tool as models see it: what its project gives is filled in, and the tool itself runs under its own name."""
+        """Run a call of a tool as models see it: what its project gives is filled in, and the tool
+        itself runs under its own name.
+        """
         try:
             _, inputs = itself(tool, call.arguments)
         except (errors.InvalidArguments, errors.ParsingError) as error:
@@ -149,9 +184,11 @@ class CallPath:
         return run(replace(call, arguments=inputs))
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
-        """Run one call of a tool that is resolved already, from an event loop that goes on meanwhile; raises as `run` does.
+        """Run one call of a tool that is resolved already, from an event loop that goes on
+        meanwhile; raises as `run` does.
 
-        Async in-process tools run in the caller's loop, everything else in a thread. Cancelling the caller's task ends the call.
+        Async in-process tools run in the caller's loop, everything else in a thread. Cancelling the
+        caller's task ends the call.
         """
         if tool.behind is not None:
             made = self._through(tool, call, lambda whole: self.arun_tool(tool.itself, whole))
@@ -159,18 +196,31 @@ class CallPath:
         if tool.name in self.registry:
             return await self._run_traced(tool, call, None, in_loop=True)
         ending = threading.Event()
-        return cast(Outcome, await in_process.in_thread(partial(self.run_tool, tool, call, cancel=ending), leave=ending.set))
+        return cast(
+            Outcome,
+            await in_process.in_thread(
+                partial(self.run_tool, tool, call, cancel=ending), leave=ending.set
+            ),
+        )
 
-    async def _run_traced(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
+    async def _run_traced(
+        self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False
+    ) -> Outcome:
         if (telemetry := tracing.telemetry()) is None:
             return await self._run_logged(tool, call, cancel, in_loop=in_loop)
         with telemetry.execute_tool(tool, call) as span:
             outcome = await self._run_logged(tool, call, cancel, in_loop=in_loop)
-            span.called(outcome, lambda: call_log.shown_arguments(call.arguments, self._secret_values(tool)))
+            span.called(
+                outcome, lambda: call_log.shown_arguments(call.arguments, self._secret_values(tool))
+            )
         return outcome
 
-    async def _run_logged(self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False) -> Outcome:
-        """Run one call; it waits for nothing but an async tool of this process, and for that only where it runs `in_loop`."""
+    async def _run_logged(
+        self, tool: Tool, call: Call, cancel: threading.Event | None, *, in_loop: bool = False
+    ) -> Outcome:
+        """Run one call; it waits for nothing but an async tool of this process, and for that only
+        where it runs `in_loop`.
+        """
         grant = self._grant(tool)
         values = self._secret_values(tool) if tool.secrets else ()
         started = time.perf_counter()
@@ -198,21 +248,38 @@ class CallPath:
             raise
         return self._log(tool, call, attempt.said(outcome) if attempt.held else outcome, values)
 
-    def _log_interrupted(self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]) -> None:
-        self._log(tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets)
+    def _log_interrupted(
+        self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]
+    ) -> None:
+        self._log(
+            tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets
+        )
 
     def context(self, tool: Tool) -> Context:
-        """Return what an executor gets for a tool that is to be made ready, and not to be called."""
+        """Return what an executor gets for a tool that is to be made ready, and not to be
+        called.
+        """
         return self._context(tool, Call(tool=tool.name), tool.directory or "", {})
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
-        """Say what the call would run, without running it; raises InvalidArguments where the arguments do not fit."""
+        """Say what the call would run, without running it; raises InvalidArguments where the
+        arguments do not fit.
+        """
         inputs = checked_inputs(tool, call.arguments)
-        shown: JsonObject = {"tool": tool.name, "uid": tool.uid, "scope": tool.scope, "inputs": inputs}
+        shown: JsonObject = {
+            "tool": tool.name,
+            "uid": tool.uid,
+            "scope": tool.scope,
+            "inputs": inputs,
+        }
         if tool.implementation is None or tool.name in self.registry:
             return shown | {"type": "in_process"}
         context = self._context(tool, call, tool.directory or "", {})
-        return shown | {"type": tool.implementation.type} | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
+        return (
+            shown
+            | {"type": tool.implementation.type}
+            | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
+        )
 
     def _grant(self, tool: Tool) -> gate.Grant:
         own = tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
@@ -221,7 +288,9 @@ class CallPath:
     def _granted(self, tool_directory: str | None) -> gate.Grant:
         if self.live is not None:
             return self.live.grant(tool_directory)
-        return gate.check(self.workspace.config, tool_directory, environ=self._environ(), trusted=self.trusted)
+        return gate.check(
+            self.workspace.config, tool_directory, environ=self._environ(), trusted=self.trusted
+        )
 
     def _project_directory(self, tool: Tool) -> str | None:
         return tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
@@ -230,7 +299,9 @@ class CallPath:
         return os.environ if self.environment is None else self.environment
 
     def _is_installed(self, directory: str | None) -> bool:
-        """Whether only approved bytes may run from there: a question of the path alone, asked once for each."""
+        """Whether only approved bytes may run from there: a question of the path alone, asked once
+        for each.
+        """
         if (known := self._pinned.get(directory)) is None:
             known = self._pinned[directory] = pinned.is_installed(directory)
         return known
@@ -241,17 +312,37 @@ class CallPath:
         secrets = self._secrets(tool, attempt.grant) if tool.secrets else {}
         here = self.registry.find(tool.name)
         if here is None:
-            execution = self._execute(tool, inputs, self._context(tool, call, directory, secrets, cancel=attempt.cancel), attempt)
-            return finished(tool, execution.result, secrets=attempt.secrets, started=attempt.started, beside=execution)
+            execution = self._execute(
+                tool,
+                inputs,
+                self._context(tool, call, directory, secrets, cancel=attempt.cancel),
+                attempt,
+            )
+            return finished(
+                tool,
+                execution.result,
+                secrets=attempt.secrets,
+                started=attempt.started,
+                beside=execution,
+            )
         if call.timeout_s is None and tool.timeout_s is None and attempt.cancel is None:
             bounds = _UNSTATED
         else:
-            bounds = Bounds(_deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel)
+            bounds = Bounds(
+                _deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel
+            )
         if attempt.in_loop:
             return _awaited(tool, in_process.arun(here, inputs, bounds), attempt)
-        return finished(tool, in_process.run(here, inputs, bounds), secrets=attempt.secrets, started=attempt.started)
+        return finished(
+            tool,
+            in_process.run(here, inputs, bounds),
+            secrets=attempt.secrets,
+            started=attempt.started,
+        )
 
-    def _execute(self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt") -> Execution:
+    def _execute(
+        self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt"
+    ) -> Execution:
         """Run what is no function of this process, held to what it states."""
         from vespe.calls import sandboxing
 
@@ -267,50 +358,92 @@ class CallPath:
 
     @contextmanager
     def _approved(self, tool: Tool, grant: gate.Grant) -> Iterator[tuple[Tool, str]]:
-        """Return the tool and the directory to run it in; both from the approved bytes where the grant is bound to them."""
+        """Return the tool and the directory to run it in; both from the approved bytes where the
+        grant is bound to them.
+        """
         if tool.directory is None:
             yield tool, self.workspace.root
             return
         own = self._project_directory(tool) is not None
-        with gate.pinned(tool.directory, grant) if own else pinned.pinned(tool.directory) as directory:
+        with (
+            gate.pinned(tool.directory, grant)
+            if own
+            else pinned.pinned(tool.directory) as directory
+        ):
             if directory == tool.directory:
                 yield tool, directory
                 return
             approved = tool_directory.load(directory, scope=tool.scope, kit_id=tool.kit_id)
             if approved.document != tool.document:
-                raise errors.NotTrusted(tool.directory, changes=(f"{defaults.CONFIG_FILE} was another when the call was decided on",))
+                raise errors.NotTrusted(
+                    tool.directory,
+                    changes=(f"{defaults.CONFIG_FILE} was another when the call was decided on",),
+                )
             yield approved, directory
 
     def _secrets(self, tool: Tool, grant: gate.Grant) -> dict[str, str]:
         own = self._project_directory(tool) is not None
         for name in tool.secrets:
             if own and not grant.allows_secret(name):
-                raise errors.Refused(f"the secret {name} was not shown when {tool.name!r} was approved", hint="run `vespe trust` again")
+                raise errors.Refused(
+                    f"the secret {name} was not shown when {tool.name!r} was approved",
+                    hint="run `vespe trust` again",
+                )
         found = {name: self._secret(tool, name) for name in tool.secrets}
         for name, value in found.items():
             if not value:
-                raise errors.MissingSecret(name, tool=tool.name, names=call_secrets.names_of_secret(name, kit_id=_kit_of(tool)))
+                raise errors.MissingSecret(
+                    name,
+                    tool=tool.name,
+                    names=call_secrets.names_of_secret(name, kit_id=_kit_of(tool)),
+                )
         return found
 
     def _secret_values(self, tool: Tool) -> tuple[str, ...]:
-        return tuple(value for name in tool.secrets if (value := self._secret(tool, name))) if tool.secrets else ()
+        return (
+            tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
+            if tool.secrets
+            else ()
+        )
 
     def _secret(self, tool: Tool, name: str) -> str:
         names = call_secrets.names_of_secret(name, kit_id=_kit_of(tool))
-        return next((value for known in names if (value := self._environ().get(known) or self.user.secrets.get(known, ""))), "")
+        return next(
+            (
+                value
+                for known in names
+                if (value := self._environ().get(known) or self.user.secrets.get(known, ""))
+            ),
+            "",
+        )
 
     def _context(
-        self, tool: Tool, call: Call, directory: str, secrets: Mapping[str, str], *, cancel: threading.Event | None = None
+        self,
+        tool: Tool,
+        call: Call,
+        directory: str,
+        secrets: Mapping[str, str],
+        *,
+        cancel: threading.Event | None = None,
     ) -> Context:
         kind = "" if tool.implementation is None else tool.implementation.type
-        bare = kind in ("http_request", "wasm", "rust_function")  # none starts a process that is given variables
-        # A session with an MCP server outlives a call, and is told of the trace of each call in `_meta`.
+        bare = kind in (
+            "http_request",
+            "wasm",
+            "rust_function",
+        )  # none starts a process that is given variables
+        # A session with an MCP server outlives a call, and is told of the trace of each call in
+        # `_meta`.
         traced = {} if bare or kind == "mcp_tool" else tracing.environment()
         given = {**secrets, **self.user.files.environment(), **traced}
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
-            environment={} if bare else process.child_environment(self._environ(), given) if given else self._without_secrets,
+            environment={}
+            if bare
+            else process.child_environment(self._environ(), given)
+            if given
+            else self._without_secrets,
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
@@ -323,7 +456,9 @@ class CallPath:
 
     @property
     def _without_secrets(self) -> Mapping[str, str]:
-        """The environment of a tool that declares no secret; made once where the environment is the caller's own copy."""
+        """The environment of a tool that declares no secret; made once where the environment is the
+        caller's own copy.
+        """
         if self.environment is None:
             return process.child_environment(os.environ, {})
         if "allowed" not in self._kept:
@@ -345,7 +480,9 @@ def open_path(
     keep_arguments: bool = False,
     sessions: "Sessions | None" = None,
 ) -> CallPath:
-    """Return a path for a process that lives: what it reads it reads again only where that changed, and its log stays open."""
+    """Return a path for a process that lives: what it reads it reads again only where that changed,
+    and its log stays open.
+    """
     from vespe.projects.open_project import OpenProject
 
     live = OpenProject(workspace, environ=environment, trusted=trusted)
@@ -355,7 +492,9 @@ def open_path(
         environment=environment,
         trusted=trusted,
         live=live,
-        log=call_log.CallLog(workspace.root, keep_arguments=keep_arguments, kept=True, watch=live.watch),
+        log=call_log.CallLog(
+            workspace.root, keep_arguments=keep_arguments, kept=True, watch=live.watch
+        ),
         sessions=sessions,
     )
 
@@ -380,14 +519,20 @@ async def _awaited(tool: Tool, result: Awaitable[Any], attempt: _Attempt) -> Out
 
 
 def _kit_of(tool: Tool) -> str | None:
-    """Return the kit that the tool was found in; what a project's own tool claims to belong to is not asked."""
+    """Return the kit that the tool was found in; what a project's own tool claims to belong to is
+    not asked.
+    """
     return None if tool.scope in ("", defaults.PROJECT_TOOLS) else tool.scope
 
 
 def _deadline(call: Call, tool: Tool) -> float:
-    """Return the deadline in seconds: the caller's, else the tool's, else the default; raises UsageError for what is none."""
+    """Return the deadline in seconds: the caller's, else the tool's, else the default; raises
+    UsageError for what is none.
+    """
     if call.timeout_s is None:
         return tool.timeout_s or defaults.TIMEOUT_S
     if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
-        raise errors.UsageError(f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {call.timeout_s}")
+        raise errors.UsageError(
+            f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {call.timeout_s}"
+        )
     return call.timeout_s

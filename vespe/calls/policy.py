@@ -1,4 +1,6 @@
-"""Whether a call may run: deny over ask over allow, from both configurations, the command line and a person's answers."""
+"""Whether a call may run: deny over ask over allow, from both configurations, the command line and
+a person's answers.
+"""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -17,7 +19,9 @@ from vespe.records import dataclass
 from vespe.tools.effects import effects_of
 
 POLICIES: Final = ("ask", "read-only", "all", "none")
-"""`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none` denies every call."""
+"""`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none`
+denies every call.
+"""
 _AFTER: Final = "approvals.flow"
 ONCE, SESSION, PROJECT = "once", "session", "project"
 
@@ -49,7 +53,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What somebody said to a question, and for how long: `once`, for the `session`, or for the `project`."""
+    """What somebody said to a question, and for how long: `once`, for the `session`, or for the
+    `project`.
+    """
 
     allowed: bool
     holds: str = ONCE
@@ -60,7 +66,9 @@ Ask: TypeAlias = Callable[[Question], Answer]
 
 
 class Taint:
-    """Whether a model has read what strangers may have written: `by` is the first tool that gave it that, and it never falls again."""
+    """Whether a model has read what strangers may have written: `by` is the first tool that gave it
+    that, and it never falls again.
+    """
 
     def __init__(self) -> None:
         self.by = ""
@@ -68,7 +76,9 @@ class Taint:
 
     def note(self, tool: Tool) -> None:
         """Take note that a model is given a result of this tool."""
-        if self.by or self._harmless.get(tool.name) is tool:  # every call asks: its words are read once
+        if (
+            self.by or self._harmless.get(tool.name) is tool
+        ):  # every call asks: its words are read once
             return
         if "reads_untrusted" in effects_of(tool):
             self.by = tool.name
@@ -77,14 +87,17 @@ class Taint:
 
 
 class CallPolicy:
-    """Decides on calls, one after another; safe from several threads, which are asked one at a time.
+    """Decides on calls, one after another; safe from several threads, which are asked one at a
+    time.
 
-    `rules` are those of the configurations (`rules_of`); `policy` is one of POLICIES; answers for the project are kept where
-    `root` is given. What any source denies is denied; then what any rule asks for is asked, unless an earlier answer holds;
-    then what a rule, an answer or the policy allows is allowed, and what is annotated as read-only. The rest is asked.
+    `rules` are those of the configurations (`rules_of`); `policy` is one of POLICIES; answers for
+    the project are kept where `root` is given. What any source denies is denied; then what any rule
+    asks for is asked, unless an earlier answer holds; then what a rule, an answer or the policy
+    allows is allowed, and what is annotated as read-only. The rest is asked.
 
-    `flow` is one of `policy_rules.FLOW`: once a model has read what strangers may have written (`taint`), calls that send out or destroy
-    are asked for or denied. Where it is "" they are asked for unless they only read, a rule allows them, or the policy is `all`.
+    `flow` is one of `policy_rules.FLOW`: once a model has read what strangers may have written
+    (`taint`), calls that send out or destroy are asked for or denied. Where it is "" they are asked
+    for unless they only read, a rule allows them, or the policy is `all`.
 
     ```python
     from vespe import Answer, CallPolicy, Tool
@@ -107,7 +120,10 @@ class CallPolicy:
         taint: Taint | None = None,
     ) -> None:
         if policy not in POLICIES:
-            raise UsageError(f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}", hint=meant(policy, POLICIES))
+            raise UsageError(
+                f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}",
+                hint=meant(policy, POLICIES),
+            )
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask
         self._flow, self._taint = flow, taint or Taint()
@@ -118,10 +134,17 @@ class CallPolicy:
     def allows_all(self) -> bool:
         """Whether nothing that is known now denies or asks for any call. Raises StorageError."""
         flows = self._flow in ("ask", "deny")
-        return self._policy == "all" and not self._rules and not flows and not (self._root and policy_answers.load(self._root))
+        return (
+            self._policy == "all"
+            and not self._rules
+            and not flows
+            and not (self._root and policy_answers.load(self._root))
+        )
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
-        """Say why a call may not run, in words for the model, or "" where it may; a person may be asked. Raises StorageError."""
+        """Say why a call may not run, in words for the model, or "" where it may; a person may be
+        asked. Raises StorageError.
+        """
         shown = tool.name
         if tool.behind is not None:
             tool, inputs = itself(tool, inputs)
@@ -134,7 +157,9 @@ class CallPolicy:
 
     def _why_not(self, tool: Tool, inputs: JsonObject, shown: str) -> str:
         about = self._about(tool)
-        if why := self._denied(tool, inputs, about, shown) or ("no calls are allowed here" if self._policy == "none" else ""):
+        if why := self._denied(tool, inputs, about, shown) or (
+            "no calls are allowed here" if self._policy == "none" else ""
+        ):
             return why
         asking = self._rule("ask", tool, inputs, shown)
         if asking is None and (risk := self._risk(tool, inputs)):
@@ -154,23 +179,43 @@ class CallPolicy:
         if not self._flow and self._free(tool, inputs):
             return ""
         found = effects_of(tool)
-        does = "gives data to others" if "sends_out" in found else "destroys" if "destructive" in found else ""
-        return f"{does}, and {self._taint.by!r} has given the model what strangers may have written" if does else ""
+        does = (
+            "gives data to others"
+            if "sends_out" in found
+            else "destroys"
+            if "destructive" in found
+            else ""
+        )
+        return (
+            f"{does}, and {self._taint.by!r} has given the model what strangers may have written"
+            if does
+            else ""
+        )
 
     def _free(self, tool: Tool, inputs: JsonObject) -> bool:
-        """Whether a call needs nobody's word, unless a rule asks for one; a function of the program that calls is its own to run."""
+        """Whether a call needs nobody's word, unless a rule asks for one; a function of the program
+        that calls is its own to run.
+        """
         if self._policy == "all" or tool.annotations.get("readOnlyHint") is True:
             return True
-        own = tool.scope == defaults.PROGRAM and tool.directory is None  # a tool on disk cannot pass for one
-        return own or any(rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules)
+        own = (
+            tool.scope == defaults.PROGRAM and tool.directory is None
+        )  # a tool on disk cannot pass for one
+        return own or any(
+            rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules
+        )
 
     def why_never(self, tool: Tool) -> str:
-        """Say why a rule or an answer denies every call of a tool, or "" where it denies none or only some. Raises StorageError."""
+        """Say why a rule or an answer denies every call of a tool, or "" where it denies none or
+        only some. Raises StorageError.
+        """
         with self._lock:
             return self._denied(tool.itself, {}, self._about(tool.itself), tool.name)
 
     def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
-        """Say the same of arguments as a caller gave them; those that the tool does not take are not judged, since they never run."""
+        """Say the same of arguments as a caller gave them; those that the tool does not take are
+        not judged, since they never run.
+        """
         try:
             whole, inputs = itself(tool, arguments)
         except InvalidArguments:
@@ -190,7 +235,14 @@ class CallPolicy:
         return ""
 
     def _rule(self, kind: str, tool: Tool, inputs: JsonObject, shown: str) -> Rule | None:
-        return next((rule for rule in self._rules if rule.kind == kind and rule.matches(tool, inputs, shown=shown)), None)
+        return next(
+            (
+                rule
+                for rule in self._rules
+                if rule.kind == kind and rule.matches(tool, inputs, shown=shown)
+            ),
+            None,
+        )
 
     def _open(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> bool:
         """Whether a person's word is needed."""
@@ -236,39 +288,58 @@ def _why(asking: Rule | None) -> str:
     return asking.where if asking.tool == _AFTER else "the configuration asks for it"
 
 
-def rules_of(user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")) -> tuple[Rule, ...]:
+def rules_of(
+    user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")
+) -> tuple[Rule, ...]:
     """Return the rules of the user's `approvals` and of the project's, which can only deny and ask.
 
-    `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is no rule.
+    `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is
+    no rule.
     """
     return (*read_rules(user, path=paths[0]), *tightening(read_rules(project, path=paths[1])))
 
 
-def policy_of(path: CallPath, *, policy: str = "ask", ask: Ask | None = None, taint: Taint | None = None) -> CallPolicy:
-    """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule that is none.
+def policy_of(
+    path: CallPath, *, policy: str = "ask", ask: Ask | None = None, taint: Taint | None = None
+) -> CallPolicy:
+    """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule
+    that is none.
 
-    `policy` is one of `policy.POLICIES`; `ask` asks a person, and without it what would be asked is denied.
+    `policy` is one of `policy.POLICIES`; `ask` asks a person, and without it what would be asked is
+    denied.
     """
     config = path.workspace.config
     places = (path.user.path, projects.config_path(path.workspace.root))
     rules = rules_of(path.user.approvals, config.document.get("approvals", {}), paths=places)
     flow = flow_of({"approvals": path.user.approvals}, config.document)
-    return CallPolicy(rules, policy=policy, root=path.workspace.root, ask=ask, flow=flow, taint=taint)
+    return CallPolicy(
+        rules, policy=policy, root=path.workspace.root, ask=ask, flow=flow, taint=taint
+    )
 
 
-def clients_policy(path: CallPath, *, ask: str = "deny", taint: Taint | None = None) -> CallPolicy | None:
-    """Return the policy for calls of a client that asks its own user, or None where there is no rule and no answer.
+def clients_policy(
+    path: CallPath, *, ask: str = "deny", taint: Taint | None = None
+) -> CallPolicy | None:
+    """Return the policy for calls of a client that asks its own user, or None where there is no
+    rule and no answer.
 
-    What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed: Vespe cannot ask here.
+    What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed:
+    Vespe cannot ask here.
     """
     if ask not in ("deny", "allow"):
         raise UsageError(f"{ask!r} is not an answer to what a rule asks for: it is deny or allow")
-    policy = policy_of(path, policy="all", ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None, taint=taint)
+    policy = policy_of(
+        path,
+        policy="all",
+        ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None,
+        taint=taint,
+    )
     return None if policy.allows_all else policy
 
 
 def policy_for(runner: object) -> CallPolicy:
-    """Return the policy of the project in which `runner` runs calls: a CallPath, or an EventSystem with one.
+    """Return the policy of the project in which `runner` runs calls: a CallPath, or an EventSystem
+    with one.
 
     Raises UsageError for any other runner, since no configuration is known that could deny a call.
     """

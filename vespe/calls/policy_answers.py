@@ -1,4 +1,6 @@
-"""A person's answers on calls that hold for a project: private files in the user state directory, one for each project."""
+"""A person's answers on calls that hold for a project: private files in the user state directory,
+one for each project.
+"""
 
 import contextlib
 import os
@@ -18,9 +20,11 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptAnswer:
-    """One answer: `allowed` or denied, for the tool `tool` (`scope/name`) with the bytes `digest`, asked because of `rule`.
+    """One answer: `allowed` or denied, for the tool `tool` (`scope/name`) with the bytes `digest`,
+    asked because of `rule`.
 
-    `rule` is the key of the rule that asked, or "" where none did. A denial holds whatever becomes of the tool and the rule.
+    `rule` is the key of the rule that asked, or "" where none did. A denial holds whatever becomes
+    of the tool and the rule.
     """
 
     tool: str
@@ -35,17 +39,29 @@ def subject(tool: Tool) -> str:
 
 
 def digest_of(tool: Tool) -> str:
-    """Return the digest that an answer is bound to: of the tool's directory, else of its definition; "" where nobody can vouch for it."""
+    """Return the digest that an answer is bound to: of the tool's directory, else of its
+    definition; "" where nobody can vouch for it.
+    """
     if tool.directory is not None:
-        return walk.scan(os.path.dirname(tool.directory), os.path.basename(tool.directory)).digest or ""
+        return (
+            walk.scan(os.path.dirname(tool.directory), os.path.basename(tool.directory)).digest
+            or ""
+        )
     digest = TextDigest()
-    definition = {"name": tool.name, "description": tool.description, "schema": tool.input_schema, "annotations": tool.annotations}
+    definition = {
+        "name": tool.name,
+        "description": tool.description,
+        "schema": tool.input_schema,
+        "annotations": tool.annotations,
+    }
     digest.update(strict_json.compact_json(definition).encode("utf-8"))
     return digest.hexdigest()
 
 
 def load(root: str) -> tuple[KeptAnswer, ...]:
-    """Return the answers kept for the project at `root`; what is damaged, or not private to this user, is none. Raises StorageError."""
+    """Return the answers kept for the project at `root`; what is damaged, or not private to this
+    user, is none. Raises StorageError.
+    """
     found = _file(root)
     if found is None or not _private(found[0]):
         return ()
@@ -63,8 +79,12 @@ def keep(root: str, answer: KeptAnswer) -> None:
 
 
 def forget(root: str, tool: str | None = None) -> tuple[KeptAnswer, ...]:
-    """Take back the answers on a tool (its name or `scope/name`), or all of a project's; gives them. Raises StorageError."""
-    gone = tuple(one for one in load(root) if tool is None or tool in (one.tool, one.tool.rpartition("/")[2]))
+    """Take back the answers on a tool (its name or `scope/name`), or all of a project's; gives
+    them. Raises StorageError.
+    """
+    gone = tuple(
+        one for one in load(root) if tool is None or tool in (one.tool, one.tool.rpartition("/")[2])
+    )
     if gone:
         _change(root, lambda kept: tuple(one for one in kept if one not in gone))
     return gone
@@ -83,12 +103,18 @@ def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnsw
     where = directory()
     atomic.private_directory(where)
     with atomic.locked(where):
-        document: JsonObject = {"version": VERSION, "bound": bound, "answers": [asdict(one) for one in change(load(root))]}
+        document: JsonObject = {
+            "version": VERSION,
+            "bound": bound,
+            "answers": [asdict(one) for one in change(load(root))],
+        }
         atomic.write_atomic(path, strict_json.dump_json(document), mode=0o600)
 
 
 def _file(root: str) -> tuple[str, str] | None:
-    """Return the file of a project's answers, and what it must say that it is about; None where there is no project."""
+    """Return the file of a project's answers, and what it must say that it is about; None where
+    there is no project.
+    """
     place = identity.place_of(os.path.realpath(root), defaults.PROJECT_DIR)
     if place is None:
         return None

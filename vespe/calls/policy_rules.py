@@ -1,4 +1,6 @@
-"""What a configuration says of calls: lists `deny`, `ask` and `allow`, by a tool's name and by patterns of its arguments."""
+"""What a configuration says of calls: lists `deny`, `ask` and `allow`, by a tool's name and by
+patterns of its arguments.
+"""
 
 import posixpath
 from collections.abc import Iterator, Mapping
@@ -15,18 +17,23 @@ from vespe.records import dataclass
 KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""
 FLOW: Final = ("off", "ask", "deny")
-"""What becomes of calls that send out or destroy once a model has read what strangers wrote, from the widest to the tightest."""
+"""What becomes of calls that send out or destroy once a model has read what strangers wrote, from
+the widest to the tightest.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any character; all must match.
+    """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any
+    character; all must match.
 
-    `tool` is matched with the name and with `scope/name`; one that allows, and names no scope, is about kits' tools alone: a project
-    could take a name that is allowed for a tool of its own. An argument is a top-level name, and its value a text as it is,
-    anything else as compact JSON; a pattern for an argument that the call does not have does not match. A text is also read as
-    a path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where either fits, and one that
-    allows where both do, if there is a `..`. `where` is the place in the file.
+    `tool` is matched with the name and with `scope/name`; one that allows, and names no scope, is
+    about kits' tools alone: a project could take a name that is allowed for a tool of its own. An
+    argument is a top-level name, and its value a text as it is, anything else as compact JSON; a
+    pattern for an argument that the call does not have does not match. A text is also read as a
+    path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where
+    either fits, and one that allows where both do, if there is a `..`. `where` is the place in the
+    file.
     """
 
     kind: str
@@ -42,12 +49,18 @@ class Rule:
     def matches(self, tool: Tool, inputs: JsonObject, *, shown: str = "") -> bool:
         """Say whether the rule is about this call, with the inputs as they would run.
 
-        One that denies or asks is also about a tool that models know by the name, `shown`: that is what a person sees.
+        One that denies or asks is also about a tool that models know by the name, `shown`: that is
+        what a person sees.
         """
-        named = self.names(tool.name, scope=tool.scope) or (self.kind != "allow" and bool(shown) and _fits(shown, self.tool))
+        named = self.names(tool.name, scope=tool.scope) or (
+            self.kind != "allow" and bool(shown) and _fits(shown, self.tool)
+        )
         if not named or self.spares(tool.scope):
             return False
-        return all(name in inputs and self._about(_text(inputs[name]), pattern) for name, pattern in self.arguments)
+        return all(
+            name in inputs and self._about(_text(inputs[name]), pattern)
+            for name, pattern in self.arguments
+        )
 
     def names(self, name: str, *, scope: str) -> bool:
         """Say whether the rule's pattern fits a tool's name."""
@@ -65,24 +78,36 @@ class Rule:
 
 
 def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
-    """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is no rule.
+    """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is
+    no rule.
 
-    An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`. `flow` stands beside them: see `flow_of`.
+    An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`.
+    `flow` stands beside them: see `flow_of`.
     """
     if not isinstance(document, dict):
         raise InvalidDocument("must be an object", path=path, pointer="/approvals")
     for key in document:
         if key not in (*KINDS, "flow"):
             pointer = f"/approvals/{escape_pointer(key)}"
-            raise InvalidDocument(f"is not one of {', '.join(KINDS)}, flow", path=path, pointer=pointer)
+            raise InvalidDocument(
+                f"is not one of {', '.join(KINDS)}, flow", path=path, pointer=pointer
+            )
     if document.get("flow", "off") not in FLOW:
-        raise InvalidDocument(f"must be one of {', '.join(FLOW)}", path=path, pointer="/approvals/flow")
+        raise InvalidDocument(
+            f"must be one of {', '.join(FLOW)}", path=path, pointer="/approvals/flow"
+        )
     return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
 
 
 def flow_of(*documents: JsonObject) -> str:
-    """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says it."""
-    said = [rules.get("flow") for rules in (document.get("approvals", {}) for document in documents) if isinstance(rules, dict)]
+    """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says
+    it.
+    """
+    said = [
+        rules.get("flow")
+        for rules in (document.get("approvals", {}) for document in documents)
+        if isinstance(rules, dict)
+    ]
     return max((one for one in said if one in FLOW), key=FLOW.index, default="")
 
 
@@ -98,12 +123,29 @@ def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
     for index, entry in enumerate(entries):
         where = f"{pointer}/{index}"
         given = {"tool": entry} if isinstance(entry, str) else entry
-        if not isinstance(given, dict) or given.keys() - {"tool", "arguments"} or not isinstance(given.get("tool"), str):
-            raise InvalidDocument('must be a tool\'s name or {"tool": …, "arguments": {…}}', path=path, pointer=where)
+        if (
+            not isinstance(given, dict)
+            or given.keys() - {"tool", "arguments"}
+            or not isinstance(given.get("tool"), str)
+        ):
+            raise InvalidDocument(
+                'must be a tool\'s name or {"tool": …, "arguments": {…}}', path=path, pointer=where
+            )
         arguments = given.get("arguments", {})
-        if not isinstance(arguments, Mapping) or not all(isinstance(value, str) for value in arguments.values()):
-            raise InvalidDocument("must be an object of patterns, which are texts", path=path, pointer=f"{where}/arguments")
-        yield Rule(kind=kind, tool=given["tool"], arguments=tuple(sorted(arguments.items())), where=f"{path}#{where}")
+        if not isinstance(arguments, Mapping) or not all(
+            isinstance(value, str) for value in arguments.values()
+        ):
+            raise InvalidDocument(
+                "must be an object of patterns, which are texts",
+                path=path,
+                pointer=f"{where}/arguments",
+            )
+        yield Rule(
+            kind=kind,
+            tool=given["tool"],
+            arguments=tuple(sorted(arguments.items())),
+            where=f"{path}#{where}",
+        )
 
 
 def _fits(text: str, pattern: str) -> bool:

@@ -14,7 +14,9 @@ Message = Callable[[str, JsonValue], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Hears of a call's steps: `progress` of how much of how much is done, `message` of what there is to say, with its level."""
+    """Hears of a call's steps: `progress` of how much of how much is done, `message` of what there
+    is to say, with its level.
+    """
 
     progress: Progress
     message: Message
@@ -24,7 +26,8 @@ _LISTENER: Final[ContextVar[Listener | None]] = ContextVar("vespe_listener", def
 
 
 def report_progress(done: float, total: float | None = None, *, message: str = "") -> None:
-    """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to call.
+    """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to
+    call.
 
     An MCP client that asked for it is told at once; anywhere else nobody listens.
 
@@ -45,9 +48,11 @@ def report_progress(done: float, total: float | None = None, *, message: str = "
 
 
 def report_message(level: str, data: JsonValue) -> None:
-    """Say something from within an in-process tool: `level` is one of MCP's (`debug`, `info`, …), `data` what JSON can say.
+    """Say something from within an in-process tool: `level` is one of MCP's (`debug`, `info`, …),
+    `data` what JSON can say.
 
-    An MCP client that asked for messages of that level is told at once; anywhere else nobody listens.
+    An MCP client that asked for messages of that level is told at once; anywhere else nobody
+    listens.
 
     ```python
     from vespe import report_message

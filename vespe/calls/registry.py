@@ -16,7 +16,8 @@ _T = TypeVar("_T", bound=ToolImplementation | Callable[..., Any])
 
 
 class ToolRegistry:
-    """Implementations that live in this process, by the tool's name. Registering is safe from several threads.
+    """Implementations that live in this process, by the tool's name. Registering is safe from
+    several threads.
 
     ```python
     from vespe import Project, ToolRegistry
@@ -34,19 +35,25 @@ class ToolRegistry:
         self._lock = threading.Lock()
 
     def register(self, implementation: _T, *, name: str | None = None) -> _T:
-        """Add an implementation, or a function under `name` (its own name by default), and return what was given.
+        """Add an implementation, or a function under `name` (its own name by default), and return
+        what was given.
 
         Raises UsageError where the name is taken already, or what is given cannot be called.
         """
         made = self._made(implementation, name)
         with self._lock:
             if made.name in self._implementations:
-                raise UsageError(f"an implementation of {made.name!r} is registered already", hint="unregister it first")
+                raise UsageError(
+                    f"an implementation of {made.name!r} is registered already",
+                    hint="unregister it first",
+                )
             self._implementations[made.name] = made
         return implementation
 
     def unregister(self, name: str) -> None:
-        """Take an implementation out; raises ToolImplementationNotFound where there is none of that name."""
+        """Take an implementation out; raises ToolImplementationNotFound where there is none of that
+        name.
+        """
         with self._lock:
             if self._implementations.pop(name, None) is None:
                 raise ToolImplementationNotFound(name)
@@ -63,33 +70,53 @@ class ToolRegistry:
         return self._implementations.get(name)
 
     def own_tools(self, beside: Container[object] = ()) -> dict[str, Tool]:
-        """Return the functions that are tools themselves, by name: `@tool` functions, and plain ones whose name is not in `beside`.
+        """Return the functions that are tools themselves, by name: `@tool` functions, and plain
+        ones whose name is not in `beside`.
 
         `beside` has the names of a project's tools, which a plain function of the same name runs.
         """
-        found = ((name, self.own_tool(name, beside=name in beside)) for name in list(self._implementations))
+        found = (
+            (name, self.own_tool(name, beside=name in beside))
+            for name in list(self._implementations)
+        )
         return {name: tool for name, tool in found if tool is not None}
 
     def own_tool(self, name: str, *, beside: bool = False) -> Tool | None:
-        """Return one of `own_tools`, or None; `beside` says whether the project has a tool of that name."""
+        """Return one of `own_tools`, or None; `beside` says whether the project has a tool of that
+        name.
+        """
         made: Any = self._implementations.get(name)
-        return made.definition if hasattr(made, "definition") and (made.stands_alone or not beside) else None
+        return (
+            made.definition
+            if hasattr(made, "definition") and (made.stands_alone or not beside)
+            else None
+        )
 
     def __contains__(self, name: object) -> bool:
         return name in self._implementations
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        """Run a tool once: by the implementation registered under its name, else by the executor of its type."""
+        """Run a tool once: by the implementation registered under its name, else by the executor of
+        its type.
+        """
         if (here := self.find(tool.name)) is not None:
-            return Execution(result=in_process.run(here, inputs, Bounds(context.timeout_s, cancel=context.cancel)))
+            return Execution(
+                result=in_process.run(
+                    here, inputs, Bounds(context.timeout_s, cancel=context.cancel)
+                )
+            )
         if tool.implementation is None:
             raise ToolImplementationNotFound(tool.name)
         return EXECUTORS[tool.implementation.type].execute(tool, inputs, context)
 
     @staticmethod
-    def _made(implementation: ToolImplementation | Callable[..., Any], name: str | None) -> ToolImplementation:
+    def _made(
+        implementation: ToolImplementation | Callable[..., Any], name: str | None
+    ) -> ToolImplementation:
         if isinstance(implementation, ToolImplementation):
             return implementation
         if not callable(implementation):
-            raise UsageError("an implementation is a function, or an object with a name and execute(inputs)")
+            raise UsageError(
+                "an implementation is a function, or an object with a name and execute(inputs)"
+            )
         return FunctionImplementation(name or implementation.__name__, implementation)

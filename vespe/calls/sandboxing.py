@@ -1,4 +1,6 @@
-"""What one call's process is held to: the tool's `permissions` at the level that the machine has and the user's setting asks for."""
+"""What one call's process is held to: the tool's `permissions` at the level that the machine has
+and the user's setting asks for.
+"""
 
 import contextlib
 import errno
@@ -24,15 +26,18 @@ from vespe.processes.sandbox.protected import holds, homes
 from vespe.tools.permissions import permissions_of
 
 _IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
-"""What starts no process of the tool's own: Vespe itself reaches the host, or WebAssembly holds the code."""
+"""What starts no process of the tool's own: Vespe itself reaches the host, or WebAssembly holds the
+code.
+"""
 
 
 @contextlib.contextmanager
 def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
-    """Return the context with what the tool's process is held to, for as long as its temporary directory is there.
+    """Return the context with what the tool's process is held to, for as long as its temporary
+    directory is there.
 
-    `setting` is the user's `sandbox`, as the project raises it. Raises Refused where it is `require` and a permission that the tool
-    states cannot be held.
+    `setting` is the user's `sandbox`, as the project raises it. Raises Refused where it is
+    `require` and a permission that the tool states cannot be held.
     """
     if not _starts(tool):
         yield context
@@ -40,25 +45,46 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
     level = "off" if setting == "off" else machine().level
     permissions = permissions_of(tool.permissions)
     if level == "off":
-        made = policy(levels.Machine(), "off", permissions, Surroundings(project="/", directory="/", scratch="/"))
+        made = policy(
+            levels.Machine(),
+            "off",
+            permissions,
+            Surroundings(project="/", directory="/", scratch="/"),
+        )
         _require(setting, made, tool)
         yield replace(context, sandbox=made)
         return
     # A session with a server, and a process that keeps state, live longer than the call.
-    with private_directory() if (kept := _kept_directory(tool, context)) is None else contextlib.nullcontext(kept) as scratch:
+    with (
+        private_directory()
+        if (kept := _kept_directory(tool, context)) is None
+        else contextlib.nullcontext(kept) as scratch
+    ):
         reach = Reach(permissions.network or (), context)
-        made = policy(machine(), level, permissions, _surroundings(tool, context, scratch), connect=reach.connect)
+        made = policy(
+            machine(),
+            level,
+            permissions,
+            _surroundings(tool, context, scratch),
+            connect=reach.connect,
+        )
         made = replace(made, refusals=reach.refusals)
         _require(setting, made, tool)
-        yield replace(context, sandbox=made, environment={**context.environment, **made.environment})
+        yield replace(
+            context, sandbox=made, environment={**context.environment, **made.environment}
+        )
 
 
 @contextlib.contextmanager
-def installing(environment: Mapping[str, str], *, written: Sequence[str], setting: str) -> Iterator[Policy | None]:
-    """Return what uv or pip, and the code of what they build, is held to; None where there is no sandbox.
+def installing(
+    environment: Mapping[str, str], *, written: Sequence[str], setting: str
+) -> Iterator[Policy | None]:
+    """Return what uv or pip, and the code of what they build, is held to; None where there is no
+    sandbox.
 
-    They write in `written` and in their own caches, and read keys of package indexes alone. Any host is reached: where an index is,
-    its answers say. Raises Refused where `setting` is `require` and there is no sandbox.
+    They write in `written` and in their own caches, and read keys of package indexes alone. Any
+    host is reached: where an index is, its answers say. Raises Refused where `setting` is `require`
+    and there is no sandbox.
     """
     level = "off" if setting == "off" else machine().level
     if level == "off":
@@ -67,12 +93,21 @@ def installing(environment: Mapping[str, str], *, written: Sequence[str], settin
         return
     home = environment.get("HOME") or os.path.expanduser("~")
     cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    caches = (environment.get("PIP_CACHE_DIR") or f"{cache}/pip", environment.get("UV_CACHE_DIR") or f"{cache}/uv")
-    keys = (environment.get("NETRC") or f"{home}/.netrc", f"{home}/.config/uv/credentials", f"{home}/.local/share/uv/credentials")
+    caches = (
+        environment.get("PIP_CACHE_DIR") or f"{cache}/pip",
+        environment.get("UV_CACHE_DIR") or f"{cache}/uv",
+    )
+    keys = (
+        environment.get("NETRC") or f"{home}/.netrc",
+        f"{home}/.config/uv/credentials",
+        f"{home}/.local/share/uv/credentials",
+    )
     for path in caches:
         with contextlib.suppress(OSError):  # a cache is no need
             os.makedirs(path, exist_ok=True)
-    permissions = Permissions(read=("/", *filter(os.path.lexists, keys)), write=(*written, *filter(os.path.isdir, caches)))
+    permissions = Permissions(
+        read=("/", *filter(os.path.lexists, keys)), write=(*written, *filter(os.path.isdir, caches))
+    )
     with private_directory() as scratch:
         where = Surroundings(
             project=scratch, directory=scratch, scratch=scratch, path=environment.get("PATH", ""), needs=_python(sys.executable),
@@ -82,22 +117,29 @@ def installing(environment: Mapping[str, str], *, written: Sequence[str], settin
 
 
 class Reach:
-    """Which hosts the proxy of one call reaches: those that the tool states, judged by their addresses as those of HTTP tools are."""
+    """Which hosts the proxy of one call reaches: those that the tool states, judged by their
+    addresses as those of HTTP tools are.
+    """
 
     def __init__(self, hosts: tuple[str, ...], context: Context) -> None:
         self._hosts = hosts
-        # An address that the tool states is what the user was shown; what a name leads to is not, `localhost.example` neither.
+        # An address that the tool states is what the user was shown; what a name leads to is not,
+        # `localhost.example` neither.
         self._literal = (*context.allow_hosts, *filter(_says_an_address, hosts))
         self._timeout_s = context.timeout_s
         self.refusals: list[tuple[str, str]] = []
 
     def connect(self, host: str, port: int) -> Any:
-        """Open a connection; raises Refused for a host that is not stated, AddressRefused, and what dialling raises."""
+        """Open a connection; raises Refused for a host that is not stated, AddressRefused, and what
+        dialling raises.
+        """
         from vespe.http import sockets
 
         if not addresses.listed(host, port, self._hosts):
             self.refusals.append(("network", f"{host}:{port}"))
-            raise Refused(f"the sandbox did not let it reach {host}:{port}, which `permissions.network` does not name")
+            raise Refused(
+                f"the sandbox did not let it reach {host}:{port}, which `permissions.network` does not name"
+            )
         with sockets.Limits(host, timeout_s=self._timeout_s).hold():
             return sockets.Dialler(self._literal).connect_tcp(host, port).get_extra_info("socket")
 
@@ -124,9 +166,12 @@ def _is_served(tool: Tool) -> bool:
 
 
 def _kept_directory(tool: Tool, context: Context) -> str | None:
-    """Return the temporary directory of what lives longer than the call; None where nothing does."""
+    """Return the temporary directory of what lives longer than the call; None where nothing
+    does.
+    """
     if context.sessions is not None and _is_served(tool):
-        # The tools of one server share its session; a kit's servers have nothing in common with another kit's.
+        # The tools of one server share its session; a kit's servers have nothing in common with
+        # another kit's.
         return context.sessions.contexts.of(tool.scope, private_directory)
     if context.workers is not None and wants_to_be_kept(tool, context):
         return context.workers.lasting.contexts.of(context.directory, private_directory)
@@ -146,7 +191,9 @@ def _surroundings(tool: Tool, context: Context, scratch: str) -> Surroundings:
 
 
 def _own() -> tuple[str, ...]:
-    return tuple({locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir()})
+    return tuple(
+        {locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir()}
+    )
 
 
 def _needs() -> tuple[str, ...]:
@@ -160,7 +207,11 @@ def _programs(tool: Tool, context: Context) -> tuple[str, ...]:
     """Return what the tool is started with, which it need not state."""
     implementation: Any = tool.implementation
     if implementation.type == "shell_command":
-        return (os.path.join(context.directory, implementation.path) if implementation.path else str(implementation.entrypoint),)
+        return (
+            os.path.join(context.directory, implementation.path)
+            if implementation.path
+            else str(implementation.entrypoint),
+        )
     command = implementation.args.get("command") if implementation.type == "mcp_tool" else None
     return (sys.executable, *(command[:1] if isinstance(command, list) else ()))
 
@@ -178,7 +229,10 @@ def _require(setting: str, made: Policy, tool: Tool) -> None:
 
 def _require_some(setting: str) -> None:
     if setting == "require":
-        raise Refused("your configuration requires a sandbox, and this machine has none", hint="`vespe doctor` says what would give it one")
+        raise Refused(
+            "your configuration requires a sandbox, and this machine has none",
+            hint="`vespe doctor` says what would give it one",
+        )
 
 
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
@@ -188,14 +242,18 @@ _SAID: Final = pattern(
     r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
     re.MULTILINE,
 )
-"""How programs say which file was refused; a directory that is hidden is there outside, and what is only not to be written is seen."""
+"""How programs say which file was refused; a directory that is hidden is there outside, and what is
+only not to be written is seen.
+"""
 _NETWORK: Final = pattern(
     r"(?i)network is unreachable|could not resolve host|temporary failure in name resolution|couldn't connect to server|bad address"
 )
 
 
 def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> ToolExecutionError:
-    """Return the error as it is, or as PermissionDenied where it comes of what the sandbox refused."""
+    """Return the error as it is, or as PermissionDenied where it comes of what the sandbox
+    refused.
+    """
     touched = error.details.pop("touched", ())
     if made is None or not made.message or type(error) is not ToolExecutionError:
         return error
@@ -207,7 +265,9 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             continue
         stated = list(getattr(permissions_of(tool.permissions), kind) or _DEFAULTS.get(kind, ()))
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
-        own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""  # a kit's bytes are pinned
+        own = (
+            f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
+        )  # a kit's bytes are pinned
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {_KINDS[kind]} {what}: {error}",
             hint=f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}',
@@ -230,25 +290,41 @@ _DEFAULTS: Final = {"read": (".",), "write": (".",)}
 
 def refused(touched: Iterable[Sequence[str]], made: Policy | None) -> list[tuple[str, str]]:
     """Return those of the things that a tool touched which its sandbox holds it back from."""
-    return [(kind, what) for kind, what in touched if made is not None and made.refuses(kind, what) and what != _PROXY]
+    return [
+        (kind, what)
+        for kind, what in touched
+        if made is not None and made.refuses(kind, what) and what != _PROXY
+    ]
 
 
 def notes(execution: Execution, made: Policy | None) -> Execution:
     """Return an execution with a note for each refusal that the tool went on after."""
     # Its own loopback is its own, but not what it asked the proxy for.
-    touched = [(kind, what) for kind, what in refused(execution.touched, made) if kind != "network" or not is_loopback(what)]
+    touched = [
+        (kind, what)
+        for kind, what in refused(execution.touched, made)
+        if kind != "network" or not is_loopback(what)
+    ]
     found = list(dict.fromkeys((*touched, *(made.refusals if made is not None else ()))))
     said = tuple(f"the sandbox did not let it {_KINDS[kind]} {what}" for kind, what in found[:8])
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 
 
 def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str]]:
-    """Find what was refused in what a program wrote to its standard error, or that it is the program itself."""
-    if error.details.get("errno") == errno.EACCES and made.refuses("programs", str(error.details.get("program"))):
+    """Find what was refused in what a program wrote to its standard error, or that it is the
+    program itself.
+    """
+    if error.details.get("errno") == errno.EACCES and made.refuses(
+        "programs", str(error.details.get("program"))
+    ):
         yield "programs", str(error.details["program"])
     said = str(error.details.get("stderr", "")) + str(error)
     for path, why in _SAID.findall(said):
-        kinds = ("read", *(("write",) if not why.startswith("No") else ()), "programs") if os.path.lexists(os.path.dirname(path)) else ()
+        kinds = (
+            ("read", *(("write",) if not why.startswith("No") else ()), "programs")
+            if os.path.lexists(os.path.dirname(path))
+            else ()
+        )
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")

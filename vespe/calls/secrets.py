@@ -1,4 +1,6 @@
-"""Under which names a tool's secret is looked up, a kit's own name for it first and never another kit's; and its value taken out again."""
+"""Under which names a tool's secret is looked up, a kit's own name for it first and never another
+kit's; and its value taken out again.
+"""
 
 from collections.abc import Collection
 from typing import Final
@@ -12,11 +14,16 @@ _APART: Final = "__"
 def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
     """Return the variables that may hold the secret `name`, the first that is set counts.
 
-    For a tool of a kit that is `VESPE_<KIT>__NAME`, then NAME itself; for the project's own tools NAME alone. A name that
-    begins with `VESPE_` and holds `__` is some kit's own, and is never looked up as it stands. A name with `__`, or `_` in
-    front, has no kit's own form: two kits and two names could share it.
+    For a tool of a kit that is `VESPE_<KIT>__NAME`, then NAME itself; for the project's own tools
+    NAME alone. A name that begins with `VESPE_` and holds `__` is some kit's own, and is never
+    looked up as it stands. A name with `__`, or `_` in front, has no kit's own form: two kits and
+    two names could share it.
     """
-    found = [scoped_name(name, kit_id)] if kit_id is not None and _APART not in name and not name.startswith("_") else []
+    found = (
+        [scoped_name(name, kit_id)]
+        if kit_id is not None and _APART not in name and not name.startswith("_")
+        else []
+    )
     return (*found, *(() if name.upper().startswith(_OWN) and _APART in name else (name,)))
 
 
@@ -26,7 +33,9 @@ def scoped_name(name: str, kit_id: str) -> str:
 
 
 def redacted(value: JsonValue, secrets: Collection[str]) -> JsonValue:
-    """Return `value` with `***` for each secret in it (`redaction.redact`), the same value where there is no secret to find."""
+    """Return `value` with `***` for each secret in it (`redaction.redact`), the same value where
+    there is no secret to find.
+    """
     if not secrets:
         return value
     from vespe.documents import redaction

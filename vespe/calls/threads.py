@@ -1,4 +1,6 @@
-"""Threads for work that may never end: one that is done stays for a moment, since starting one costs more than most work does."""
+"""Threads for work that may never end: one that is done stays for a moment, since starting one
+costs more than most work does.
+"""
 
 import os
 import queue
@@ -13,7 +15,9 @@ _idle: "list[queue.SimpleQueue[Callable[[], object]]]" = []
 
 
 def start(work: Callable[[], object]) -> None:
-    """Run `work`, which raises nothing, in a thread of its own at once: as many run as there is work. They keep no program alive."""
+    """Run `work`, which raises nothing, in a thread of its own at once: as many run as there is
+    work. They keep no program alive.
+    """
     try:
         waiting = _idle.pop()
     except IndexError:

@@ -1,8 +1,11 @@
-"""Spans and metrics in OpenTelemetry's words for generative AI and MCP, where somebody listens; nothing at all where nobody does.
+"""Spans and metrics in OpenTelemetry's words for generative AI and MCP, where somebody listens;
+nothing at all where nobody does.
 
-Somebody listens where a variable `OTEL_…` is set, or the program has set OpenTelemetry up or opened a trace with it. What may hold private
-data (arguments and results) is told only where `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it, without secrets.
-https://opentelemetry.io/docs/specs/semconv/gen-ai/ and https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
+Somebody listens where a variable `OTEL_…` is set, or the program has set OpenTelemetry up or opened
+a trace with it. What may hold private data (arguments and results) is told only where
+`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` asks for it, without secrets.
+https://opentelemetry.io/docs/specs/semconv/gen-ai/ and
+https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
 """
 
 import contextvars
@@ -30,7 +33,9 @@ T = TypeVar("T")
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
 """The version of the conventions whose names are used here."""
 CARRIED: Final = ("traceparent", "tracestate", "baggage")
-"""The keys of `params._meta` that carry a trace: https://modelcontextprotocol.io/community/seps/414"""
+"""The keys of `params._meta` that carry a trace:
+https://modelcontextprotocol.io/community/seps/414
+"""
 _CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CONTENT_ON_SPANS: Final = {"true", "span_only", "span_and_event"}
 _MAX_CONTENT_CHARS: Final = 65_536
@@ -59,32 +64,67 @@ class Telemetry:
             "vespe.tool.scope": tool.scope,
             "vespe.kit.id": tool.kit_id,
         }
-        return self._open(f"execute_tool {tool.name}", attributes, named=named, duration=self.tool_duration)
+        return self._open(
+            f"execute_tool {tool.name}", attributes, named=named, duration=self.tool_duration
+        )
 
     def invoke_agent(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
-        """Tell of one run of an agent: its requests to the model and its calls are told below it."""
-        named = {"gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+        """Tell of one run of an agent: its requests to the model and its calls are told below
+        it.
+        """
+        named = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": model,
+        }
         return self._open("invoke_agent", named, named=named, duration=self.agent_duration)
 
     def chat(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
         """Tell of one request to a model."""
-        named = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+        named = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider,
+            "gen_ai.request.model": model,
+        }
         kind = otel_trace.SpanKind.CLIENT
-        return self._open(f"chat {model}" if model else "chat", named, kind=kind, named=named, duration=self.model_duration)
+        return self._open(
+            f"chat {model}" if model else "chat",
+            named,
+            kind=kind,
+            named=named,
+            duration=self.model_duration,
+        )
 
-    def serve_call(self, name: str, request: Mapping[str, str], carrier: Mapping[str, str]) -> AbstractContextManager["OpenSpan"]:
-        """Tell of one `tools/call` of an MCP client, in the trace that its `params._meta` carries; `request` are more attributes."""
-        attributes = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **request}
+    def serve_call(
+        self, name: str, request: Mapping[str, str], carrier: Mapping[str, str]
+    ) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one `tools/call` of an MCP client, in the trace that its `params._meta` carries;
+        `request` are more attributes.
+        """
+        attributes = {
+            "mcp.method.name": "tools/call",
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            **request,
+        }
         parent = otel_propagate.extract(dict(carrier)) if carrier else None
-        return self._open(f"tools/call {name}", attributes, kind=otel_trace.SpanKind.SERVER, parent=parent)
+        return self._open(
+            f"tools/call {name}", attributes, kind=otel_trace.SpanKind.SERVER, parent=parent
+        )
 
     def ask_server(self, attributes: Mapping[str, str]) -> dict[str, str]:
-        """Say on the open span of a call that an MCP server is asked for it (one operation, one span); return what `_meta` must carry."""
-        otel_trace.get_current_span().set_attributes({"mcp.method.name": "tools/call", **attributes})
+        """Say on the open span of a call that an MCP server is asked for it (one operation, one
+        span); return what `_meta` must carry.
+        """
+        otel_trace.get_current_span().set_attributes(
+            {"mcp.method.name": "tools/call", **attributes}
+        )
         return self.carrier()
 
     def carrier(self) -> dict[str, str]:
-        """Return the open trace as whatever is asked next must be told it: `traceparent`, and `tracestate` and `baggage` where they are."""
+        """Return the open trace as whatever is asked next must be told it: `traceparent`, and
+        `tracestate` and `baggage` where they are.
+        """
         carrier: dict[str, str] = {}
         otel_propagate.inject(carrier)
         return {key: value for key, value in carrier.items() if key in CARRIED}
@@ -102,9 +142,13 @@ class Telemetry:
     ) -> Iterator["OpenSpan"]:
         kind = otel_trace.SpanKind.INTERNAL if kind is None else kind
         started, outer = time.perf_counter(), sys.exception()
-        span = self.tracer.start_span(name, context=parent, kind=kind, attributes=_known(attributes))
+        span = self.tracer.start_span(
+            name, context=parent, kind=kind, attributes=_known(attributes)
+        )
         opened = OpenSpan(span, _known(named or {}))
-        with otel_trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        with otel_trace.use_span(
+            span, end_on_exit=True, record_exception=False, set_status_on_exception=False
+        ):
             try:
                 yield opened
             finally:
@@ -128,7 +172,9 @@ class OpenSpan:
         self.span.set_status(otel_trace.StatusCode.ERROR)
 
     def called(self, outcome: Outcome, arguments: Callable[[], Any]) -> None:
-        """Say how a call ended; `arguments` returns them without secrets, and is asked only where content is told."""
+        """Say how a call ended; `arguments` returns them without secrets, and is asked only where
+        content is told.
+        """
         if outcome.error is not None:
             self.fail(outcome.error.code)
         if self.span.is_recording() and os.environ.get(_CONTENT, "").lower() in _CONTENT_ON_SPANS:
@@ -148,7 +194,8 @@ class OpenSpan:
 
 
 def telemetry(*, carried: bool = False) -> Telemetry | None:
-    """Return what spans are told to, or None where nobody listens; cheap enough to be asked at every call.
+    """Return what spans are told to, or None where nobody listens; cheap enough to be asked at
+    every call.
 
     `carried` says that there is a trace to pass on.
     """
@@ -158,10 +205,15 @@ def telemetry(*, carried: bool = False) -> Telemetry | None:
 
 
 def _is_in_use() -> bool:
-    """Say whether OpenTelemetry is more than imported: many libraries import it, and nothing comes of it until a program sets it up."""
+    """Say whether OpenTelemetry is more than imported: many libraries import it, and nothing comes
+    of it until a program sets it up.
+    """
     found = otel_trace.get_tracer_provider(), otel_metrics.get_meter_provider()
     # What stands for a provider until one is set has a public name for traces alone.
-    return any("Proxy" not in type(one).__name__ for one in found) or otel_trace.get_current_span().get_span_context().is_valid
+    return (
+        any("Proxy" not in type(one).__name__ for one in found)
+        or otel_trace.get_current_span().get_span_context().is_valid
+    )
 
 
 def carried(function: Callable[..., T]) -> Callable[..., T]:
@@ -175,7 +227,8 @@ def _in_context(context: contextvars.Context, function: Callable[..., T]) -> Cal
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that tell a tool's process of the open trace: `TRACEPARENT` and its companions, or nothing.
+    """Return the variables that tell a tool's process of the open trace: `TRACEPARENT` and its
+    companions, or nothing.
 
     https://opentelemetry.io/docs/specs/otel/context/env-carriers/
     """
@@ -191,13 +244,21 @@ def _telemetry() -> Telemetry | None:
         return None
 
     def seconds(name: str, description: str, bounds: tuple[float, ...]) -> "Histogram":
-        return meter.create_histogram(name, unit="s", description=description, explicit_bucket_boundaries_advisory=bounds)
+        return meter.create_histogram(
+            name, unit="s", description=description, explicit_bucket_boundaries_advisory=bounds
+        )
 
     return Telemetry(
         otel_trace.get_tracer("vespe", defaults.VERSION, schema_url=SCHEMA_URL),
         seconds("gen_ai.execute_tool.duration", "How long a call of a tool took.", _CALL_BOUNDS_S),
-        seconds("gen_ai.invoke_agent.duration", "How long a run of an agent took.", _AGENT_BOUNDS_S),
-        seconds("gen_ai.client.operation.duration", "How long a request to a model took.", _CALL_BOUNDS_S),
+        seconds(
+            "gen_ai.invoke_agent.duration", "How long a run of an agent took.", _AGENT_BOUNDS_S
+        ),
+        seconds(
+            "gen_ai.client.operation.duration",
+            "How long a request to a model took.",
+            _CALL_BOUNDS_S,
+        ),
     )
 
 

@@ -14,7 +14,9 @@ from vespe.cli.verbs import ALIASES, GROUPS, NEVER_SUGGESTED, VERBS
 
 
 class HelpPage(click.HelpFormatter):
-    """A page of help: headings and names in colour on a terminal, and examples that stay on one line, to be copied."""
+    """A page of help: headings and names in colour on a terminal, and examples that stay on one
+    line, to be copied.
+    """
 
     def write_heading(self, heading: str) -> None:
         """Write a heading."""
@@ -22,7 +24,9 @@ class HelpPage(click.HelpFormatter):
 
     def write_dl(self, rows: Iterable[tuple[str, str | None]], *spacing: int, **named: int) -> None:
         """Write a list of names and what they mean."""
-        super().write_dl([(_coloured(name, fg="cyan"), text or "") for name, text in rows], *spacing, **named)
+        super().write_dl(
+            [(_coloured(name, fg="cyan"), text or "") for name, text in rows], *spacing, **named
+        )
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
@@ -43,7 +47,9 @@ def _coloured(text: str, **style: Any) -> str:
 
 
 class LazyGroup(click.Group):
-    """A group that knows its verbs' names and one-line helps, and imports a verb's module when it is called for."""
+    """A group that knows its verbs' names and one-line helps, and imports a verb's module when it
+    is called for.
+    """
 
     context_class = _Context
 
@@ -68,8 +74,12 @@ class LazyGroup(click.Group):
             command.params.append(click.Option(["--no-color"], **_NO_COLOR))
         return _completed(command, cmd_name) if "_VESPE_COMPLETE" in os.environ else command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb, by its name or by another word that people type for it; for a mistyped one the nearest is named."""
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, by its name or by another word that people type for it; for a mistyped one
+        the nearest is named.
+        """
         name = args[0]
         if name in self.table or name.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -91,17 +101,31 @@ class LazyGroup(click.Group):
         found = list(dict.fromkeys(known[word] for word in near(name, known)))
         if not found or NEVER_SUGGESTED & set(found[0].split()):
             return ""
-        offered = [f"`{ctx.command_path} {verb}`" for verb in found if not NEVER_SUGGESTED & set(verb.split())]
+        offered = [
+            f"`{ctx.command_path} {verb}`"
+            for verb in found
+            if not NEVER_SUGGESTED & set(verb.split())
+        ]
         return f"did you mean {' or '.join(offered)}?"
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs from the table alone: no verb is imported for a help page."""
         groups = GROUPS if self.table is VERBS else {}
-        rest = tuple(name for name in self.table if not any(name in names for names in groups.values()))
-        for heading, names in [*groups.items(), *([("More" if groups else "Commands", rest)] if rest else [])]:
+        rest = tuple(
+            name for name in self.table if not any(name in names for names in groups.values())
+        )
+        for heading, names in [
+            *groups.items(),
+            *([("More" if groups else "Commands", rest)] if rest else []),
+        ]:
             with formatter.section(heading):
                 entries = {name: self.table[name] for name in names}
-                formatter.write_dl([(name, entry[0] if isinstance(entry[1], dict) else entry[1]) for name, entry in entries.items()])
+                formatter.write_dl(
+                    [
+                        (name, entry[0] if isinstance(entry[1], dict) else entry[1])
+                        for name, entry in entries.items()
+                    ]
+                )
 
 
 def _completed(command: click.Command, name: str) -> click.Command:
@@ -134,12 +158,17 @@ _NO_COLOR: Final[dict[str, Any]] = {
 @click.version_option(defaults.VERSION, "--version", "-V", prog_name="vespe")
 @click.option("--no-color", **_NO_COLOR)
 def group() -> None:
-    """Manage the tools that LLM agents call: define each one once, check it, run it safely, and use it with every model API."""
+    """Manage the tools that LLM agents call: define each one once, check it, run it safely, and use
+    it with every model API.
+    """
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    return boundary.guarded(_exporting if any(name.startswith("OTEL_EXPORTER_") for name in os.environ) else _run, arguments)
+    return boundary.guarded(
+        _exporting if any(name.startswith("OTEL_EXPORTER_") for name in os.environ) else _run,
+        arguments,
+    )
 
 
 def _run(arguments: Sequence[str]) -> Any:

@@ -32,7 +32,9 @@ EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
 EXIT_FAILED: Final = 1
 EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128
-"""Plus the number of the signal that ended the command: 130 for Ctrl-C, 143 for TERM, 129 for HUP."""
+"""Plus the number of the signal that ended the command: 130 for Ctrl-C, 143 for TERM, 129 for
+HUP.
+"""
 EXIT_BROKEN_PIPE: Final = 141
 _APPROVING: Final = ("--yes", "--trust", "--allow", "--no-token", "--approve")
 """How options begin that say yes to something: nobody who mistypes another one is led to them."""
@@ -41,7 +43,9 @@ _UNTYPED: Final = pattern("is not a valid (float|integer)(?: range)?")
 CODES: Final[dict[str, int]] = {
     error.code: next(code for parent, code in EXIT_CODES if issubclass(error, parent))
     for error in vars(errors).values()
-    if isinstance(error, type) and issubclass(error, errors.VespeError) and error is not errors.VespeError
+    if isinstance(error, type)
+    and issubclass(error, errors.VespeError)
+    and error is not errors.VespeError
 }
 """Exit codes by the `code` of an Outcome's error."""
 
@@ -52,10 +56,11 @@ def exit_code(error: errors.VespeError) -> int:
 
 
 def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
-    """Run the command and give its exit code; whatever is raised becomes a sentence on stderr, or JSON on stdout.
+    """Run the command and give its exit code; whatever is raised becomes a sentence on stderr, or
+    JSON on stdout.
 
-    With `--json` among the arguments stdout is exactly one document: the command's, or `{"error": …}`. A stdin that is
-    closed is an empty one.
+    With `--json` among the arguments stdout is exactly one document: the command's, or
+    `{"error": …}`. A stdin that is closed is an empty one.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
@@ -86,13 +91,15 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
     except _Unwritable:
         raise
     except Exception:
-        # Libraries that a signal interrupts, while they are imported above all, raise what they like; Python itself a RuntimeError:
-        # https://github.com/python/cpython/issues/77757
+        # Libraries that a signal interrupts, while they are imported above all, raise what they
+        # like; Python itself a RuntimeError: https://github.com/python/cpython/issues/77757
         return _interrupted(number) if (number := signals.raised()) else _bug(arguments)
 
 
 class _Unwritable(Exception):
-    """Stdout does not take what a command prints; unlike an OSError nothing on the way takes it for its own."""
+    """Stdout does not take what a command prints; unlike an OSError nothing on the way takes it for
+    its own.
+    """
 
     def __init__(self, error: OSError) -> None:
         super().__init__(str(error))
@@ -100,7 +107,9 @@ class _Unwritable(Exception):
 
 
 class _Output:
-    """Stdout, whose failures are told apart from every other OSError; a closed one takes nothing."""
+    """Stdout, whose failures are told apart from every other OSError; a closed one takes
+    nothing.
+    """
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -155,7 +164,9 @@ def _unwritten(error: OSError) -> int:
 def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
     from vespe.cli import report
 
-    code, document = _usage(error, arguments) if isinstance(error, click.ClickException) else _failure(error)
+    code, document = (
+        _usage(error, arguments) if isinstance(error, click.ClickException) else _failure(error)
+    )
     if "--json" in _options(arguments):
         report.emit_json({"error": document})
         sys.stdout.flush()
@@ -166,9 +177,17 @@ def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[s
 
 def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
-    path, is_group = _command(arguments) if context is None else (context.command_path, isinstance(context.command, click.Group))
+    path, is_group = (
+        _command(arguments)
+        if context is None
+        else (context.command_path, isinstance(context.command, click.Group))
+    )
     hint = f"`{path} --help` {'lists the commands' if is_group else 'shows what it takes'}"
-    return 2, {"code": "usage", "message": _said(error).rstrip("."), "hint": getattr(error, "hint", "") or _meant(error) or hint}
+    return 2, {
+        "code": "usage",
+        "message": _said(error).rstrip("."),
+        "hint": getattr(error, "hint", "") or _meant(error) or hint,
+    }
 
 
 def _command(arguments: Sequence[str]) -> tuple[str, bool]:
@@ -198,10 +217,15 @@ def _meant(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         if error.option_name == "--project" and error.ctx is not None and error.ctx.parent is None:
             return "put it behind the command: `vespe tool list --project DIR`"
-        return meant(error.option_name, [name for name in error.possibilities or () if not name.startswith(_APPROVING)])
+        return meant(
+            error.option_name,
+            [name for name in error.possibilities or () if not name.startswith(_APPROVING)],
+        )
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
-        return meant(error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices))
+        return meant(
+            error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices)
+        )
     return ""
 
 
@@ -209,7 +233,9 @@ def _failure(error: errors.VespeError) -> tuple[int, dict[str, Any]]:
     document: dict[str, Any] = {"code": error.code, "message": str(error)}
     if error.hint:
         document["hint"] = error.hint
-    return exit_code(error), document | {key: value for key, value in error.details.items() if key not in document}
+    return exit_code(error), document | {
+        key: value for key, value in error.details.items() if key not in document
+    }
 
 
 def _options(arguments: Sequence[str]) -> Sequence[str]:
@@ -217,7 +243,9 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _discard_stdout() -> None:
-    """Point stdout at nowhere, so that nothing more reaches it, not even when the interpreter flushes at its end."""
+    """Point stdout at nowhere, so that nothing more reaches it, not even when the interpreter
+    flushes at its end.
+    """
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -235,6 +263,14 @@ def _bug(arguments: Sequence[str]) -> int:
         f"  command: vespe {' '.join(verbs)}\n{text}"
     )
     if "--json" in _options(arguments):
-        report.emit_json({"error": {"code": "bug", "message": text.strip().splitlines()[-1], "hint": "please report it"}})
+        report.emit_json(
+            {
+                "error": {
+                    "code": "bug",
+                    "message": text.strip().splitlines()[-1],
+                    "hint": "please report it",
+                }
+            }
+        )
         sys.stdout.flush()
     return EXIT_BUG

@@ -1,4 +1,6 @@
-"""`vespe completion`: the script that teaches a shell to complete vespe's words, and what it completes beyond commands and options."""
+"""`vespe completion`: the script that teaches a shell to complete vespe's words, and what it
+completes beyond commands and options.
+"""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -23,7 +25,9 @@ _HOW = {
 @click.argument("shell", type=click.Choice(list(_HOW)))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the completion script of a shell: commands, options, tools and their arguments, kits, settings and rules."""
+    """Print the completion script of a shell: commands, options, tools and their arguments, kits,
+    settings and rules.
+    """
     made = get_completion_class(shell)
     assert made is not None, shell
     click.echo(made(context.find_root().command, {}, "vespe", "_VESPE_COMPLETE").source())
@@ -40,10 +44,14 @@ def attach(command: click.Command) -> click.Command:
     return command
 
 
-def _completing(words: Callable[[click.Context, str], Iterable[str]]) -> Callable[[click.Context, str], list[CompletionItem]]:
+def _completing(
+    words: Callable[[click.Context, str], Iterable[str]],
+) -> Callable[[click.Context, str], list[CompletionItem]]:
     def complete(context: click.Context, begun: str) -> list[CompletionItem]:
         try:
-            return [CompletionItem(word) for word in words(context, begun) if word.startswith(begun)]
+            return [
+                CompletionItem(word) for word in words(context, begun) if word.startswith(begun)
+            ]
         except (errors.VespeError, OSError):
             return []
 
@@ -59,17 +67,30 @@ def _tools(context: click.Context, begun: str) -> Iterable[str]:
 
 
 def _arguments(context: click.Context, begun: str) -> Iterable[str]:
-    """Return `key=` for each input, and `key=value` where the schema lists values; bash takes `=` for a word of its own."""
+    """Return `key=` for each input, and `key=value` where the schema lists values; bash takes `=`
+    for a word of its own.
+    """
     given = [str(word) for word in context.params.get("pairs") or ()]
     known: dict[str, JsonObject] = {
-        key: facts for key, facts, _ in signature.inputs(_workspace(context).tool(str(context.params.get("name"))).input_schema)
+        key: facts
+        for key, facts, _ in signature.inputs(
+            _workspace(context).tool(str(context.params.get("name"))).input_schema
+        )
     }
-    split = given[-1:] if not begun and given[-1:] and given[-1] in known else given[-2:-1] if given[-1:] == ["="] else []
+    split = (
+        given[-1:]
+        if not begun and given[-1:] and given[-1] in known
+        else given[-2:-1]
+        if given[-1:] == ["="]
+        else []
+    )
     if split:
         return [signature.plain(value) for value in signature.choices(known.get(split[0], {}))]
     key = begun.partition("=")[0]
     if "=" in begun:
-        return [f"{key}={signature.plain(value)}" for value in signature.choices(known.get(key, {}))]
+        return [
+            f"{key}={signature.plain(value)}" for value in signature.choices(known.get(key, {}))
+        ]
     used = {word.partition("=")[0] for word in given}
     return [f"{key}=" for key in known if key not in used]
 
@@ -77,7 +98,12 @@ def _arguments(context: click.Context, begun: str) -> Iterable[str]:
 def _kits(context: click.Context, begun: str) -> Iterable[str]:
     from vespe.cli.kit_facts import root_if_any
 
-    return dict.fromkeys(kit.kit_id for kit in roots.find_kits(project=root_if_any(context.params.get("project_dir")), count_tools=False))
+    return dict.fromkeys(
+        kit.kit_id
+        for kit in roots.find_kits(
+            project=root_if_any(context.params.get("project_dir")), count_tools=False
+        )
+    )
 
 
 def _settings(context: click.Context, begun: str) -> Iterable[str]:

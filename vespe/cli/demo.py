@@ -1,4 +1,6 @@
-"""`vespe demo`: the main job in a fresh temporary project, each command printed before its real output."""
+"""`vespe demo`: the main job in a fresh temporary project, each command printed before its real
+output.
+"""
 
 import contextlib
 import os
@@ -58,7 +60,11 @@ SCRIPT: Final = {
 }  # fmt: skip
 """What the demo's model answers; `--provider openai`, `anthropic` or `ollama` asks a real one."""
 
-_FILES: Final = {_FILE: _FUNCTION, "notes.txt": "Buy 6 boxes of 7 pears.\n", "script.json": strict_json.dump_json(SCRIPT)}
+_FILES: Final = {
+    _FILE: _FUNCTION,
+    "notes.txt": "Buy 6 boxes of 7 pears.\n",
+    "script.json": strict_json.dump_json(SCRIPT),
+}
 
 
 @click.command("demo", epilog="Example: vespe demo --fast")
@@ -66,8 +72,8 @@ _FILES: Final = {_FILE: _FUNCTION, "notes.txt": "Buy 6 boxes of 7 pears.\n", "sc
 def command(fast: bool) -> int:
     """Watch Vespe work: a function becomes a tool, a wrong call is refused, a model uses the tools.
 
-    Everything happens in a temporary directory with a home of its own, and is gone afterwards. On a terminal each step waits
-    for Enter.
+    Everything happens in a temporary directory with a home of its own, and is gone afterwards. On a
+    terminal each step waits for Enter.
     """
     with tempfile.TemporaryDirectory(prefix="vespe-demo-") as scratch:
         project = os.path.join(scratch, "project")
@@ -75,14 +81,23 @@ def command(fast: bool) -> int:
         for name, text in _FILES.items():
             atomic.write_atomic(os.path.join(project, name), text, durable=False)
         for number, (said, line, expected) in enumerate(STEPS, start=1):
-            _say(click.wrap_text(f"{number}/{len(STEPS)}  {said}", width=_WIDTH, subsequent_indent="     "), bold=True)
+            _say(
+                click.wrap_text(
+                    f"{number}/{len(STEPS)}  {said}", width=_WIDTH, subsequent_indent="     "
+                ),
+                bold=True,
+            )
             if f"{_FILE}:" in line:
                 _say(f"\n{_FUNCTION}", dim=True)
             _say(f"$ vespe {line}", fg="cyan")
             _wait(fast)
             _run(line, expected, home=scratch)
-    report.say("`vespe inspect` shows any project in your browser: its tools, which run and why, and what became of each call")
-    report.say("now yours: `vespe init` in a directory of your own, then `vespe connect claude-code` or another client")
+    report.say(
+        "`vespe inspect` shows any project in your browser: its tools, which run and why, and what became of each call"
+    )
+    report.say(
+        "now yours: `vespe init` in a directory of your own, then `vespe connect claude-code` or another client"
+    )
     return 0
 
 
@@ -112,14 +127,35 @@ def _ended(program: str, argv: list[str], environment: dict[str, str]) -> int:
 
 
 def _run(line: str, expected: int, *, home: str) -> None:
-    """Run a command where its output goes to this terminal as it comes, in order, and nobody is asked."""
-    places = {f"XDG_{name}_HOME": os.path.join(home, name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    """Run a command where its output goes to this terminal as it comes, in order, and nobody is
+    asked.
+    """
+    places = {
+        f"XDG_{name}_HOME": os.path.join(home, name.lower())
+        for name in ("CONFIG", "DATA", "STATE", "CACHE")
+    }
     environment = process.child_environment(os.environ, places | {"HOME": home})
-    environment |= {name: os.environ[name] for name in ("NO_COLOR", "COLUMNS") if name in os.environ}
+    environment |= {
+        name: os.environ[name] for name in ("NO_COLOR", "COLUMNS") if name in os.environ
+    }
     inner = 'cd "$1" && shift && exec "$@" </dev/null 2>&1'
-    argv = ["sh", "-c", inner, "sh", os.path.join(home, "project"), sys.executable, "-P", "-m", "vespe", *shlex.split(line)]
+    argv = [
+        "sh",
+        "-c",
+        inner,
+        "sh",
+        os.path.join(home, "project"),
+        sys.executable,
+        "-P",
+        "-m",
+        "vespe",
+        *shlex.split(line),
+    ]
     sys.stdout.flush()
     code = _ended("/bin/sh", argv, environment)
     click.echo("")
     if code != expected:
-        raise errors.ToolExecutionError(f"`vespe {line}` ended with {code}, not {expected}", hint="`vespe doctor` looks for the cause")
+        raise errors.ToolExecutionError(
+            f"`vespe {line}` ended with {code}, not {expected}",
+            hint="`vespe doctor` looks for the cause",
+        )

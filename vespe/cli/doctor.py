@@ -26,7 +26,9 @@ from vespe.trust import gate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """One thing looked at: `state` is `ok`, `warning` or `failed`; only what stops every call is `failed`."""
+    """One thing looked at: `state` is `ok`, `warning` or `failed`; only what stops every call is
+    `failed`.
+    """
 
     about: str
     state: str
@@ -40,40 +42,74 @@ def command(project_dir: str | None, as_json: bool) -> int:
     """Check the installation and the project. Exit code 1 only for what stops every call."""
     found = [diagnosis for check in CHECKS for diagnosis in _guarded(check, project_dir)]
     if as_json:
-        report.emit_json({"checks": [{"about": d.about, "state": d.state, "message": d.message} for d in found]})
+        report.emit_json(
+            {"checks": [{"about": d.about, "state": d.state, "message": d.message} for d in found]}
+        )
     else:
         for diagnosis in found:
             report.emit(f"{diagnosis.state:<8} {diagnosis.about}: {diagnosis.message}")
     return 1 if any(d.state == "failed" for d in found) else 0
 
 
-def _guarded(check: Callable[[str | None], Iterator[Diagnosis]], project_dir: str | None) -> Iterator[Diagnosis]:
+def _guarded(
+    check: Callable[[str | None], Iterator[Diagnosis]], project_dir: str | None
+) -> Iterator[Diagnosis]:
     try:
         yield from check(project_dir)
     except errors.VespeError as error:
-        yield Diagnosis(about=check.__name__.strip("_"), state="failed", message=f"{error}" + (f" ({error.hint})" if error.hint else ""))
+        yield Diagnosis(
+            about=check.__name__.strip("_"),
+            state="failed",
+            message=f"{error}" + (f" ({error.hint})" if error.hint else ""),
+        )
 
 
 def _installation(_: str | None) -> Iterator[Diagnosis]:
-    yield Diagnosis(about="vespe", state="ok", message=f"{defaults.VERSION}, Python {sys.version.split()[0]}, {sys.platform}")
+    yield Diagnosis(
+        about="vespe",
+        state="ok",
+        message=f"{defaults.VERSION}, Python {sys.version.split()[0]}, {sys.platform}",
+    )
     if any(os.path.realpath(part) == os.getcwd() for part in sys.path):
         message = "Python imports what lies in this directory (`python -m vespe`, PYTHONPATH); start `vespe` or `python -I -m vespe`"
         yield Diagnosis(about="imports", state="warning", message=message)
     environment = process.child_environment(os.environ, {})
-    command = process.Command(argv=(sys.executable, "-I", "-c", "print(6 * 7)"), cwd="/", env=environment, timeout_s=20.0)
+    command = process.Command(
+        argv=(sys.executable, "-I", "-c", "print(6 * 7)"), cwd="/", env=environment, timeout_s=20.0
+    )
     works = process.run(command).stdout.strip() == b"42"
     yield Diagnosis(
-        about="processes", state="ok" if works else "failed", message="tools start" if works else "a child interpreter does not answer"
+        about="processes",
+        state="ok" if works else "failed",
+        message="tools start" if works else "a child interpreter does not answer",
     )
     linux = sys.platform == "linux"
-    ended = "ended with everything that they start" if linux else "ended with their process group; a daemon that leaves it may survive"
-    yield Diagnosis(about="process trees", state="ok" if linux else "warning", message=f"tools are {ended}")
+    ended = (
+        "ended with everything that they start"
+        if linux
+        else "ended with their process group; a daemon that leaves it may survive"
+    )
+    yield Diagnosis(
+        about="process trees", state="ok" if linux else "warning", message=f"tools are {ended}"
+    )
     forks = is_possible()
-    said = "are forks of an interpreter that is ready" if forks else "start an interpreter each: forking is not safe on this system"
-    yield Diagnosis(about="workers", state="ok" if forks else "warning", message=f"in a process that lives, calls of Python tools {said}")
+    said = (
+        "are forks of an interpreter that is ready"
+        if forks
+        else "start an interpreter each: forking is not safe on this system"
+    )
+    yield Diagnosis(
+        about="workers",
+        state="ok" if forks else "warning",
+        message=f"in a process that lives, calls of Python tools {said}",
+    )
     yield _sandbox()
     git = shutil.which("git")
-    yield Diagnosis(about="git", state="ok" if git else "warning", message=git or "not on PATH; tools over git will fail")
+    yield Diagnosis(
+        about="git",
+        state="ok" if git else "warning",
+        message=git or "not on PATH; tools over git will fail",
+    )
 
 
 def _sandbox() -> Diagnosis:
@@ -83,9 +119,15 @@ def _sandbox() -> Diagnosis:
         said = f"off by your configuration; this machine has the level {machine.level!r}: `vespe config set sandbox auto`"
         return Diagnosis(about="sandbox", state="warning", message=said)
     what, raised = _HELD[machine.level], remedies.remedy(machine)
-    refused = "; your configuration requires one, and no tool starts" if machine.level == "off" and setting == "require" else ""
+    refused = (
+        "; your configuration requires one, and no tool starts"
+        if machine.level == "off" and setting == "require"
+        else ""
+    )
     said = f"{machine.level}: {what}{refused}" + (f"; {raised}" if raised else "")
-    return Diagnosis(about="sandbox", state="warning" if raised or machine.level == "off" else "ok", message=said)
+    return Diagnosis(
+        about="sandbox", state="warning" if raised or machine.level == "off" else "ok", message=said
+    )
 
 
 _HELD: Final = {
@@ -102,13 +144,22 @@ def _configuration(_: str | None) -> Iterator[Diagnosis]:
 
 
 def _directories(_: str | None) -> Iterator[Diagnosis]:
-    for about, path in (("state", locations.user_state_dir()), ("configuration", locations.user_config_dir())):
+    for about, path in (
+        ("state", locations.user_state_dir()),
+        ("configuration", locations.user_config_dir()),
+    ):
         existing = path
         while not os.path.exists(existing):
             existing = os.path.dirname(existing)
         writable = os.access(existing, os.W_OK | os.X_OK) and os.path.isdir(existing)
-        said = path if writable else f"{path} cannot be written: approvals, settings and the log are not kept"
-        yield Diagnosis(about=f"{about} directory", state="ok" if writable else "warning", message=said)
+        said = (
+            path
+            if writable
+            else f"{path} cannot be written: approvals, settings and the log are not kept"
+        )
+        yield Diagnosis(
+            about=f"{about} directory", state="ok" if writable else "warning", message=said
+        )
 
 
 def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
@@ -116,14 +167,18 @@ def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
     usable = [kit for kit in found if kit.problem is None]
     tools = sum(kit.tools for kit in usable)
     yield Diagnosis(
-        about="kits", state="ok" if usable else "warning", message=f"{report.count(len(usable), 'kit')} with {report.count(tools, 'tool')}"
+        about="kits",
+        state="ok" if usable else "warning",
+        message=f"{report.count(len(usable), 'kit')} with {report.count(tools, 'tool')}",
     )
     for named in roots.relative_roots():
         message = f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: a relative path would be other kits in each project"
         yield Diagnosis(about="kits", state="warning", message=message)
     for kit in found:
         if kit.problem is not None:
-            yield Diagnosis(about=f"kit {kit.kit_id}", state="warning", message=f"{kit.path}: {kit.problem}")
+            yield Diagnosis(
+                about=f"kit {kit.kit_id}", state="warning", message=f"{kit.path}: {kit.problem}"
+            )
 
 
 def _project(project_dir: str | None) -> Iterator[Diagnosis]:
@@ -145,16 +200,31 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     for row in rows:
         if row.status == "broken":
             yield Diagnosis(
-                about=f"tool {row.entry.name or row.entry.uid}", state="warning", message=f"{row.entry.path}: {row.entry.problem}"
+                about=f"tool {row.entry.name or row.entry.uid}",
+                state="warning",
+                message=f"{row.entry.path}: {row.entry.problem}",
             )
 
 
 def _spared(workspace: Workspace) -> Iterator[Diagnosis]:
-    """Name the project's own tools that take a name which the user allows: such a rule is about kits' tools."""
+    """Name the project's own tools that take a name which the user allows: such a rule is about
+    kits' tools.
+    """
     user = user_config.load_user_config()
-    allowed = [rule for rule in policy_rules.read_rules(user.approvals, path=user.path) if rule.kind == "allow"]
+    allowed = [
+        rule
+        for rule in policy_rules.read_rules(user.approvals, path=user.path)
+        if rule.kind == "allow"
+    ]
     for entry in workspace.available():
-        rule = next((rule for rule in allowed if rule.spares(entry.scope) and rule.names(entry.name or "", scope="")), None)
+        rule = next(
+            (
+                rule
+                for rule in allowed
+                if rule.spares(entry.scope) and rule.names(entry.name or "", scope="")
+            ),
+            None,
+        )
         if rule is not None:
             said = f"approvals.allow {rule.tool!r} is about kits' tools and not about this one; {entry.scope}/{entry.name} would be"
             yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
@@ -176,11 +246,23 @@ def _served(project_dir: str | None) -> Iterator[Diagnosis]:
     except errors.ProjectNotFound:
         return
     except errors.NotTrusted:
-        yield Diagnosis(about="mcp", state="warning", message="`vespe mcp serve` serves nothing until the project is trusted")
+        yield Diagnosis(
+            about="mcp",
+            state="warning",
+            message="`vespe mcp serve` serves nothing until the project is trusted",
+        )
         return
-    yield Diagnosis(about="mcp", state="ok", message=f"`vespe mcp serve` shows {report.count(len(tools.names), 'tool')}")
+    yield Diagnosis(
+        about="mcp",
+        state="ok",
+        message=f"`vespe mcp serve` shows {report.count(len(tools.names), 'tool')}",
+    )
     named = {broken(row) for row in workspace.ordered_rows() if row.status == "broken"}
-    yield from (Diagnosis(about="mcp", state="warning", message=said) for said in tools.left_out if said not in named)
+    yield from (
+        Diagnosis(about="mcp", state="warning", message=said)
+        for said in tools.left_out
+        if said not in named
+    )
 
 
 CHECKS: Final = (_installation, _configuration, _directories, _kits, _project, _served)

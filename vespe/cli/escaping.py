@@ -1,4 +1,6 @@
-"""Make text from elsewhere inert: what can steer a terminal, hide or reorder what a person reads stands as an escape."""
+"""Make text from elsewhere inert: what can steer a terminal, hide or reorder what a person reads
+stands as an escape.
+"""
 
 from collections.abc import Callable
 
@@ -11,19 +13,25 @@ _SPACE = str.maketrans("", "", "\n\t")
 
 
 def inert(text: str) -> str:
-    """Show what a person does not see (`unseen.is_seen`) as `\\x1b`, `\\u202e` or `\\U000e0041`; newline and tab stay."""
+    """Show what a person does not see (`unseen.is_seen`) as `\\x1b`, `\\u202e` or `\\U000e0041`;
+    newline and tab stay.
+    """
     return _shown(text, _visible, keep="\n\t")
 
 
 def inert_line(text: str) -> str:
-    """The same for what must stay on one line: newline, carriage return and tab stand as `\\n`, `\\r`, `\\t` too."""
+    """The same for what must stay on one line: newline, carriage return and tab stand as `\\n`,
+    `\\r`, `\\t` too.
+    """
     return _shown(text, lambda one: _SHORT.get(one) or _visible(one), keep="")
 
 
 def inert_json(document: str) -> str:
-    """The same inside JSON text, as `\\uXXXX` (two of them past U+FFFF): what it parses to does not change.
+    """The same inside JSON text, as `\\uXXXX` (two of them past U+FFFF): what it parses to does not
+    change.
 
-    C0 characters need no care: JSON holds them only as escapes or as white space between its tokens.
+    C0 characters need no care: JSON holds them only as escapes or as white space between its
+    tokens.
     """
     return _shown(document, _json_escape, keep="\n\r\t")
 
@@ -31,7 +39,9 @@ def inert_json(document: str) -> str:
 def _shown(text: str, escape: Callable[[str], str], *, keep: str) -> str:
     if is_seen(text.translate(_SPACE) if keep else text):
         return text  # as nearly all of it is: looking at each character takes much longer
-    return _UNUSUAL.sub(lambda found: found[0] if found[0] in keep or is_seen(found[0]) else escape(found[0]), text)
+    return _UNUSUAL.sub(
+        lambda found: found[0] if found[0] in keep or is_seen(found[0]) else escape(found[0]), text
+    )
 
 
 def _visible(character: str) -> str:

@@ -22,11 +22,35 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 
 @click.command("export", epilog="Example: vespe export --as openai --strict read_file write_file")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--as", "shape", type=click.Choice([*SHAPES, *LANGUAGES]), required=True, help="Whose shape, or which language.")
-@click.option("--strict", is_flag=True, help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.")
-@click.option("--native", is_flag=True, help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE, not to stdout.")
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where FILE is not what would be written.")
+@click.option(
+    "--as",
+    "shape",
+    type=click.Choice([*SHAPES, *LANGUAGES]),
+    required=True,
+    help="Whose shape, or which language.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.",
+)
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write to FILE, not to stdout.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit with 1 where FILE is not what would be written.",
+)
 @options.project_option
 @options.json_option
 def command(
@@ -41,26 +65,40 @@ def command(
 ) -> int:
     """Print tools as a JSON array in a model API's shape; without a name, every available tool.
 
-    python-stubs and typescript are declarations of the tools as functions, for editors and type checkers. The same tools give the
-    same bytes.
+    python-stubs and typescript are declarations of the tools as functions, for editors and type
+    checkers. The same tools give the same bytes.
 
-    Strict mode takes a part of JSON Schema: what is optional becomes required and nullable, objects are closed. Where a schema
-    cannot be said in it, nothing is printed but each reason with its JSON Pointer, and the exit code is 1.
+    Strict mode takes a part of JSON Schema: what is optional becomes required and nullable, objects
+    are closed. Where a schema cannot be said in it, nothing is printed but each reason with its
+    JSON Pointer, and the exit code is 1.
     """
     if strict and shape not in STRICT:
-        raise errors.UsageError(f"--strict is OpenAI's strict mode, which {shape} does not have", hint=f"use --as {' or '.join(STRICT)}")
+        raise errors.UsageError(
+            f"--strict is OpenAI's strict mode, which {shape} does not have",
+            hint=f"use --as {' or '.join(STRICT)}",
+        )
     if strict and native:
-        raise errors.UsageError("--strict and --native do not go together", hint="leave one of them out")
+        raise errors.UsageError(
+            "--strict and --native do not go together", hint="leave one of them out"
+        )
     if check and output is None:
         raise errors.UsageError("--check compares with a file", hint="add -o FILE")
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
-    tools = [workspace.shown_tool(name) for name in names] if names else list(workspace.shown().tools.values())
+    tools = (
+        [workspace.shown_tool(name) for name in names]
+        if names
+        else list(workspace.shown().tools.values())
+    )
     if native:
         view = workspace.view
         exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
-        return _put(inert_json(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape))), output, check=check)
+        return _put(
+            inert_json(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape))),
+            output,
+            check=check,
+        )
     if shape in LANGUAGES:
         return _put(inert(declarations(tools, shape)), output, check=check)
     refused: list[JsonObject] = []
@@ -79,7 +117,11 @@ def _put(text: str, output: str | None, *, check: bool) -> int:
     data = text.encode("utf-8")
     if check:
         same = os.path.exists(output) and atomic.read_bytes(output) == data
-        report.say(f"{output} is as the tools give it" if same else f"{output} is not what the tools give: run it without --check")
+        report.say(
+            f"{output} is as the tools give it"
+            if same
+            else f"{output} is not what the tools give: run it without --check"
+        )
         return int(not same)
     atomic.write_atomic(output, data)
     report.say(f"wrote {output}")
@@ -90,7 +132,10 @@ def _definition(tool: Tool, shape: str, *, strict: bool, refused: list[JsonObjec
     if not strict:
         return SHAPES[shape].definition(tool)
     schema, refusals = openai_strict.rewrite(tool.input_schema)
-    refused += [{"tool": tool.name, "pointer": f"/schema/input{pointer}", "message": message} for pointer, message in refusals]
+    refused += [
+        {"tool": tool.name, "pointer": f"/schema/input{pointer}", "message": message}
+        for pointer, message in refusals
+    ]
     if refusals:
         return {}
     made = SHAPES[shape].definition(replace(tool, input_schema=schema))
@@ -103,7 +148,16 @@ def _refuse(refused: list[JsonObject], *, as_json: bool) -> None:
     message = f"{count} {'tool' if count == 1 else 'tools'} cannot be said in strict mode"
     hint = "mend the schemas, name other tools, or export without --strict"
     if as_json:
-        report.emit_json({"error": {"code": "not_strict", "message": message, "hint": hint, "findings": list(refused)}})
+        report.emit_json(
+            {
+                "error": {
+                    "code": "not_strict",
+                    "message": message,
+                    "hint": hint,
+                    "findings": list(refused),
+                }
+            }
+        )
         return
     for one in refused:
         report.error(f"{one['tool']}: {one['pointer']}: {one['message']}")

@@ -61,7 +61,9 @@ One template is one argument: a value never splits or joins arguments. A value t
 @click.argument("words", nargs=-1, metavar="[COMMAND...|TOPIC]")
 @click.pass_context
 def command(context: click.Context, words: tuple[str, ...]) -> None:
-    """Show the help of a command, or of a topic: exit-codes, environment, arguments or templates."""
+    """Show the help of a command, or of a topic: exit-codes, environment, arguments or
+    templates.
+    """
     if len(words) == 1 and words[0] in TOPICS:
         click.echo(TOPICS[words[0]], nl=False)
         return
@@ -73,7 +75,9 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
     click.echo(here.command.get_help(here), color=report.coloured(sys.stdout))
 
 
-def _step(group: click.Group, context: click.Context, words: list[str]) -> tuple[str, click.Command, list[str]]:
+def _step(
+    group: click.Group, context: click.Context, words: list[str]
+) -> tuple[str, click.Command, list[str]]:
     try:
         name, found, rest = group.resolve_command(context, words)
     except click.UsageError as error:

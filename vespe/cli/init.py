@@ -12,7 +12,8 @@ from vespe.projects.init import found_project
 def command(directory: str, as_json: bool) -> None:
     """Make DIR (default: this directory) a project.
 
-    What this makes is yours, so it is trusted. Where there already is a .vespe/, nothing changes and no trust is given.
+    What this makes is yours, so it is trusted. Where there already is a .vespe/, nothing changes
+    and no trust is given.
     """
     founded = found_project(directory)
     where = "this directory" if directory == "." else directory
@@ -20,6 +21,8 @@ def command(directory: str, as_json: bool) -> None:
         report.emit_json({"path": founded.root, "made": founded.made})
     elif founded.made:
         report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
-        report.next_step("`vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool")
+        report.next_step(
+            "`vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool"
+        )
     else:
         report.say(f"there is a project in {where} already; nothing changed")

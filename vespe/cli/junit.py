@@ -17,11 +17,17 @@ class Case(NamedTuple):
 
 
 def junit_xml(suite: str, cases: Sequence[Case]) -> str:
-    """Return a document with one suite; characters that XML cannot say, and misleading ones, are shown as escapes."""
+    """Return a document with one suite; characters that XML cannot say, and misleading ones, are
+    shown as escapes.
+    """
     failed = sum(case.failure is not None for case in cases)
     seconds = sum(case.seconds for case in cases)
     counts = f'tests="{len(cases)}" failures="{failed}" errors="0" skipped="0" time="{seconds:.3f}"'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {counts}>", f"  <testsuite name={_quoted(suite)} {counts}>"]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<testsuites {counts}>",
+        f"  <testsuite name={_quoted(suite)} {counts}>",
+    ]
     for case in cases:
         start = f'    <testcase classname={_quoted(case.classname)} name={_quoted(case.name)} time="{case.seconds:.3f}"'
         lines.append(f"{start}/>" if case.failure is None else f"{start}>")
@@ -31,5 +37,7 @@ def junit_xml(suite: str, cases: Sequence[Case]) -> str:
 
 
 def _quoted(text: str) -> str:
-    sayable = "".join(char if char not in "\ufffe\uffff" else f"\\u{ord(char):04x}" for char in inert(text))
+    sayable = "".join(
+        char if char not in "\ufffe\uffff" else f"\\u{ord(char):04x}" for char in inert(text)
+    )
     return quoteattr(sayable, {"\n": "&#10;", "\t": "&#9;"})

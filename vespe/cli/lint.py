@@ -26,22 +26,57 @@ _BROKEN = 4
                epilog="Example: vespe lint --target openai,anthropic --format github")  # fmt: skip
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option(
-    "--format", "form", type=click.Choice(lint_report.FORMATS), default="text", show_default=True, help="How to print the findings."
+    "--format",
+    "form",
+    type=click.Choice(lint_report.FORMATS),
+    default="text",
+    show_default=True,
+    help="How to print the findings.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout: --format json.")
-@click.option("--select", multiple=True, metavar="RULE", help="Run only these rules: codes or families, separated by commas.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Skip these rules: codes or families, separated by commas.")
-@click.option("--severity", type=click.Choice(SEVERITIES), default="info", help="Report only findings of this severity or higher.")
-@click.option("--target", multiple=True, metavar="API", help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print exactly one JSON document on stdout: --format json.",
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    help="Run only these rules: codes or families, separated by commas.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULE",
+    help="Skip these rules: codes or families, separated by commas.",
+)
+@click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    default="info",
+    help="Report only findings of this severity or higher.",
+)
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="API",
+    help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
 @click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
-@click.option("--explain", metavar="RULE", help="Explain one rule, or list those of a family, and end.")
-def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any) -> int:
+@click.option(
+    "--explain", metavar="RULE", help="Explain one rule, or list those of a family, and end."
+)
+def command(
+    paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any
+) -> int:
     """Find what a model's API, a model, or Vespe would stumble over.
 
-    PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic, Gemini, Ollama or MCP (JSON,
-    JSONL, YAML); by default the project here. Nothing that is linted is imported or run. Exit code 1 says that there are errors.
+    PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic,
+    Gemini, Ollama or MCP (JSON, JSONL, YAML); by default the project here. Nothing that is linted
+    is imported or run. Exit code 1 says that there are errors.
     """
     if explain:
         return _explain(explain, paths)
@@ -53,7 +88,11 @@ def command(paths: tuple[str, ...], form: str, as_json: bool, explain: str | Non
         for path in fixes.mend(targets, changed=changed):
             report.say(f"mended {path}")
     with waiting("linting") as tell:
-        run = audit.Audit(settings, changed=changed, progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"))
+        run = audit.Audit(
+            settings,
+            changed=changed,
+            progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"),
+        )
         findings = sorted(run.findings(targets), key=_order)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None
@@ -89,26 +128,34 @@ def _refuse(what: str, given: str, known: Sequence[str]) -> None:
     if not close and what == "rule":
         known = [f"those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one"]
     raise errors.UsageError(
-        f"there is no {what} {given!r}", hint=f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}"
+        f"there is no {what} {given!r}",
+        hint=f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}",
     )
 
 
 def _explain(code: str, paths: Sequence[str]) -> int:
     if code in FAMILIES:
-        tables.show(("RULE", "SEVERITY", "ABOUT"), [(rule.code, rule.severity, rule.title) for rule in FAMILIES[code]])
+        tables.show(
+            ("RULE", "SEVERITY", "ABOUT"),
+            [(rule.code, rule.severity, rule.title) for rule in FAMILIES[code]],
+        )
         return 0
     if code not in RULES:
         _refuse("rule", code, [*RULES, *FAMILIES])
     rule = RULES[code]
     about = f"\nSpeaks for: {', '.join(sorted(rule.targets))}" if rule.targets else ""
-    report.emit(f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   {rule.bad}\nGood:  {rule.good}")
+    report.emit(
+        f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   {rule.bad}\nGood:  {rule.good}"
+    )
     if code == "flow-exfiltration":
         _draw(list(paths))
     return 0
 
 
 def _draw(paths: list[str]) -> None:
-    """Draw the tools that the rule is about, of what is named or of the project here; nothing where there is none."""
+    """Draw the tools that the rule is about, of what is named or of the project here; nothing where
+    there is none.
+    """
     try:
         flows = list(audit.flows(paths or [_project()]))
     except errors.ProjectNotFound:
@@ -121,7 +168,16 @@ def _draw(paths: list[str]) -> None:
 
 def _show(findings: list[Finding], run: audit.Audit, form: str, *, broken: str | None) -> None:
     if form == "json":
-        error = {"error": {"code": errors.InvalidDocument.code, "message": f"{findings[0].path}: {broken}"}} if broken and findings else {}
+        error = (
+            {
+                "error": {
+                    "code": errors.InvalidDocument.code,
+                    "message": f"{findings[0].path}: {broken}",
+                }
+            }
+            if broken and findings
+            else {}
+        )
         report.emit_json(error | lint_report.document(findings, run.tools))
     elif form == "sarif":
         lint_report.show_sarif(findings, list(RULES.values()))

@@ -21,41 +21,66 @@ _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 def summary(findings: Sequence[Finding], tools: int) -> JsonObject:
     """Count what was found: errors, warnings, and the definitions that were judged."""
     errors = sum(finding.severity == "error" for finding in findings)
-    return {"errors": errors, "warnings": sum(finding.severity == "warning" for finding in findings), "tools": tools}
+    return {
+        "errors": errors,
+        "warnings": sum(finding.severity == "warning" for finding in findings),
+        "tools": tools,
+    }
 
 
 def document(findings: Sequence[Finding], tools: int) -> JsonObject:
     """Return the document that scripts read."""
-    return {"findings": [finding.to_json() for finding in findings], "summary": summary(findings, tools)}
+    return {
+        "findings": [finding.to_json() for finding in findings],
+        "summary": summary(findings, tools),
+    }
 
 
 def show_text(findings: Sequence[Finding], tools: int) -> None:
-    """Print a line a finding, the file and line first, and count them on stderr; on a terminal beneath each file, with colours."""
+    """Print a line a finding, the file and line first, and count them on stderr; on a terminal
+    beneath each file, with colours.
+    """
     if sys.stdout.isatty():
         _show_grouped(findings)
     for finding in () if sys.stdout.isatty() else findings:
-        report.emit(f"{_place(finding)}: {finding.severity} {finding.rule}: {_about(finding)}{report.one_line(finding.message)}")
+        report.emit(
+            f"{_place(finding)}: {finding.severity} {finding.rule}: {_about(finding)}{report.one_line(finding.message)}"
+        )
         if finding.fix:
             report.emit(f"    fix: {report.one_line(finding.fix)}")
     counted = summary(findings, tools)
     infos = len(findings) - counted["errors"] - counted["warnings"]
-    parts = [_count(counted["errors"], "error"), _count(counted["warnings"], "warning"), *([_count(infos, "remark")] if infos else [])]
+    parts = [
+        _count(counted["errors"], "error"),
+        _count(counted["warnings"], "warning"),
+        *([_count(infos, "remark")] if infos else []),
+    ]
     report.say(f"{', '.join(parts)} in {_count(tools, 'tool')}")
 
 
 def _show_grouped(findings: Sequence[Finding]) -> None:
-    """Print the findings of each file beneath its path; what mends several alike is said once in a file."""
-    for (path, tool), group in itertools.groupby(findings, key=lambda finding: (finding.path, finding.tool)):
-        heading = click.style(report.one_line(path), bold=True) + (f"  {report.one_line(tool)}" if tool else "")
+    """Print the findings of each file beneath its path; what mends several alike is said once in a
+    file.
+    """
+    for (path, tool), group in itertools.groupby(
+        findings, key=lambda finding: (finding.path, finding.tool)
+    ):
+        heading = click.style(report.one_line(path), bold=True) + (
+            f"  {report.one_line(tool)}" if tool else ""
+        )
         report.emit_styled(heading)
         mended = set[str]()
         for finding in group:
             severity = click.style(f"{finding.severity:<7}", fg=_COLOURS[finding.severity])
             place = click.style(f"{f'{finding.line}:{finding.column}':>7}", dim=True)
-            report.emit_styled(f"{place}  {severity}  {report.one_line(finding.message)}  {click.style(finding.rule, dim=True)}")
+            report.emit_styled(
+                f"{place}  {severity}  {report.one_line(finding.message)}  {click.style(finding.rule, dim=True)}"
+            )
             if finding.fix and finding.fix not in mended:
                 mended.add(finding.fix)
-                report.emit_styled(f"{'':18}{click.style('fix:', fg='green')} {report.one_line(finding.fix)}")
+                report.emit_styled(
+                    f"{'':18}{click.style('fix:', fg='green')} {report.one_line(finding.fix)}"
+                )
         report.emit_styled("")
 
 
@@ -67,7 +92,12 @@ def show_sarif(findings: Sequence[Finding], rules: Collection[AnyRule]) -> None:
 def show_github(findings: Sequence[Finding]) -> None:
     """Print a workflow command a finding, which GitHub shows beside the line."""
     for finding in findings:
-        place = {"file": finding.path, "line": str(finding.line), "col": str(finding.column), "title": f"vespe {finding.rule}"}
+        place = {
+            "file": finding.path,
+            "line": str(finding.line),
+            "col": str(finding.column),
+            "title": f"vespe {finding.rule}",
+        }
         properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
         text = f"{_about(finding)}{finding.message}" + (f"\n{finding.fix}" if finding.fix else "")
         report.emit(f"::{_COMMANDS[finding.severity]} {properties}::{_data(text)}")

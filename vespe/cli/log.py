@@ -21,12 +21,25 @@ _LONGEST: Final = 200
 @click.command("log", epilog="Example: vespe log --failed -n 5")
 @click.argument("words", nargs=-1, metavar="[show ID]")
 @click.option(
-    "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=50, show_default=True, help="How many calls, the newest last."
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=50,
+    show_default=True,
+    help="How many calls, the newest last.",
 )
 @click.option("--tool", metavar="NAME", help="Only calls of this tool.")
 @click.option("--failed", is_flag=True, help="Only calls that failed.")
-@click.option("--all", "everything", is_flag=True, help="Also the calls of `vespe tool test` and `vespe tool fuzz`.")
-@click.option("-f", "--follow", is_flag=True, help="Print further calls as they come, until Ctrl-C.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also the calls of `vespe tool test` and `vespe tool fuzz`.",
+)
+@click.option(
+    "-f", "--follow", is_flag=True, help="Print further calls as they come, until Ctrl-C."
+)
 @options.project_option
 @options.json_option
 def command(
@@ -41,15 +54,19 @@ def command(
 ) -> None:
     """Show this project's calls, the newest last; outside a project, those of every project.
 
-    Times are local. Arguments are kept only where a command was told so (--log-arguments); else their digest is shown. `show ID`
-    prints all that is known of one call.
+    Times are local. Arguments are kept only where a command was told so (--log-arguments); else
+    their digest is shown. `show ID` prints all that is known of one call.
     """
     root = _root(project_dir)
     if words:
         return report.emit_json(_one(root, words))
 
     def wanted(call: JsonObject) -> bool:
-        return (everything or not call.get("purpose")) and tool in (None, call.get("tool")) and not (failed and call.get("outcome") == "ok")
+        return (
+            (everything or not call.get("purpose"))
+            and tool in (None, call.get("tool"))
+            and not (failed and call.get("outcome") == "ok")
+        )
 
     calls = log.read(root, limit=limit + 1, wanted=wanted)
     calls, is_cut = calls[-limit:], len(calls) > limit
@@ -58,7 +75,10 @@ def command(
     if not calls:
         report.note("no such calls yet" if tool or failed else "no calls yet")
     tables.show(_COLUMNS, [_cells(call) for call in calls])
-    report.further(f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too", when=is_cut)
+    report.further(
+        f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too",
+        when=is_cut,
+    )
     for call in _further(root, calls, wanted) if follow else ():
         report.emit("  ".join(_cells(call)))
     return None
@@ -75,16 +95,21 @@ def _root(project_dir: str | None) -> str | None:
 
 def _one(root: str | None, words: tuple[str, ...]) -> JsonObject:
     if len(words) != 2 or words[0] != "show":
-        raise errors.UsageError("say which call: `vespe log show ID`", hint="`vespe log` prints each call's id")
+        raise errors.UsageError(
+            "say which call: `vespe log show ID`", hint="`vespe log` prints each call's id"
+        )
     found = log.read(root, limit=1, wanted=lambda call: str(call["id"]).startswith(words[1]))
     if not found:
         raise errors.NotFound(
-            f"no call in the log has the id {words[1]!r}", hint="`vespe log --all -n 1000` prints the ids of a thousand calls"
+            f"no call in the log has the id {words[1]!r}",
+            hint="`vespe log --all -n 1000` prints the ids of a thousand calls",
         )
     return found[0]
 
 
-def _further(root: str | None, seen: list[JsonObject], wanted: Callable[[JsonObject], bool]) -> Iterator[JsonObject]:
+def _further(
+    root: str | None, seen: list[JsonObject], wanted: Callable[[JsonObject], bool]
+) -> Iterator[JsonObject]:
     """Yield calls as they are logged, for ever."""
     last = {call["id"] for call in log.read(root)}
     while True:
@@ -107,13 +132,23 @@ def _cells(call: JsonObject) -> tuple[str, ...]:
 
 
 def _said(call: JsonObject) -> str:
-    """Return the error of a failed call, else its arguments, or their digest where they were not kept."""
+    """Return the error of a failed call, else its arguments, or their digest where they were not
+    kept.
+    """
     if "arguments" in call and not call.get("error"):
         given = call["arguments"]
-        words = [f"{key}={report.json_line(value)}" for key, value in given.items()] if isinstance(given, dict) else [str(given)]
+        words = (
+            [f"{key}={report.json_line(value)}" for key, value in given.items()]
+            if isinstance(given, dict)
+            else [str(given)]
+        )
         text = " ".join(words)
     else:
-        text = str(call.get("error") or "; ".join(call.get("refused", ())) or f"#{str(call.get('arguments_digest', ''))[:8]}")
+        text = str(
+            call.get("error")
+            or "; ".join(call.get("refused", ()))
+            or f"#{str(call.get('arguments_digest', ''))[:8]}"
+        )
     text = report.one_line(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 

@@ -11,19 +11,27 @@ from vespe.projects.workspace import find_root
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout."
+)
 project_option = click.option(
     "--project",
     "project_dir",
     metavar="DIR",
     help="The project's directory; default: the nearest one above that has .vespe/ (or VESPE_PROJECT).",
 )
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without asking; needed where there is no terminal.")
-trust_option = click.option("--trust", "trusted", is_flag=True, help="Trust this project for this one command (for CI).")
+yes_option = click.option(
+    "--yes", "-y", is_flag=True, help="Do it without asking; needed where there is no terminal."
+)
+trust_option = click.option(
+    "--trust", "trusted", is_flag=True, help="Trust this project for this one command (for CI)."
+)
 
 
 def confirmed(question: str, *, yes: bool) -> None:
-    """Ask before something is destroyed or approved; raises Refused where nobody can answer, or the answer is no."""
+    """Ask before something is destroyed or approved; raises Refused where nobody can answer, or the
+    answer is no.
+    """
     if yes:
         return
     if not interactive():
@@ -40,7 +48,11 @@ def interactive() -> bool:
     return os.isatty(0) and os.isatty(2) and not os.environ.get("CI")
 
 
-user_option = click.option("--user", is_flag=True, help="The kits that you installed for every project, and not this project's.")
+user_option = click.option(
+    "--user",
+    is_flag=True,
+    help="The kits that you installed for every project, and not this project's.",
+)
 
 
 def lock_of(project_dir: str | None, *, user: bool) -> str:

@@ -1,4 +1,6 @@
-"""What a person or a script sees: sentences on stderr, data on stdout; tables and colour on a terminal only."""
+"""What a person or a script sees: sentences on stderr, data on stdout; tables and colour on a
+terminal only.
+"""
 
 import os
 import re
@@ -14,10 +16,18 @@ from vespe.documents import strict_json
 from vespe.lazy import pattern
 from vespe.models import JsonValue
 
-_JSON: Final = pattern(r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)')
+_JSON: Final = pattern(
+    r'("(?:[^"\\]|\\.)*")(?=:)|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null)'
+)
 
-_MARKS: Final = pattern(r"(?P<code>`[^`]+`)|(?P<strong>\*\*[^*]+\*\*)|(?P<link>\[[^\]]+\]\([^)]+\))")
-_LOOKS: Final[Mapping[str, Mapping[str, Any]]] = {"code": {"fg": "cyan"}, "strong": {"bold": True}, "link": {"underline": True}}
+_MARKS: Final = pattern(
+    r"(?P<code>`[^`]+`)|(?P<strong>\*\*[^*]+\*\*)|(?P<link>\[[^\]]+\]\([^)]+\))"
+)
+_LOOKS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "code": {"fg": "cyan"},
+    "strong": {"bold": True},
+    "link": {"underline": True},
+}
 _CLEAR: Final = "\r\x1b[K"
 
 
@@ -58,7 +68,11 @@ def say(text: str) -> None:
 def next_step(text: str) -> None:
     """Say on a terminal what a person does next, on stderr."""
     if sys.stderr.isatty():
-        click.echo(f"{click.style('next:', fg='green')} {inert(text)}", err=True, color=coloured(sys.stderr))
+        click.echo(
+            f"{click.style('next:', fg='green')} {inert(text)}",
+            err=True,
+            color=coloured(sys.stderr),
+        )
 
 
 def further(text: str, *, when: bool = True) -> None:
@@ -78,12 +92,18 @@ def error(message: str, hint: str = "") -> None:
     label = click.style("error:", fg="red", bold=True)
     progress.echo(f"vespe: {label} {inert(message)}", err=True, color=coloured(sys.stderr))
     if hint:
-        name = click.style("tip:", fg="green") if hint.startswith("did you mean") else click.style("hint:", fg="cyan")
+        name = (
+            click.style("tip:", fg="green")
+            if hint.startswith("did you mean")
+            else click.style("hint:", fg="cyan")
+        )
         click.echo(f"  {name} {inert(hint)}", err=True, color=coloured(sys.stderr))
 
 
 def emit_json(document: JsonValue) -> None:
-    """Print one JSON document on stdout; characters that could mislead a terminal stand as `\\uXXXX`."""
+    """Print one JSON document on stdout; characters that could mislead a terminal stand as
+    `\\uXXXX`.
+    """
     click.echo(inert_json(strict_json.dump_json(document)), nl=False)
 
 
@@ -98,7 +118,9 @@ def emit_styled(text: str) -> None:
 
 
 def emit_markdown(text: str) -> None:
-    """Print Markdown on stdout as it is written; on a terminal with its headings, code and emphasis coloured."""
+    """Print Markdown on stdout as it is written; on a terminal with its headings, code and emphasis
+    coloured.
+    """
     fenced = False
     for line in inert(text).splitlines():
         fence = line.lstrip().startswith("```")
@@ -107,7 +129,9 @@ def emit_markdown(text: str) -> None:
         elif line.startswith("#"):
             line = click.style(line, bold=True)
         else:
-            line = _MARKS.sub(lambda found: click.style(found[0], **_LOOKS[found.lastgroup or ""]), line)
+            line = _MARKS.sub(
+                lambda found: click.style(found[0], **_LOOKS[found.lastgroup or ""]), line
+            )
         fenced ^= fence
         emit_styled(line)
 
@@ -123,8 +147,14 @@ def json_line(value: JsonValue) -> str:
 
 
 def emit_result(result: JsonValue) -> None:
-    """Print a tool's result: a string as it is, anything else as JSON; exact in a pipe, inert and a whole line on a terminal."""
-    text = strict_json.repair_surrogates(result) if isinstance(result, str) else strict_json.dump_json(result)
+    """Print a tool's result: a string as it is, anything else as JSON; exact in a pipe, inert and a
+    whole line on a terminal.
+    """
+    text = (
+        strict_json.repair_surrogates(result)
+        if isinstance(result, str)
+        else strict_json.dump_json(result)
+    )
     if sys.stdout.isatty():
         text = inert(text)
         text += "" if text.endswith("\n") else "\n"
@@ -137,7 +167,13 @@ def _coloured_json(text: str) -> str:
 
     def styled(found: re.Match[str]) -> str:
         key, string, other = found.groups()
-        return click.style(key, fg="blue") if key else click.style(string, fg="green") if string else click.style(other, fg="yellow")
+        return (
+            click.style(key, fg="blue")
+            if key
+            else click.style(string, fg="green")
+            if string
+            else click.style(other, fg="yellow")
+        )
 
     return _JSON.sub(styled, text)
 
@@ -149,4 +185,8 @@ def count(number: int, noun: str) -> str:
 
 def coloured(stream: Any) -> bool:
     """Whether a stream takes colour: a terminal that is not dumb, where nobody said NO_COLOR."""
-    return bool(stream.isatty()) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        bool(stream.isatty())
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )

@@ -12,26 +12,40 @@ from vespe.schemas import published
 
 
 @click.command("schema", epilog="Example: vespe schema tool > tool.schema.json")
-@click.argument("name", required=False, metavar=f"[{'|'.join(published.NAMES)}]", type=click.Choice(published.NAMES))
-@click.option("--write", is_flag=True, help="Write all of them into the project's .vespe/schemas, for editors.")
+@click.argument(
+    "name",
+    required=False,
+    metavar=f"[{'|'.join(published.NAMES)}]",
+    type=click.Choice(published.NAMES),
+)
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write all of them into the project's .vespe/schemas, for editors.",
+)
 @options.project_option
 @options.json_option
 def command(name: str | None, write: bool, project_dir: str | None, as_json: bool) -> None:
     """Print the JSON Schema of one of Vespe's files, or list them.
 
-    With `--write` the project keeps them, and the config.json of each tool made from then on names its schema, so that editors
-    complete and check it.
+    With `--write` the project keeps them, and the config.json of each tool made from then on names
+    its schema, so that editors complete and check it.
     """
     if write:
         if name is not None:
-            raise errors.UsageError("--write writes every schema, so it takes no name", hint="run `vespe schema --write`")
+            raise errors.UsageError(
+                "--write writes every schema, so it takes no name",
+                hint="run `vespe schema --write`",
+            )
         _write(find_root(project_dir), as_json)
     elif name is not None:
         report.emit_json(published.read_published(name))
     else:
         titles = {one: published.read_published(one)["title"] for one in published.NAMES}
         if as_json:
-            report.emit_json({"schemas": [{"name": one, "title": title} for one, title in titles.items()]})
+            report.emit_json(
+                {"schemas": [{"name": one, "title": title} for one, title in titles.items()]}
+            )
         else:
             tables.show(("SCHEMA", "OF"), list(titles.items()))
 

@@ -12,7 +12,9 @@ _SAMPLES: Final = {"integer": "1", "number": "1", "boolean": "true", "object": "
 
 
 def signature(schema: JsonObject) -> str:
-    """Return the inputs on one line: `a` is required, `b=1` has a default, `c?` is optional, `d=x|y` is one of these words."""
+    """Return the inputs on one line: `a` is required, `b=1` has a default, `c?` is optional,
+    `d=x|y` is one of these words.
+    """
     return ", ".join(_said(key, facts, needed=needed) for key, facts, needed in inputs(schema))
 
 
@@ -40,12 +42,21 @@ def choices(facts: JsonObject) -> list[JsonValue]:
 
 
 def _said(key: str, facts: JsonObject, *, needed: bool) -> str:
-    words = [plain(value) for value in facts.get("enum", []) if value is not None] if isinstance(facts.get("enum"), list) else []
+    words = (
+        [plain(value) for value in facts.get("enum", []) if value is not None]
+        if isinstance(facts.get("enum"), list)
+        else []
+    )
     if "default" in facts and facts["default"] is not None:
-        words = [plain(facts["default"]), *(word for word in words if word != plain(facts["default"]))]
+        words = [
+            plain(facts["default"]),
+            *(word for word in words if word != plain(facts["default"])),
+        ]
     mark = "" if needed or words else "?"
     shown = "|".join(words)
-    return f"{key}{mark}" + (f"={shown if len(shown) <= _LONGEST_CHOICE else words[0] + '|…'}" if words else "")
+    return f"{key}{mark}" + (
+        f"={shown if len(shown) <= _LONGEST_CHOICE else words[0] + '|…'}" if words else ""
+    )
 
 
 def plain(value: JsonValue) -> str:
@@ -60,6 +71,10 @@ def _sample(facts: JsonObject) -> str:
     if "default" in facts:
         return plain(facts["default"])
     items = facts.get("items")
-    if facts.get("type") == "array" and isinstance(items, dict) and (of := _SAMPLES.get(str(items.get("type")))):
+    if (
+        facts.get("type") == "array"
+        and isinstance(items, dict)
+        and (of := _SAMPLES.get(str(items.get("type"))))
+    ):
         return f"[{of}]"
     return _SAMPLES.get(str(facts.get("type")), "TEXT")

@@ -1,4 +1,6 @@
-"""Rows as a person or a script reads them: laid out on a terminal, tab-separated lines in a pipe."""
+"""Rows as a person or a script reads them: laid out on a terminal, tab-separated lines in a
+pipe.
+"""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -26,11 +28,20 @@ _STYLES: Final = {
 """How a cell looks that is just this word."""
 
 
-def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = -1, one_line: bool = False, headed: bool = False) -> None:
-    """Print rows: a table on a terminal, lines of tab-separated cells in a pipe, under the header there only where it is `headed`.
+def show(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    text: int = -1,
+    one_line: bool = False,
+    headed: bool = False,
+) -> None:
+    """Print rows: a table on a terminal, lines of tab-separated cells in a pipe, under the header
+    there only where it is `headed`.
 
-    Where the terminal is too narrow, the column `text` gives way: it is folded, or with `one_line` cut with an ellipsis. All other
-    cells (names, ids, commands) are always whole. Without rows nothing is printed.
+    Where the terminal is too narrow, the column `text` gives way: it is folded, or with `one_line`
+    cut with an ellipsis. All other cells (names, ids, commands) are always whole. Without rows
+    nothing is printed.
     """
     cells = [["" if cell is None else inert_line(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -46,23 +57,40 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, text: int = -
 def _columns(rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        click.echo(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        )
 
 
 def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_line: bool) -> None:
     console = rich_console.Console(highlight=False, markup=False, emoji=False)
-    widths = [max(rich_text.Text(cell).cell_len for cell in column) for column in zip(columns, *rows, strict=True)]
+    widths = [
+        max(rich_text.Text(cell).cell_len for cell in column)
+        for column in zip(columns, *rows, strict=True)
+    ]
     others = sum(widths) - widths[text] + _GAP * (len(widths) - 1)
     if others + min(widths[text], _READABLE) > console.width:
         for row in rows:
-            _record(console, [_named(cell, column) for cell, column in zip(row, columns, strict=True)], text)
+            _record(
+                console,
+                [_named(cell, column) for cell, column in zip(row, columns, strict=True)],
+                text,
+            )
         return
-    grid = rich_table.Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style=_style("bold"))
+    grid = rich_table.Table(
+        box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style=_style("bold")
+    )
     for index, column in enumerate(columns):
         whole = index != text
         justify: Any = "right" if whole and all(row[index].isdecimal() for row in rows) else "left"
         width = widths[index] if whole else min(widths[index], console.width - others)
-        grid.add_column(column, no_wrap=whole or one_line, overflow="ellipsis" if one_line else "fold", width=width, justify=justify)
+        grid.add_column(
+            column,
+            no_wrap=whole or one_line,
+            overflow="ellipsis" if one_line else "fold",
+            width=width,
+            justify=justify,
+        )
     for row in rows:
         grid.add_row(*map(_styled, row))
     with console.capture() as printed:
@@ -76,7 +104,9 @@ def _named(cell: str, column: str) -> str:
 
 
 def _record(console: Any, row: list[str], text: int) -> None:
-    """Print a row that has no room side by side: its short cells on one line, and the long one below."""
+    """Print a row that has no room side by side: its short cells on one line, and the long one
+    below.
+    """
     short = [_styled(cell) for index, cell in enumerate(row) if index != text and cell]
     short[:1] = [rich_text.Text(row[0], style=_style("bold"))] if text else short[:1]
     console.print(rich_text.Text("  ").join(short), soft_wrap=True)

@@ -1,4 +1,6 @@
-"""What is shown of a tool before it is approved: on stderr, inert and untruncated, since it is what the question is about."""
+"""What is shown of a tool before it is approved: on stderr, inert and untruncated, since it is what
+the question is about.
+"""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -44,7 +46,9 @@ def show(tool: "ToolReview", *, place: str | None = None) -> None:
 
 
 def text_of(tool: "ToolReview", *, place: str) -> str:
-    """Return what `show` prints of one tool; many of them printed as one text cost less. `place` "" is not told."""
+    """Return what `show` prints of one tool; many of them printed as one text cost less. `place` ""
+    is not told.
+    """
     kind = report.one_line(tool.type or "no implementation of its own")
     lines = [f"\n{report.one_line(tool.name or tool.uid)}  ({kind})"]
     lines += [f"  {label:<8} {_line(value)}" for label, value in facts_of(tool, place=place)]
@@ -53,19 +57,40 @@ def text_of(tool: "ToolReview", *, place: str) -> str:
 
 def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     """Return all that is told of one tool beside its name and its type, each with its label."""
-    rest = {key: value for key, value in sorted(tool.implementation.items()) if key not in ("type", "path", "entrypoint", "args")}
+    rest = {
+        key: value
+        for key, value in sorted(tool.implementation.items())
+        if key not in ("type", "path", "entrypoint", "args")
+    }
     told: list[tuple[str, JsonValue]] = [
         ("about", tool.document.get("description")),
         ("runs", list(tool.runs) or "-"),
         ("args", tool.implementation.get("args")),
         ("also", rest),
-        ("needs", f"pip installs and runs at the first call: {' '.join(tool.needs)}" if tool.needs else ""),
-        ("unpinned", f"{', '.join(tool.unpinned)}: other code can come tomorrow; `vespe tool lock` pins it" if tool.unpinned else ""),
+        (
+            "needs",
+            f"pip installs and runs at the first call: {' '.join(tool.needs)}"
+            if tool.needs
+            else "",
+        ),
+        (
+            "unpinned",
+            f"{', '.join(tool.unpinned)}: other code can come tomorrow; `vespe tool lock` pins it"
+            if tool.unpinned
+            else "",
+        ),
         ("says", hints_of(tool.document.get("annotations"))),
         ("may use", tool.document.get("permissions")),
         ("effects", _effects(tool.document.get("effects"))),
         ("limits", tool.document.get("limits")),
-        *((label, ", ".join(values)) for label, values in (("secrets", tool.secrets), ("hosts", tool.hosts), ("problems", tool.problems))),
+        *(
+            (label, ", ".join(values))
+            for label, values in (
+                ("secrets", tool.secrets),
+                ("hosts", tool.hosts),
+                ("problems", tool.problems),
+            )
+        ),
         ("files", ", ".join(tool.files)),
         ("read it", place),
     ]
@@ -73,15 +98,25 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
 
 
 def _effects(said: JsonValue) -> str:
-    """Say which effects a tool states in the place of those that would be derived, and that would have it asked about."""
-    return f"says that these are all: {strict_json.compact_json(said)}; by them it is decided what is asked" if said is not None else ""
+    """Say which effects a tool states in the place of those that would be derived, and that would
+    have it asked about.
+    """
+    return (
+        f"says that these are all: {strict_json.compact_json(said)}; by them it is decided what is asked"
+        if said is not None
+        else ""
+    )
 
 
 def hints_of(annotations: JsonValue) -> str:
-    """Say in words what a tool says of itself that decides whether it is asked about; "" where it says nothing."""
+    """Say in words what a tool says of itself that decides whether it is asked about; "" where it
+    says nothing.
+    """
     if not isinstance(annotations, dict) or not annotations:
         return ""
-    others = {key: value for key, value in annotations.items() if (key, value) != ("readOnlyHint", True)}
+    others = {
+        key: value for key, value in annotations.items() if (key, value) != ("readOnlyHint", True)
+    }
     reads = annotations.get("readOnlyHint") is True
     said = [READS_ONLY] if reads else []
     return "; ".join([*said, *([strict_json.compact_json(others)] if others else [])])
@@ -92,28 +127,45 @@ def _line(value: JsonValue) -> str:
 
 
 def lines_of_change(tool: "ToolChange") -> list[str]:
-    """Return what becomes of one tool, line by line: the verdict on its contract, its fields, its files, and the code."""
+    """Return what becomes of one tool, line by line: the verdict on its contract, its fields, its
+    files, and the code.
+    """
     lines = [f"\n{report.one_line(tool.name)}  ({tool.verdict})"]
     for change in tool.changes:
-        lines.append(f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}")
+        lines.append(
+            f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}"
+        )
     lines += [*lines_of_fields(tool.fields), *(f"  {report.one_line(file)}" for file in tool.files)]
-    return lines + [f"    {report.one_line(line)}" for diff in tool.diffs for line in diff.split("\n")]
+    return lines + [
+        f"    {report.one_line(line)}" for diff in tool.diffs for line in diff.split("\n")
+    ]
 
 
 def lines_of_fields(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> list[str]:
     """Return the members of a file that differ, old and new."""
     lines = []
     for key, (old, new) in fields.items():
-        lines += [f"  {report.one_line(key)}", f"    - {report.json_line(old)}", f"    + {report.json_line(new)}"]
+        lines += [
+            f"  {report.one_line(key)}",
+            f"    - {report.json_line(old)}",
+            f"    + {report.json_line(new)}",
+        ]
     return lines
 
 
 def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
-    """Print lines on stderr, what is old in red and what is new in green; `paged` uses the pager where the screen is too small."""
+    """Print lines on stderr, what is old in red and what is new in green; `paged` uses the pager
+    where the screen is too small.
+    """
     shown = list(lines)
     coloured = report.coloured(sys.stderr)
     text = "\n".join(_coloured(line) if coloured else line for line in shown)
-    if paged and sys.stdout.isatty() and options.interactive() and text.count("\n") > shutil.get_terminal_size().lines - 2:
+    if (
+        paged
+        and sys.stdout.isatty()
+        and options.interactive()
+        and text.count("\n") > shutil.get_terminal_size().lines - 2
+    ):
         return click.echo_via_pager(text, color=coloured)
     return click.echo(text, err=True, color=coloured)
 

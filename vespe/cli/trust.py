@@ -1,4 +1,6 @@
-"""`vespe trust`: show every command, URL and script that a project would run, then approve exactly that."""
+"""`vespe trust`: show every command, URL and script that a project would run, then approve exactly
+that.
+"""
 
 import os
 from typing import TYPE_CHECKING
@@ -17,15 +19,19 @@ if TYPE_CHECKING:
 
 
 @click.command("trust", epilog="Example: vespe trust")
-@click.option("--develop", is_flag=True, help="Trust the place and not the bytes: any later change is fine too.")
+@click.option(
+    "--develop",
+    is_flag=True,
+    help="Trust the place and not the bytes: any later change is fine too.",
+)
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
     """Show every command, URL and script that this project would run, then ask for your approval.
 
-    The approval is of the bytes under .vespe/tools in this place, and of the active kits: a changed, added, renamed or
-    re-moded file and one more kit revoke it.
+    The approval is of the bytes under .vespe/tools in this place, and of the active kits: a
+    changed, added, renamed or re-moded file and one more kit revoke it.
     """
     shown = review.review(project.read_config(find_root(project_dir)))
     _show(shown, paged=not yes)
@@ -37,7 +43,14 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
         report.say(f"approved {shown.root}")
     if as_json:
         tools = [tool_review.document_of(tool) for tool in shown.tools]
-        report.emit_json({"path": shown.root, "digest": shown.digest, "scopes": list(shown.scopes), "tools": tools})
+        report.emit_json(
+            {
+                "path": shown.root,
+                "digest": shown.digest,
+                "scopes": list(shown.scopes),
+                "tools": tools,
+            }
+        )
 
 
 def _question(shown: Review, *, develop: bool) -> str:
@@ -47,32 +60,51 @@ def _question(shown: Review, *, develop: bool) -> str:
 
 
 def _show(shown: Review, *, paged: bool) -> None:
-    """Print the whole review, inert and untruncated: it is what the question is about. What was approved already takes one line."""
+    """Print the whole review, inert and untruncated: it is what the question is about. What was
+    approved already takes one line.
+    """
     root, former = report.one_line(shown.root), shown.former.approval
-    lines = [f"{root} would run, with your rights:" if shown.tools else f"{root} has no tools of its own yet"]
+    lines = [
+        f"{root} would run, with your rights:"
+        if shown.tools
+        else f"{root} has no tools of its own yet"
+    ]
     differing = _differing(shown)
     changes = changed_tools(shown)
     for tool in shown.tools:
         if tool.uid in differing or former is None:
             lines.append(tool_review.text_of(tool, place=tool.directory))
-            lines += tool_review.lines_of_change(changes.pop(tool.uid)) if tool.uid in changes else []
+            lines += (
+                tool_review.lines_of_change(changes.pop(tool.uid)) if tool.uid in changes else []
+            )
     for change in changes.values():
         lines += tool_review.lines_of_change(change)
-    if former and (same := [tool.name or tool.uid for tool in shown.tools if tool.uid not in differing]):
+    if former and (
+        same := [tool.name or tool.uid for tool in shown.tools if tool.uid not in differing]
+    ):
         where = f"approved in {shown.former.same_at}" if shown.former.same_at else "approved before"
-        lines.append(f"\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}")
+        lines.append(
+            f"\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}"
+        )
     places = [name for name in shown.scopes if not name.startswith(gate.VIEW)]
     lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(places))}")
     lines += [report.one_line(name) for name in shown.scopes if name not in places]
     lines += [f"\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
-    lines += [f"\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()]
+    lines += [
+        f"\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()
+    ]
     if shown.former.changes:
-        lines += ["\nSince the last approval:", *(f"  {report.one_line(change)}" for change in shown.former.changes)]
+        lines += [
+            "\nSince the last approval:",
+            *(f"  {report.one_line(change)}" for change in shown.former.changes),
+        ]
     tool_review.show_lines([*lines, ""], paged=paged)
 
 
 def changed_tools(shown: Review) -> "dict[str, ToolChange]":
-    """Return what became of each tool, by its uid, since its text was approved; {} where nothing was, or the texts were not kept."""
+    """Return what became of each tool, by its uid, since its text was approved; {} where nothing
+    was, or the texts were not kept.
+    """
     former, uids = shown.former.approval, _differing(shown)
     if former is None or not uids or not (texts := approvals.texts_of(former)):
         return {}
@@ -90,7 +122,13 @@ def changed_tools(shown: Review) -> "dict[str, ToolChange]":
 
 
 def _differing(shown: Review) -> set[str]:
-    """Return the uids of the tools of which a file is not as it was approved, or cannot be vouched for."""
+    """Return the uids of the tools of which a file is not as it was approved, or cannot be vouched
+    for.
+    """
     before = shown.former.approval.files or {} if shown.former.approval else {}
-    paths = {path for path in before.keys() | shown.files.keys() if before.get(path) != shown.files.get(path)} | shown.odd.keys()
+    paths = {
+        path
+        for path in before.keys() | shown.files.keys()
+        if before.get(path) != shown.files.get(path)
+    } | shown.odd.keys()
     return {path.partition("/")[0] for path in paths}

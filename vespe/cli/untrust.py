@@ -18,5 +18,7 @@ def command(project_dir: str | None, as_json: bool) -> None:
         report.emit_json({"path": root, "revoked": len(taken)})
     else:
         report.say(
-            f"revoked {report.count(len(taken), 'approval')} of {root}; nothing in it runs now" if taken else f"{root} had no approval"
+            f"revoked {report.count(len(taken), 'approval')} of {root}; nothing in it runs now"
+            if taken
+            else f"{root} had no approval"
         )

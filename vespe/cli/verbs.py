@@ -3,7 +3,10 @@
 from typing import Any, Final
 
 TOOL: Final = {
-    "create": ("tool.create", "Make a tool that runs at once, from a template or from a Python function."),
+    "create": (
+        "tool.create",
+        "Make a tool that runs at once, from a template or from a Python function.",
+    ),
     "import": ("tool.import_tools", "Make tools from a file of another API's definitions."),
     "list": ("tool.list", "List the tools that a model would see here."),
     "search": ("tool.search", "Find the tools that fit what somebody wants to do."),
@@ -32,10 +35,16 @@ KIT: Final = {
     "unlink": ("kit.unlink", "Take such a link back."),
     "install": ("kit.install", "Install kits from git, a folder or a file, and pin them."),
     "sync": ("kit.sync", "Install exactly what the lock says."),
-    "update": ("kit.update", "Move installed kits to another version, once it is shown what changes."),
+    "update": (
+        "kit.update",
+        "Move installed kits to another version, once it is shown what changes.",
+    ),
     "verify": ("kit.verify", "Compare every installed byte with its digest."),
     "remove": ("kit.remove", "Take installed kits out of the lock."),
-    "import": ("kit.import_kit", "Make a kit of an API's description, a manual or a directory of tools."),
+    "import": (
+        "kit.import_kit",
+        "Make a kit of an API's description, a manual or a directory of tools.",
+    ),
     "add-mcp": ("kit.add_mcp", "Make a kit of an MCP server's tools, pinned to what you approved."),
     "activate": ("kit.activate", "Make a kit's tools available in this project."),
     "deactivate": ("kit.deactivate", "Take a kit's tools away from this project."),
@@ -90,7 +99,9 @@ GROUPS: Final = {
     "What may run": ("trust", "untrust", "log", "inspect"),
     "Settings": ("config", "cache", "completion", "help"),
 }
-"""The headings of the first help page; a verb that is in none of them comes last, under one of its own."""
+"""The headings of the first help page; a verb that is in none of them comes last, under one of its
+own.
+"""
 ALIASES: Final = {
     "": {
         "run": "tool run",
@@ -121,12 +132,22 @@ ALIASES: Final = {
         "mv": "rename",
         "cp": "copy",
     },
-    "kit": {"ls": "list", "info": "show", "new": "create", "add": "install", "rm": "remove", "uninstall": "remove", "upgrade": "update"},
+    "kit": {
+        "ls": "list",
+        "info": "show",
+        "new": "create",
+        "add": "install",
+        "rm": "remove",
+        "uninstall": "remove",
+        "upgrade": "update",
+    },
     "cache": {"ls": "list", "rm": "clean", "prune": "clean"},
     "config": {"ls": "list", "show": "get"},
     "agent": {"ask": "run"},
     "mcp": {"run": "serve", "start": "serve"},
 }
-"""Words that people type, by the group in which they type them, and the command that each one is."""
+"""Words that people type, by the group in which they type them, and the command that each one
+is.
+"""
 NEVER_SUGGESTED: Final = frozenset({"trust", "untrust", "install", "sync", "update", "add-mcp"})
 """Commands that approve or bring code: nobody who mistypes another word is led to them."""

@@ -1,4 +1,6 @@
-"""One line of progress on a terminal, for whatever takes longer than a person waits without wondering."""
+"""One line of progress on a terminal, for whatever takes longer than a person waits without
+wondering.
+"""
 
 import sys
 import threading
@@ -18,9 +20,11 @@ _TICK_S: Final = 0.1
 
 @contextmanager
 def waiting(text: str) -> Iterator[Callable[[str], None]]:
-    """Show `text` and the seconds on stderr while the block runs, if it takes longer than 0.4 s and a person looks at it.
+    """Show `text` and the seconds on stderr while the block runs, if it takes longer than 0.4 s and
+    a person looks at it.
 
-    Nothing is shown in a pipe, nor where the output is for a program. Yield what puts another text in the place of `text`.
+    Nothing is shown in a pipe, nor where the output is for a program. Yield what puts another text
+    in the place of `text`.
     """
     shown = _Line(text)
     if not report.coloured(sys.stderr) or _for_a_program():
@@ -48,7 +52,9 @@ class _Line:
             return
         while not self.over.wait(_TICK_S):
             took = f" {time.monotonic() - begun:.1f} s"
-            room = shutil.get_terminal_size().columns - len(took) - 1  # a line that wraps could not be cleared
+            room = (
+                shutil.get_terminal_size().columns - len(took) - 1
+            )  # a line that wraps could not be cleared
             report.progress.show(report.one_line(self.text)[:room] + took)
         report.progress.show("")
 

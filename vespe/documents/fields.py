@@ -1,4 +1,6 @@
-"""Typed fields of a document that Vespe has read: the value, or the JSON Pointer of what has the wrong type."""
+"""Typed fields of a document that Vespe has read: the value, or the JSON Pointer of what has the
+wrong type.
+"""
 
 import json
 from typing import Final
@@ -7,19 +9,27 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 FORMAT_VERSION: Final = 1
-"""The only `version` that the configuration files of a project and a user may name; without one they are of this version."""
+"""The only `version` that the configuration files of a project and a user may name; without one
+they are of this version.
+"""
 
 
 def string(document: JsonObject, key: str, *, path: str, default: str | None = None) -> str | None:
-    """Return the string under `key`, or `default` where the key is absent; raises InvalidDocument for another type."""
+    """Return the string under `key`, or `default` where the key is absent; raises InvalidDocument
+    for another type.
+    """
     value = document.get(key, default)
     if value is not default and not isinstance(value, str):
         raise wrong_type("a string", value, path=path, pointer=f"/{key}")
     return value
 
 
-def strings(document: JsonObject, key: str, *, path: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the array of strings under `key`; raises InvalidDocument for another type, with the pointer of the first wrong element."""
+def strings(
+    document: JsonObject, key: str, *, path: str, default: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Return the array of strings under `key`; raises InvalidDocument for another type, with the
+    pointer of the first wrong element.
+    """
     if key not in document:
         return default
     value = document[key]
@@ -41,7 +51,9 @@ def mapping(document: JsonObject, key: str, *, path: str) -> JsonObject:
 
 
 def refuse_newer(document: JsonObject, *, path: str) -> None:
-    """Raise InvalidDocument where the document names a `version` of its format that this Vespe does not know."""
+    """Raise InvalidDocument where the document names a `version` of its format that this Vespe does
+    not know.
+    """
     version = document.get("version", FORMAT_VERSION)
     if isinstance(version, bool) or version != FORMAT_VERSION:
         raise InvalidDocument(

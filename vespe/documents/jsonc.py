@@ -1,4 +1,6 @@
-"""JSON with comments and trailing commas, as editors keep it: reading it, with the place of every member."""
+"""JSON with comments and trailing commas, as editors keep it: reading it, with the place of every
+member.
+"""
 
 import json
 import re
@@ -28,7 +30,9 @@ class Node:
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """One member of an object: its key begins at `start`; `comma` is the place of the comma behind it, or None."""
+    """One member of an object: its key begins at `start`; `comma` is the place of the comma behind
+    it, or None.
+    """
 
     key: str
     start: int
@@ -53,7 +57,9 @@ def find(node: Node, steps: Sequence[str], *, path: str = "") -> Member | None:
             raise InvalidDocument("must hold an object here", path=path, pointer=at)
         same = [candidate for candidate in node.members if candidate.key == key]
         if len(same) > 1:
-            raise InvalidDocument(f"has the key {json.dumps(key)} twice in one object", path=path, pointer=at)
+            raise InvalidDocument(
+                f"has the key {json.dumps(key)} twice in one object", path=path, pointer=at
+            )
         if not same:
             return None
         member, node = same[0], same[0].node
@@ -92,7 +98,12 @@ class _Parser:
             return Node(start=at, end=end, value=text)
         word = _WORD.match(self.text, at)
         if word is None:
-            self.fail(at, f"has {start!r} where a value should be" if start else "ends where a value should be")
+            self.fail(
+                at,
+                f"has {start!r} where a value should be"
+                if start
+                else "ends where a value should be",
+            )
         return Node(start=at, end=word.end(), value=self.loaded(word[0], at))
 
     def object(self, start: int) -> Node:
@@ -159,9 +170,11 @@ _INDENT: Final = "  "
 
 
 def with_member(text: str, steps: Sequence[str], value: JsonValue, *, path: str = "") -> str:
-    """Return `text` with the member at `steps` set to `value`; objects on the way are made where they are missing.
+    """Return `text` with the member at `steps` set to `value`; objects on the way are made where
+    they are missing.
 
-    A new member comes last in its object, laid out as its neighbours are. Blank text stands for `{}`. Raises as `parse` and `find`.
+    A new member comes last in its object, laid out as its neighbours are. Blank text stands for
+    `{}`. Raises as `parse` and `find`.
     """
     if not text.strip("\ufeff \t\r\n"):
         text = f"{text.strip(' ')}{{}}\n" if text.startswith("\ufeff") else "{}\n"
@@ -171,8 +184,16 @@ def with_member(text: str, steps: Sequence[str], value: JsonValue, *, path: str 
     known = find(node, steps, path=path)
     if known is not None:
         written = layout.value(value, layout.indent_at(known.start))
-        return text if known.node.value == value else text[: known.node.start] + written + text[known.node.end :]
-    depth = max(number for number in range(len(steps)) if not number or find(node, steps[:number], path=path))
+        return (
+            text
+            if known.node.value == value
+            else text[: known.node.start] + written + text[known.node.end :]
+        )
+    depth = max(
+        number
+        for number in range(len(steps))
+        if not number or find(node, steps[:number], path=path)
+    )
     parent = find(node, steps[:depth], path=path) if depth else None
     for key in reversed(steps[depth + 1 :]):
         value = {key: value}
@@ -180,7 +201,9 @@ def with_member(text: str, steps: Sequence[str], value: JsonValue, *, path: str 
 
 
 def without_member(text: str, steps: Sequence[str], *, path: str = "") -> str:
-    """Return `text` without the member at `steps`; the same text where there is none. Raises as `with_member` does."""
+    """Return `text` without the member at `steps`; the same text where there is none. Raises as
+    `with_member` does.
+    """
     if not text.strip("\ufeff \t\r\n"):
         return text
     node = parse(text, path=path)
@@ -192,7 +215,9 @@ def without_member(text: str, steps: Sequence[str], *, path: str = "") -> str:
 
 
 class _Layout:
-    """How a file is laid out: its line ends, and by what its members are indented; one line stays one line."""
+    """How a file is laid out: its line ends, and by what its members are indented; one line stays
+    one line.
+    """
 
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
@@ -241,11 +266,17 @@ def _inserted(layout: _Layout, parent: Node, key: str, value: JsonValue) -> str:
 
 
 def _removed(text: str, parent: Node, member: Member) -> str:
-    index, end = parent.members.index(member), member.node.end if member.comma is None else member.comma + 1
+    index, end = (
+        parent.members.index(member),
+        member.node.end if member.comma is None else member.comma + 1,
+    )
     before = parent.members[index - 1] if index else None
     line = text.rfind("\n", 0, member.start) + 1
     rest = _REST_OF_LINE.match(text, end)
-    if len(parent.members) == 1 and not (text[parent.start + 1 : member.start] + text[end : parent.end - 1]).strip():
+    if (
+        len(parent.members) == 1
+        and not (text[parent.start + 1 : member.start] + text[end : parent.end - 1]).strip()
+    ):
         return text[: parent.start + 1] + text[parent.end - 1 :]
     if rest is not None and not text[line : member.start].strip(" \t"):
         cut = text[: line - 1].removesuffix("\r") + text[rest.end() :]
@@ -253,4 +284,8 @@ def _removed(text: str, parent: Node, member: Member) -> str:
         return cut if dangling is None else cut[:dangling] + cut[dangling + 1 :]
     if member is not parent.members[-1]:
         return text[: member.start] + text[parent.members[index + 1].start :]
-    return text[: member.start] + text[end:] if before is None else text[: before.node.end] + text[member.node.end :]
+    return (
+        text[: member.start] + text[end:]
+        if before is None
+        else text[: before.node.end] + text[member.node.end :]
+    )

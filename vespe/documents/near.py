@@ -9,9 +9,16 @@ _SHORTEST: Final = 2
 
 
 def near(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """Return the known words that `word` begins, or that begin it, else those spelled like it; the nearest first."""
+    """Return the known words that `word` begins, or that begin it, else those spelled like it; the
+    nearest first.
+    """
     wanted, words = word.lower(), list(known)
-    begun = [name for name in words if len(wanted) >= _SHORTEST <= len(name) and (name.startswith(wanted) or wanted.startswith(name))]
+    begun = [
+        name
+        for name in words
+        if len(wanted) >= _SHORTEST <= len(name)
+        and (name.startswith(wanted) or wanted.startswith(name))
+    ]
     return (begun or difflib.get_close_matches(wanted, words, n=most))[:most]
 
 
@@ -22,13 +29,19 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 
 def listed(words: Iterable[str], *, most: int = 12, see: str = "", apart: str = ", ") -> str:
-    """Return words as a list that says how many it leaves out, and what to `see` for them: `a, b and 3 more (see FILE)`."""
+    """Return words as a list that says how many it leaves out, and what to `see` for them:
+    `a, b and 3 more (see FILE)`.
+    """
     every = list(words)
     rest = len(every) - most
-    return apart.join(every[:most]) + (f" and {rest} more" + (f" ({see})" if see else "") if rest > 0 else "")
+    return apart.join(every[:most]) + (
+        f" and {rest} more" + (f" ({see})" if see else "") if rest > 0 else ""
+    )
 
 
 def choice(word: str, known: Iterable[str]) -> str:
-    """Return a hint for a word that is not in a list: the nearest of its words, else all of them."""
+    """Return a hint for a word that is not in a list: the nearest of its words, else all of
+    them.
+    """
     words = list(known)
     return meant(word, words) or f"there are {listed(words, most=40)}"

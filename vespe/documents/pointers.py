@@ -1,4 +1,6 @@
-"""JSON Pointers (RFC 6901): from the steps of a path to its text and back, and what a pointer stands for."""
+"""JSON Pointers (RFC 6901): from the steps of a path to its text and back, and what a pointer
+stands for.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,12 +21,16 @@ def steps_of(pointer: str) -> tuple[str, ...]:
     if not pointer:
         return ()
     if pointer[0] != "/" or "~" in pointer.replace("~0", "").replace("~1", ""):
-        raise ValueError(f"{pointer!r} is no JSON Pointer: it begins with / and escapes ~ as ~0 and / as ~1")
+        raise ValueError(
+            f"{pointer!r} is no JSON Pointer: it begins with / and escapes ~ as ~0 and / as ~1"
+        )
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """Return what `pointer` stands for in `document`; raises LookupError where nothing does, ValueError for no pointer."""
+    """Return what `pointer` stands for in `document`; raises LookupError where nothing does,
+    ValueError for no pointer.
+    """
     value = document
     for token in steps_of(pointer):
         if isinstance(value, dict) and token in value:
@@ -37,4 +43,6 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _is_index(token: str) -> bool:
-    return token == "0" or (0 < len(token) < 10 and token.isascii() and token.isdecimal() and token[0] != "0")
+    return token == "0" or (
+        0 < len(token) < 10 and token.isascii() and token.isdecimal() and token[0] != "0"
+    )

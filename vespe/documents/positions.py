@@ -1,4 +1,6 @@
-"""From a JSON Pointer to the line and column where its value begins, in the text of a JSON, JSONL or YAML file."""
+"""From a JSON Pointer to the line and column where its value begins, in the text of a JSON, JSONL
+or YAML file.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias
@@ -15,7 +17,8 @@ _TOKEN: Final = pattern(r'"(?:[^"\\]|\\.)*"|[][{},:]|[^\s\][{},:"]+')
 
 
 def locate(text: str, pointers: Collection[str], *, kind: str = "json") -> dict[str, Position]:
-    """Return the position of each pointer: of the nearest value above it that is there, where it is not; never raises.
+    """Return the position of each pointer: of the nearest value above it that is there, where it is
+    not; never raises.
 
     `kind` is `json`, `jsonl` (an array of its lines' values) or `yaml`. Linear in the text.
     """
@@ -37,7 +40,11 @@ def _nearest(pointer: str, found: Mapping[str, Position]) -> Position:
 
 def _in_json(text: str, wanted: Collection[str]) -> dict[str, Position]:
     lines = _Lines(text)
-    return {pointer: lines.position(offset) for pointer, offset in _offsets(text, 0, len(text)) if pointer in wanted}
+    return {
+        pointer: lines.position(offset)
+        for pointer, offset in _offsets(text, 0, len(text))
+        if pointer in wanted
+    }
 
 
 def _in_jsonl(text: str, wanted: Collection[str]) -> dict[str, Position]:
@@ -48,8 +55,13 @@ def _in_jsonl(text: str, wanted: Collection[str]) -> dict[str, Position]:
     for line in text.split("\n"):
         if line.strip():
             if str(index) in needed:
-                places = ((f"/{index}{pointer}", at) for pointer, at in _offsets(text, offset, offset + len(line)))
-                found.update((pointer, lines.position(at)) for pointer, at in places if pointer in wanted)
+                places = (
+                    (f"/{index}{pointer}", at)
+                    for pointer, at in _offsets(text, offset, offset + len(line))
+                )
+                found.update(
+                    (pointer, lines.position(at)) for pointer, at in places if pointer in wanted
+                )
             index += 1
         offset += len(line) + 1
     return found
@@ -57,7 +69,11 @@ def _in_jsonl(text: str, wanted: Collection[str]) -> dict[str, Position]:
 
 def _in_yaml(text: str, wanted: Collection[str]) -> dict[str, Position]:
     try:
-        return {p: at for steps, at in safe_yaml.yaml_positions(text) if (p := pointer_to(steps)) in wanted}
+        return {
+            p: at
+            for steps, at in safe_yaml.yaml_positions(text)
+            if (p := pointer_to(steps)) in wanted
+        }
     except InvalidDocument:
         return {}
 
@@ -82,8 +98,12 @@ class _Lines:
 
 
 def _offsets(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Return each value's pointer and offset; tolerant: what follows from brackets alone, in text that need not be JSON."""
-    stack: list[tuple[str, int]] = []  # the pointer of each open container, and the next index, or -1 in an object
+    """Return each value's pointer and offset; tolerant: what follows from brackets alone, in text
+    that need not be JSON.
+    """
+    stack: list[
+        tuple[str, int]
+    ] = []  # the pointer of each open container, and the next index, or -1 in an object
     key: str | None = None
     text_of_key = ""
     expects_key = False

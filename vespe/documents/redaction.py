@@ -35,19 +35,22 @@ _SHORT_ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
     """Return a copy of `value` with `***` for each secret in its strings, keys included.
 
-    Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded text, to the last bit, each of them also
-    percent-encoded, and with the escapes of JSON or Python, twice over too; hex and base64 also across wrapped lines;
-    of a secret of several lines each line of 8 characters or more. A number that is exactly a secret becomes `***`.
-    A secret of fewer than 4 characters is found only as a whole word as it is: its encodings are in every other text.
-    A blank one is not looked for. Keys that become the same keep apart by a number. Redact before cutting: half a
-    secret is not found. Time is linear in the text for each secret.
+    Found are the secret itself, its hex, and its base64 wherever it stands in a longer encoded
+    text, to the last bit, each of them also percent-encoded, and with the escapes of JSON or
+    Python, twice over too; hex and base64 also across wrapped lines; of a secret of several lines
+    each line of 8 characters or more. A number that is exactly a secret becomes `***`. A secret of
+    fewer than 4 characters is found only as a whole word as it is: its encodings are in every other
+    text. A blank one is not looked for. Keys that become the same keep apart by a number. Redact
+    before cutting: half a secret is not found. Time is linear in the text for each secret.
     """
     sought = _Sought.of(secrets)
     return _redacted(value, sought) if sought.plain or sought.word else value
 
 
 class _Form(NamedTuple):
-    """A text to find, and what belongs to it where it is beside it: one of `lead` before, one of `trail` and its padding after."""
+    """A text to find, and what belongs to it where it is beside it: one of `lead` before, one of
+    `trail` and its padding after.
+    """
 
     text: str
     lead: str = ""
@@ -69,7 +72,9 @@ class _Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
-    """What to look for: texts as they are, encodings that programs wrap into lines, short whole words, numbers."""
+    """What to look for: texts as they are, encodings that programs wrap into lines, short whole
+    words, numbers.
+    """
 
     plain: frozenset["_Form"]
     encoded: frozenset["_Form"]
@@ -90,14 +95,18 @@ class _Sought:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """The secret, and its lines: a tool may give it back line by line, or without the newline that ends a file."""
+    """The secret, and its lines: a tool may give it back line by line, or without the newline that
+    ends a file.
+    """
     yield from (secret, secret.strip())
     lines = [line.strip() for line in secret.splitlines()]
     yield from (line for line in lines if len(line) >= _SHORTEST_LINE)
 
 
 def _bytes(secret: str) -> bytes:
-    """The bytes in the environment: a value that is no UTF-8 arrives with surrogates for its odd bytes."""
+    """The bytes in the environment: a value that is no UTF-8 arrives with surrogates for its odd
+    bytes.
+    """
     try:
         return secret.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -105,7 +114,9 @@ def _bytes(secret: str) -> bytes:
 
 
 def _plain_forms(secret: str) -> Iterator[str]:
-    """The secret, as output that is no UTF-8 is repaired, and as the bytes that percent escapes are read as."""
+    """The secret, as output that is no UTF-8 is repaired, and as the bytes that percent escapes are
+    read as.
+    """
     data = _bytes(secret)
     yield from (secret, data.decode("utf-8", "replace"))
     yield from (data.decode("latin-1"), data.decode("latin-1").replace(" ", "+"))
@@ -120,7 +131,8 @@ def _encoded_forms(data: bytes) -> Iterator[_Form]:
 def _base64_forms(data: bytes, before: int) -> Iterator[_Form]:
     """The secret in base64 after so many other bytes, in both alphabets.
 
-    The characters at both ends hold bits of what stands around the secret too; those between are its alone.
+    The characters at both ends hold bits of what stands around the secret too; those between are
+    its alone.
     """
     text = binascii.b2a_base64(bytes(before) + data, newline=False).decode("ascii")
     first, last = before * 8, (before + len(data)) * 8
@@ -140,7 +152,11 @@ def _redacted(value: JsonValue, sought: _Sought) -> JsonValue:
         return _redacted_object(value, sought)
     if isinstance(value, (list, tuple)):
         return [_redacted(item, sought) for item in value]
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and str(value) in sought.numbers:
+    if (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and str(value) in sought.numbers
+    ):
         return MASK
     return value
 
@@ -168,16 +184,26 @@ def _redacted_text(text: str, sought: _Sought) -> str:
 
 
 class _Reading:
-    """A text as its reader takes it: each unit of another text as what it means, one character or none."""
+    """A text as its reader takes it: each unit of another text as what it means, one character or
+    none.
+    """
 
-    def __init__(self, of: "_Reading | str", *, unit: re.Pattern[str] = _LINE_END, meaning: Callable[[_Match], str] | None = None) -> None:
+    def __init__(
+        self,
+        of: "_Reading | str",
+        *,
+        unit: re.Pattern[str] = _LINE_END,
+        meaning: Callable[[_Match], str] | None = None,
+    ) -> None:
         self.of, self.unit, self.meaning = of, unit, meaning or _nothing
         self.written: str = of if isinstance(of, str) else of.text
         self.text: str = unit.sub(self.meaning, self.written)
 
     @cached_property
     def units(self) -> tuple[list[int], list[int], list[int]]:
-        """Where each unit begins and ends in the text as read, and by how much what follows it has moved; rarely needed."""
+        """Where each unit begins and ends in the text as read, and by how much what follows it has
+        moved; rarely needed.
+        """
         begins: list[int] = []
         ends: list[int] = []
         shifts = [0]
@@ -199,7 +225,9 @@ class _Reading:
 
 
 def _readings(text: str) -> Iterator[_Reading]:
-    """The text with its percent escapes read, and with its backslash escapes read, once and again."""
+    """The text with its percent escapes read, and with its backslash escapes read, once and
+    again.
+    """
     if "%" in text:
         yield _Reading(text, unit=_PERCENT, meaning=_percent_meaning)
     reading: str | _Reading = text
@@ -229,7 +257,9 @@ def _escape_meaning(found: _Match) -> str:
 
 
 def _masked(text: str, spans: Iterable[_Span]) -> str:
-    """Put one mask for each group of overlapping places: an early one must not leave the rest of a later one."""
+    """Put one mask for each group of overlapping places: an early one must not leave the rest of a
+    later one.
+    """
     pieces: list[str] = []
     done = 0
     for start, end in sorted(spans):

@@ -11,8 +11,12 @@ from vespe.lazy import yaml
 from vespe.models import JsonValue
 
 
-def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
-    """Read one YAML document with the safe loader; aliases are refused, since nine lines of them can make 10^9 leaves."""
+def parse_yaml(
+    data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES
+) -> JsonValue:
+    """Read one YAML document with the safe loader; aliases are refused, since nine lines of them
+    can make 10^9 leaves.
+    """
     if len(data) > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=path)
     text = decode_utf8(data, path) if isinstance(data, bytes) else data
@@ -24,19 +28,29 @@ def parse_yaml(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error)
-        raise InvalidDocument(f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0) from None
+        raise InvalidDocument(
+            f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0
+        ) from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"is not YAML: {error}", path=path) from None
 
 
 def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], tuple[int, int]]]:
-    """Return the steps to each value of a YAML document with its line and column, from 1; raises as `parse_yaml` does."""
+    """Return the steps to each value of a YAML document with its line and column, from 1; raises as
+    `parse_yaml` does.
+    """
     text = decode_utf8(data, "") if isinstance(data, bytes) else data
     try:
         _refuse_yaml_bombs(text, "")
-        waiting: list[tuple[tuple[str | int, ...], Any]] = [((), yaml.compose(text, Loader=yaml.SafeLoader))]
+        waiting: list[tuple[tuple[str | int, ...], Any]] = [
+            ((), yaml.compose(text, Loader=yaml.SafeLoader))
+        ]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise error if isinstance(error, InvalidDocument) else InvalidDocument(f"is not YAML: {error}") from None
+        raise (
+            error
+            if isinstance(error, InvalidDocument)
+            else InvalidDocument(f"is not YAML: {error}")
+        ) from None
     while waiting:
         steps, node = waiting.pop()
         if node is None:
@@ -49,21 +63,31 @@ def yaml_positions(data: bytes | str) -> Iterator[tuple[tuple[str | int, ...], t
 
 
 def _refuse_yaml_bombs(text: str, path: str) -> None:
-    """Read the events one by one, so that what would take PyYAML minutes (it is quadratic in depth) ends at its 65th level."""
+    """Read the events one by one, so that what would take PyYAML minutes (it is quadratic in depth)
+    ends at its 65th level.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.AliasEvent):
-            raise InvalidDocument("uses a YAML alias, which Vespe does not read", path=path, line=line)
+            raise InvalidDocument(
+                "uses a YAML alias, which Vespe does not read", path=path, line=line
+            )
         if depth > defaults.MAX_JSON_DEPTH:
-            raise InvalidDocument(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line)
+            raise InvalidDocument(
+                f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line
+            )
 
 
 def parse_any_yaml(data: str, *, path: str = "") -> JsonValue:
-    """Read a stranger's YAML as data that JSON can say, by YAML 1.2's core schema: `no` is a text, `200:` a key that is one.
+    """Read a stranger's YAML as data that JSON can say, by YAML 1.2's core schema: `no` is a text,
+    `200:` a key that is one.
 
-    Of documents the first; of a key that comes twice the last; aliases and `<<` within bounds. Raises InvalidDocument.
+    Of documents the first; of a key that comes twice the last; aliases and `<<` within bounds.
+    Raises InvalidDocument.
     """
     builder = _Builder(path)
     try:
@@ -74,14 +98,22 @@ def parse_any_yaml(data: str, *, path: str = "") -> JsonValue:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error)
-        raise InvalidDocument(f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0) from None
+        raise InvalidDocument(
+            f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0
+        ) from None
     except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, InvalidDocument) else InvalidDocument(f"is not YAML: {error}", path=path) from None
+        raise (
+            error
+            if isinstance(error, InvalidDocument)
+            else InvalidDocument(f"is not YAML: {error}", path=path)
+        ) from None
     return builder.value
 
 
 class _Builder:
-    """Makes data of YAML's events, without the nodes between: so it is quick, and every bound is kept as it goes."""
+    """Makes data of YAML's events, without the nodes between: so it is quick, and every bound is
+    kept as it goes.
+    """
 
     def __init__(self, path: str) -> None:
         self.value: Any = None
@@ -94,12 +126,18 @@ class _Builder:
         """Take one event."""
         if isinstance(event, yaml.ScalarEvent):
             is_key = bool(self._open) and self._keys[-1] is _NO_KEY
-            value = event.value if is_key or event.style or event.tag == "tag:yaml.org,2002:str" else _plain(event.value)
+            value = (
+                event.value
+                if is_key or event.style or event.tag == "tag:yaml.org,2002:str"
+                else _plain(event.value)
+            )
             self._put(value, event.anchor, 1)
         elif isinstance(event, yaml.CollectionStartEvent):
             if len(self._open) >= MAX_FOREIGN_DEPTH:
                 line = event.start_mark.line + 1 if event.start_mark else 0
-                raise InvalidDocument(f"is nested deeper than {MAX_FOREIGN_DEPTH} levels", path=self._path, line=line)
+                raise InvalidDocument(
+                    f"is nested deeper than {MAX_FOREIGN_DEPTH} levels", path=self._path, line=line
+                )
             is_mapping = isinstance(event, yaml.MappingStartEvent)
             self._open.append(({} if is_mapping else [], event.anchor, self._count))
             self._keys.append(_NO_KEY if is_mapping else None)
@@ -112,12 +150,20 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         if event.anchor not in self._anchors:
-            raise InvalidDocument(f"uses the alias *{event.anchor} before its anchor", path=self._path, line=event.start_mark.line + 1)
+            raise InvalidDocument(
+                f"uses the alias *{event.anchor} before its anchor",
+                path=self._path,
+                line=event.start_mark.line + 1,
+            )
         value, size = self._anchors[event.anchor]
         self._added += size
         if self._added > _MAX_ALIASED:
             line = event.start_mark.line + 1
-            raise InvalidDocument(f"repeats more than {_MAX_ALIASED} values by its aliases", path=self._path, line=line)
+            raise InvalidDocument(
+                f"repeats more than {_MAX_ALIASED} values by its aliases",
+                path=self._path,
+                line=line,
+            )
         self._count += size
         self._put(value, None, 0)
 
@@ -132,7 +178,9 @@ class _Builder:
         if isinstance(holder, list):
             holder.append(value)
         elif self._keys[-1] is _NO_KEY:
-            self._keys[-1] = value if isinstance(value, str) else "" if value is None else str(value)[:200]
+            self._keys[-1] = (
+                value if isinstance(value, str) else "" if value is None else str(value)[:200]
+            )
         else:
             key, self._keys[-1] = self._keys[-1], _NO_KEY
             if key == "<<" and isinstance(value, (dict, list)):
@@ -151,7 +199,9 @@ _NO_KEY: Final = object()
 _MAX_ALIASED: Final = 300_000
 MAX_FOREIGN_DEPTH: Final = 150
 """How deep a stranger's document may be nested; what is made of it keeps to narrower bounds."""
-_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]{1,400}|(?P<float>(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?))")
+_NUMBER: Final = re.compile(
+    r"[-+]?(?:[0-9]{1,400}|(?P<float>(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?))"
+)
 _WORDS: Final = {"": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "True": True, "TRUE": True,
                  "false": False, "False": False, "FALSE": False}  # fmt: skip
 

@@ -15,16 +15,32 @@ from vespe.models import JsonObject, JsonValue
 
 
 def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
-    """Return `encoder.encode` as a function whose C part is made once, not for each value: that is half of a small value's cost.
+    """Return `encoder.encode` as a function whose C part is made once, not for each value: that is
+    half of a small value's cost.
 
-    Raises what the encoder raises: TypeError, ValueError (a value that holds itself too), RecursionError.
+    Raises what the encoder raises: TypeError, ValueError (a value that holds itself too),
+    RecursionError.
     """
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return encoder.encode
-    strings = json.encoder.encode_basestring_ascii if encoder.ensure_ascii else json.encoder.encode_basestring
+    strings = (
+        json.encoder.encode_basestring_ascii
+        if encoder.ensure_ascii
+        else json.encoder.encode_basestring
+    )
     key, item = encoder.key_separator, encoder.item_separator
-    chunks = make(None, encoder.default, strings, None, key, item, encoder.sort_keys, encoder.skipkeys, encoder.allow_nan)
+    chunks = make(
+        None,
+        encoder.default,
+        strings,
+        None,
+        key,
+        item,
+        encoder.sort_keys,
+        encoder.skipkeys,
+        encoder.allow_nan,
+    )
 
     def encode(value: Any) -> str:
         try:
@@ -37,14 +53,20 @@ def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 _MAX_INTEGER_DIGITS = 4300
 _BRACKET = pattern(r'"(?:[^"\\]|\\.)*"|[][{}]')
-_COMPACT = text_encoder(json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+_COMPACT = text_encoder(
+    json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+)
 _TOKEN = pattern(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]|[-+.\w]+')
 
 
-def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonValue:
-    """Read strict JSON (RFC 8259, and narrower): UTF-8, no BOM, no duplicate keys, NaN, infinities or lone surrogates.
+def parse_json(
+    data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES
+) -> JsonValue:
+    """Read strict JSON (RFC 8259, and narrower): UTF-8, no BOM, no duplicate keys, NaN, infinities
+    or lone surrogates.
 
-    `limit` is in bytes; at most 64 levels. Raises InvalidDocument with the line and column where they are known.
+    `limit` is in bytes; at most 64 levels. Raises InvalidDocument with the line and column where
+    they are known.
     """
     if len(data) > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=path)
@@ -52,20 +74,30 @@ def parse_json(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_F
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise InvalidDocument(f"is not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno) from None
+        raise InvalidDocument(
+            f"is not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno
+        ) from None
     except _Refusal as refusal:
-        raise InvalidDocument(str(refusal), path=path, line=_line_of(text, refusal.needle)) from None
+        raise InvalidDocument(
+            str(refusal), path=path, line=_line_of(text, refusal.needle)
+        ) from None
     except RecursionError:
         raise _too_deep(text, path) from None
-    if text.count("[") + text.count("{") > defaults.MAX_JSON_DEPTH and deeper_than(value, defaults.MAX_JSON_DEPTH):
+    if text.count("[") + text.count("{") > defaults.MAX_JSON_DEPTH and deeper_than(
+        value, defaults.MAX_JSON_DEPTH
+    ):
         raise _too_deep(text, path)
     if "\\u" in text or not isinstance(data, bytes):
         _refuse_surrogates(value, path)
     return value
 
 
-def parse_object(data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
-    """Read strict JSON whose root is an object; raises InvalidDocument where it is anything else."""
+def parse_object(
+    data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES
+) -> JsonObject:
+    """Read strict JSON whose root is an object; raises InvalidDocument where it is anything
+    else.
+    """
     value = parse_json(data, path=path, limit=limit)
     if not isinstance(value, dict):
         raise InvalidDocument(f"must hold a JSON object, not {_kind(value)}", path=path, line=1)
@@ -73,15 +105,19 @@ def parse_object(data: bytes | str, *, path: str = "", limit: int = defaults.MAX
 
 
 def dump_json(value: JsonValue) -> str:
-    """Write JSON for a file: two-space indent, no ASCII escapes, a final newline; a lone surrogate becomes U+FFFD.
+    """Write JSON for a file: two-space indent, no ASCII escapes, a final newline; a lone surrogate
+    becomes U+FFFD.
 
     Raises ValueError for NaN and infinities, TypeError for what JSON cannot say.
     """
-    return repair_surrogates(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return (
+        repair_surrogates(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    )
 
 
 def compact_json(value: JsonValue) -> str:
-    """Write JSON for a line or an argument: no spaces after separators, no ASCII escapes; a lone surrogate becomes U+FFFD.
+    """Write JSON for a line or an argument: no spaces after separators, no ASCII escapes; a lone
+    surrogate becomes U+FFFD.
 
     Raises as `dump_json` does.
     """
@@ -90,17 +126,27 @@ def compact_json(value: JsonValue) -> str:
 
 def repair_surrogates(text: str) -> str:
     """Return `text` with each lone surrogate, which UTF-8 cannot say, as U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogate(text) else text
+    return (
+        text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if _has_surrogate(text)
+        else text
+    )
 
 
-def read_object(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
+def read_object(
+    path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES
+) -> JsonObject:
     """Read a file that holds one strict JSON object."""
     name = os.fspath(path)
     return parse_object(read_bytes(name, limit=limit), path=name, limit=limit)
 
 
-def read_object_if_there(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> JsonObject:
-    """Read a file that holds one strict JSON object; an empty one stands for a file that does not exist."""
+def read_object_if_there(
+    path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES
+) -> JsonObject:
+    """Read a file that holds one strict JSON object; an empty one stands for a file that does not
+    exist.
+    """
     try:
         return read_object(path, limit=limit)
     except StorageError:
@@ -110,7 +156,9 @@ def read_object_if_there(path: str | os.PathLike[str], *, limit: int = defaults.
 
 
 class _Refusal(ValueError):
-    """JSON that parses and that Vespe refuses: for the token `needle`, or (None) for a key that comes twice."""
+    """JSON that parses and that Vespe refuses: for the token `needle`, or (None) for a key that
+    comes twice.
+    """
 
     def __init__(self, message: str, needle: str | None) -> None:
         super().__init__(message)
@@ -147,17 +195,23 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
+)
 
 
 def decode_utf8(data: bytes, path: str) -> str:
     if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidDocument("begins with a byte order mark; save it as UTF-8 without one", path=path, line=1)
+        raise InvalidDocument(
+            "begins with a byte order mark; save it as UTF-8 without one", path=path, line=1
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidDocument(f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line) from None
+        raise InvalidDocument(
+            f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line
+        ) from None
 
 
 def _too_deep(text: str, path: str) -> InvalidDocument:
@@ -167,13 +221,17 @@ def _too_deep(text: str, path: str) -> InvalidDocument:
         if depth > defaults.MAX_JSON_DEPTH:
             line = text.count("\n", 0, token.start()) + 1
             break
-    return InvalidDocument(f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line)
+    return InvalidDocument(
+        f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line
+    )
 
 
 def _refuse_surrogates(value: JsonValue, path: str) -> None:
     for pointer, text in _texts(value, ""):
         if _has_surrogate(text):
-            raise InvalidDocument("holds a lone surrogate, which UTF-8 cannot say", path=path, pointer=pointer)
+            raise InvalidDocument(
+                "holds a lone surrogate, which UTF-8 cannot say", path=path, pointer=pointer
+            )
 
 
 def _texts(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
@@ -197,7 +255,9 @@ def _has_surrogate(text: str) -> bool:
 
 
 def _line_of(text: str, needle: str | None) -> int:
-    """Return the line of the number or constant `needle`, or (None) of the first key that its object has already."""
+    """Return the line of the number or constant `needle`, or (None) of the first key that its
+    object has already.
+    """
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         word = token[0]

@@ -1,4 +1,6 @@
-"""Setting and removing one table of a TOML file, whose comments and layout stay. The owner of tomlkit."""
+"""Setting and removing one table of a TOML file, whose comments and layout stay. The owner of
+tomlkit.
+"""
 
 import json
 import re
@@ -22,11 +24,16 @@ def read_toml(text: str, *, path: str = "") -> JsonObject:
         place = _PLACE.search(str(error))
         line, column = (int(place[1]), int(place[2])) if place else (0, 0)
         reason = _PLACE.sub("", str(error)).strip()
-        raise InvalidDocument(f"is not TOML: {reason}", path=path, line=line, column=column) from None
+        raise InvalidDocument(
+            f"is not TOML: {reason}", path=path, line=line, column=column
+        ) from None
 
 
-def with_table(text: str, above: str, name: str, *, values: Mapping[str, str | list[str]], path: str = "") -> str:
-    """Return `text` with the table `[above.name]` holding `values`; its other keys stay, a new table comes last.
+def with_table(
+    text: str, above: str, name: str, *, values: Mapping[str, str | list[str]], path: str = ""
+) -> str:
+    """Return `text` with the table `[above.name]` holding `values`; its other keys stay, a new
+    table comes last.
 
     Raises InvalidDocument for what is no TOML, or holds something else than tables there.
     """
@@ -37,7 +44,9 @@ def with_table(text: str, above: str, name: str, *, values: Mapping[str, str | l
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
     made = _appended(text, f"{_key(above)}.{_key(name)}", values, newline)
-    if name in tables or _meaning(made) != wanted:  # it is there already, or the others are in one line
+    if (
+        name in tables or _meaning(made) != wanted
+    ):  # it is there already, or the others are in one line
         document: Any = tomlkit.parse(text.removeprefix(_BOM))
         document[above].setdefault(name, tomlkit.inline_table()).update(values)
         made = _BOM[: text.startswith(_BOM)] + re.sub(r"\r?\n", newline, tomlkit.dumps(document))
@@ -45,7 +54,9 @@ def with_table(text: str, above: str, name: str, *, values: Mapping[str, str | l
 
 
 def without_table(text: str, above: str, name: str, *, path: str = "") -> str:
-    """Return `text` without the table `[above.name]` and those beneath it; the same text where there is none. Raises as `with_table`."""
+    """Return `text` without the table `[above.name]` and those beneath it; the same text where
+    there is none. Raises as `with_table`.
+    """
     before = read_toml(text, path=path)
     tables = _tables(before, above, path=path)
     if name not in tables:
@@ -63,21 +74,31 @@ def without_table(text: str, above: str, name: str, *, path: str = "") -> str:
 def _tables(document: JsonObject, above: str, *, path: str) -> dict[str, Any]:
     found = document.get(above, {})
     if not isinstance(found, dict) or not all(isinstance(table, dict) for table in found.values()):
-        raise InvalidDocument(f"holds something else than tables in `{above}`", path=path, hint="edit it by hand")
+        raise InvalidDocument(
+            f"holds something else than tables in `{above}`", path=path, hint="edit it by hand"
+        )
     return found
 
 
 def _appended(text: str, header: str, values: Mapping[str, str | list[str]], newline: str) -> str:
     gap = "" if not text.strip(f"{_BOM} \t\r\n") or text.endswith(newline * 2) else newline
     end = "" if not text or text.endswith("\n") else newline
-    lines = (f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items())
+    lines = (
+        f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}{newline}"
+        for key, value in values.items()
+    )
     return f"{text}{end}{gap}[{header}]{newline}{''.join(lines)}"
 
 
 def _with_what_follows(text: str, made: str) -> str:
-    """Put back the comments after a table, which tomlkit takes for a part of it; of two blank lines that meet, one goes."""
+    """Put back the comments after a table, which tomlkit takes for a part of it; of two blank lines
+    that meet, one goes.
+    """
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", one) for one in (text, made))
-    start = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), min(len(before), len(after)))
+    start = next(
+        (at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new),
+        min(len(before), len(after)),
+    )
     end = len(before) - len(after) + start
     if before[end:] != after[start:]:
         return made
@@ -98,7 +119,9 @@ def _meaning(text: str) -> JsonObject | None:
 def _checked(made: str, wanted: JsonObject, *, path: str) -> str:
     """Read what was made: where it does not say exactly what it should, the file is left alone."""
     if _meaning(made) != wanted:
-        raise InvalidDocument("is written in a form that cannot be edited here", path=path, hint="edit it by hand")
+        raise InvalidDocument(
+            "is written in a form that cannot be edited here", path=path, hint="edit it by hand"
+        )
     return made
 
 

@@ -1,4 +1,6 @@
-"""One file read, and written whole: bounded reading, atomic durable writing, and one lock for each directory."""
+"""One file read, and written whole: bounded reading, atomic durable writing, and one lock for each
+directory.
+"""
 
 import contextlib
 import errno
@@ -21,7 +23,9 @@ _held: Final = threading.local()
 
 @contextlib.contextmanager
 def translated(action: str, path: str) -> Iterator[None]:
-    """Turn what the operating system refuses into a StorageError that says what could not be done, and with which path."""
+    """Turn what the operating system refuses into a StorageError that says what could not be done,
+    and with which path.
+    """
     try:
         yield
     except VespeError:  # a Refused is a PermissionError
@@ -31,17 +35,21 @@ def translated(action: str, path: str) -> Iterator[None]:
 
 
 def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_BYTES) -> bytes:
-    """Read a regular file of at most `limit` bytes without ever blocking or following a link at its last component.
+    """Read a regular file of at most `limit` bytes without ever blocking or following a link at its
+    last component.
 
-    Raises InvalidDocument for what is no regular file (a FIFO, a device, a link) or too large, StorageError for
-    what the operating system refuses; FileNotFoundError's errno is kept in `details`.
+    Raises InvalidDocument for what is no regular file (a FIFO, a device, a link) or too large,
+    StorageError for what the operating system refuses; FileNotFoundError's errno is kept in
+    `details`.
     """
     name = os.fspath(path)
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise InvalidDocument("is a symbolic link, which Vespe does not follow", path=name) from None
+            raise InvalidDocument(
+                "is a symbolic link, which Vespe does not follow", path=name
+            ) from None
         if error.errno in (errno.ENXIO, errno.EOPNOTSUPP):
             raise InvalidDocument("is not a regular file", path=name) from None
         raise StorageError("read", name, error) from error
@@ -52,11 +60,14 @@ def read_bytes(path: str | os.PathLike[str], *, limit: int = defaults.MAX_FILE_B
         os.close(descriptor)
 
 
-def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True) -> None:
+def write_atomic(
+    path: str | os.PathLike[str], data: bytes | str, *, mode: int = 0o644, durable: bool = True
+) -> None:
     """Replace `path` in one step: a private file beside it, fsync, rename, fsync of the directory.
 
-    At every instant the file is wholly old or wholly new. `durable=False` leaves the fsyncs out (caches). Raises
-    StorageError and leaves nothing behind; NotDurable where the file is new, but the disk did not confirm the rename.
+    At every instant the file is wholly old or wholly new. `durable=False` leaves the fsyncs out
+    (caches). Raises StorageError and leaves nothing behind; NotDurable where the file is new, but
+    the disk did not confirm the rename.
     """
     name = os.fspath(path)
     content = data.encode("utf-8") if isinstance(data, str) else data
@@ -77,7 +88,8 @@ def write_atomic(path: str | os.PathLike[str], data: bytes | str, *, mode: int =
 
 
 def sweep_beside(path: str | os.PathLike[str]) -> None:
-    """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller holds the lock of its directory.
+    """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller
+    holds the lock of its directory.
 
     What cannot be removed stays, and is tried again the next time.
     """
@@ -91,9 +103,11 @@ def sweep_beside(path: str | os.PathLike[str]) -> None:
 
 
 def private_directory(path: str, *, mode: int = 0o700) -> None:
-    """Make a directory and those above it that are missing, each with at most this mode; raises StorageError.
+    """Make a directory and those above it that are missing, each with at most this mode; raises
+    StorageError.
 
-    `os.makedirs` gives its mode to the last one alone, and the others are the umask's: with 002 a whole group writes there.
+    `os.makedirs` gives its mode to the last one alone, and the others are the umask's: with 002 a
+    whole group writes there.
     """
     missing, above = [], path
     while above and not os.path.isdir(above):
@@ -109,7 +123,8 @@ def private_directory(path: str, *, mode: int = 0o700) -> None:
 
 
 def rename_durably(source: str, target: str) -> None:
-    """Rename to what does not exist, and flush the directory of `target`; where that fails, the rename is undone.
+    """Rename to what does not exist, and flush the directory of `target`; where that fails, the
+    rename is undone.
 
     Raises OSError, and NotDurable where it could not be undone.
     """
@@ -135,11 +150,14 @@ def sync_directory(path: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S, reentrant: bool = True) -> Iterator[None]:
+def locked(
+    directory: str, *, timeout_s: float = defaults.LOCK_TIMEOUT_S, reentrant: bool = True
+) -> Iterator[None]:
     """Hold the exclusive lock of a directory; the kernel lets go of it when its holder dies.
 
-    Where `reentrant`, a thread that holds it already gets it again: what changes several files takes all locks before the first change.
-    Raises StorageError when another process holds it for `timeout_s` seconds, or the directory cannot be opened, or is none.
+    Where `reentrant`, a thread that holds it already gets it again: what changes several files
+    takes all locks before the first change. Raises StorageError when another process holds it for
+    `timeout_s` seconds, or the directory cannot be opened, or is none.
     """
     with translated("lock", directory):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -168,7 +186,11 @@ def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
             if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
                 raise StorageError("lock", directory, error) from error
         if time.monotonic() > deadline:
-            raise StorageError("lock", directory, OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"))
+            raise StorageError(
+                "lock",
+                directory,
+                OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"),
+            )
         with interruptible():
             time.sleep(0.01)
 
@@ -181,7 +203,9 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def _write_new(path: str, content: bytes, mode: int, durable: bool) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    descriptor = os.open(
+        path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
+    )
     try:
         write_all(descriptor, content)
         if durable:

@@ -1,4 +1,6 @@
-"""Files beneath one directory and nowhere else: every step is opened from the one before it, and no link is followed."""
+"""Files beneath one directory and nowhere else: every step is opened from the one before it, and no
+link is followed.
+"""
 
 import contextlib
 import errno
@@ -24,7 +26,9 @@ KEPT: Final = "is one that your configuration (`files.never_read`) keeps from to
 
 
 class PathRefused(InvalidArguments):
-    """A path that leads, or could lead, out of the directory, or to what is no regular file; `path` is as it was given."""
+    """A path that leads, or could lead, out of the directory, or to what is no regular file; `path`
+    is as it was given.
+    """
 
     def __init__(self, path: str, reason: str) -> None:
         hint = "give a path beneath the directory, such as notes/today.md"
@@ -33,9 +37,11 @@ class PathRefused(InvalidArguments):
 
 
 class Entry(NamedTuple):
-    """One name in a directory: its path from the root, `file`, `directory`, `link` or `other`, and its size in bytes.
+    """One name in a directory: its path from the root, `file`, `directory`, `link` or `other`, and
+    its size in bytes.
 
-    `problem` says why a directory could not be gone into. What is not UTF-8 in a name stands as U+FFFD.
+    `problem` says why a directory could not be gone into. What is not UTF-8 in a name stands as
+    U+FFFD.
     """
 
     path: str
@@ -45,7 +51,9 @@ class Entry(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a write did: the file's size in bytes, whether it is new, and how many places were replaced in it."""
+    """What a write did: the file's size in bytes, whether it is new, and how many places were
+    replaced in it.
+    """
 
     size: int
     created: bool
@@ -55,13 +63,14 @@ class Written(NamedTuple):
 class Directory:
     """A directory, and the files beneath it by relative path; a context manager that holds it open.
 
-    Paths use `/`. Refused, with PathRefused: absolute paths, `..`, `~`, backslashes, NUL, more than 64 levels, a symbolic
-    link at any step (one that points inside too: only so can nobody swap it in between), and whatever is no regular
-    file. Every step is opened relative to the descriptor of the one before it, so that a directory that is replaced by a
-    link in the middle of an operation cannot lead out. What the operating system refuses is a StorageError.
+    Paths use `/`. Refused, with PathRefused: absolute paths, `..`, `~`, backslashes, NUL, more than
+    64 levels, a symbolic link at any step (one that points inside too: only so can nobody swap it
+    in between), and whatever is no regular file. Every step is opened relative to the descriptor of
+    the one before it, so that a directory that is replaced by a link in the middle of an operation
+    cannot lead out. What the operating system refuses is a StorageError.
 
-    Refused too: a write of what other programs execute (see `confined_rules`), and a reading of what the user's own `rules`
-    keep from tools; by default the rules that this process was given.
+    Refused too: a write of what other programs execute (see `confined_rules`), and a reading of
+    what the user's own `rules` keep from tools; by default the rules that this process was given.
     """
 
     def __init__(self, root: str | os.PathLike[str], *, rules: Rules | None = None) -> None:
@@ -84,18 +93,28 @@ class Directory:
             os.close(descriptor)
 
     def kind(self, path: str) -> str | None:
-        """Say what is at `path`: `file`, `directory`, `link`, `other`, or None where there is nothing."""
+        """Say what is at `path`: `file`, `directory`, `link`, `other`, or None where there is
+        nothing.
+        """
         parts = _parts(path)
         if not parts:
             return "directory"
-        with _translated("look at", path), contextlib.suppress(FileNotFoundError), self._parent("/".join(parts)) as (parent, name):
+        with (
+            _translated("look at", path),
+            contextlib.suppress(FileNotFoundError),
+            self._parent("/".join(parts)) as (parent, name),
+        ):
             return _kind(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
         return None
 
     def check_writable(self, path: str) -> bool:
         """Say whether there is a file at `path`; raises PathRefused where a write of it would."""
         self._refuse_protected(path)
-        with _translated("write", path), contextlib.suppress(FileNotFoundError), self._parent(path) as (parent, name):
+        with (
+            _translated("write", path),
+            contextlib.suppress(FileNotFoundError),
+            self._parent(path) as (parent, name),
+        ):
             mode = _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
             return _require_write_bit(mode, path)
         return False
@@ -107,7 +126,9 @@ class Directory:
             return _read(parent, name, path=path, limit=limit)
 
     def read_text(self, path: str, *, limit: int = defaults.LARGER_CAP_BYTES) -> str:
-        """Read a file of UTF-8 text, line ends as they are; raises InvalidDocument for what is no such text."""
+        """Read a file of UTF-8 text, line ends as they are; raises InvalidDocument for what is no
+        such text.
+        """
         return _decoded(self.read_bytes(path, limit=limit), path)
 
     def write_text(self, path: str, text: str) -> Written:
@@ -115,16 +136,18 @@ class Directory:
         return self.write_bytes(path, text.encode("utf-8"))
 
     def write_bytes(self, path: str, data: bytes) -> Written:
-        """Put `data` in the file, making its directories; at every instant the file is wholly old or wholly new.
+        """Put `data` in the file, making its directories; at every instant the file is wholly old
+        or wholly new.
 
-        An existing file keeps its permission bits, and is refused where they make it read-only; other names of the same
-        file (hard links) keep the old bytes.
+        An existing file keeps its permission bits, and is refused where they make it read-only;
+        other names of the same file (hard links) keep the old bytes.
         """
         with _translated("write", path), self._writable(path, create=True) as (parent, name):
             return _replace_file(parent, name, path=path, data=data)
 
     def replace_text(self, path: str, old: str, new: str, *, replace_all: bool = False) -> Written:
-        """Replace `old`, which must be there exactly once unless `replace_all`, with `new`; raises InvalidArguments else.
+        """Replace `old`, which must be there exactly once unless `replace_all`, with `new`; raises
+        InvalidArguments else.
 
         Writers that go through this class wait for each other, so that no replacement is lost.
         """
@@ -132,7 +155,9 @@ class Directory:
         with _translated("edit", path), self._writable(path) as (parent, name):
             text = _decoded(_read(parent, name, path=path, limit=defaults.LARGER_CAP_BYTES), path)
             changed, count = replaced(text, old, new, replace_all=replace_all, path=path)
-            return _replace_file(parent, name, path=path, data=changed.encode("utf-8"))._replace(replacements=count)
+            return _replace_file(parent, name, path=path, data=changed.encode("utf-8"))._replace(
+                replacements=count
+            )
 
     def remove(self, path: str) -> None:
         """Remove a regular file."""
@@ -145,9 +170,11 @@ class Directory:
         return list(self._entries(path, deep=False))
 
     def walk(self, path: str = ".") -> Iterator[Entry]:
-        """Return everything beneath a directory, each directory before what is in it, sorted, without what is in `.git`.
+        """Return everything beneath a directory, each directory before what is in it, sorted,
+        without what is in `.git`.
 
-        Links are given and never followed; a directory that cannot be gone into is given with its `problem`.
+        Links are given and never followed; a directory that cannot be gone into is given with its
+        `problem`.
         """
         return self._entries(path, deep=True)
 
@@ -156,7 +183,11 @@ class Directory:
         with _translated("list", path):
             descriptor = self._descend(parts, path)
         try:
-            yield from _walk(descriptor, "".join(f"{part}/" for part in parts), depth=MAX_DEPTH - len(parts) if deep else None)
+            yield from _walk(
+                descriptor,
+                "".join(f"{part}/" for part in parts),
+                depth=MAX_DEPTH - len(parts) if deep else None,
+            )
         finally:
             os.close(descriptor)
 
@@ -180,7 +211,9 @@ class Directory:
             yield parent, name
 
     def _refuse_protected(self, path: str) -> None:
-        if why := self._rules.why_not_written(_parts(path), lambda at: self.kind(at) is not None, root=self._real):
+        if why := self._rules.why_not_written(
+            _parts(path), lambda at: self.kind(at) is not None, root=self._real
+        ):
             raise PathRefused(path, why)
 
     @property
@@ -189,7 +222,9 @@ class Directory:
         return bool(self._rules.never_read)
 
     def is_secret(self, path: str) -> bool:
-        """Whether the user keeps a path from tools; the path may lead out of the directory, as one of its repository may."""
+        """Whether the user keeps a path from tools; the path may lead out of the directory, as one
+        of its repository may.
+        """
         return self._rules.is_kept_secret(path.split("/"), root=self._real)
 
     def refuse_secret(self, path: str) -> None:
@@ -208,19 +243,30 @@ class Directory:
                 os.close(descriptor)
 
 
-def replaced(text: str, old: str, new: str, *, replace_all: bool = False, path: str = "the text") -> tuple[str, int]:
+def replaced(
+    text: str, old: str, new: str, *, replace_all: bool = False, path: str = "the text"
+) -> tuple[str, int]:
     """Return `text` with `old` replaced by `new`, and in how many places.
 
-    Raises InvalidArguments where `old` is empty or not there, or there more than once without `replace_all`.
+    Raises InvalidArguments where `old` is empty or not there, or there more than once without
+    `replace_all`.
     """
     count = text.count(old) if old else 0
     if not old:
         raise InvalidArguments("the text to replace is empty: give the exact text that is to go")
     if not count:
-        ends = "; its lines end in CR LF, and those of the text to replace in LF" if "\r\n" in text and "\n" in old else ""
-        raise InvalidArguments(f"{path} does not contain the text to replace{ends}: read it again and copy it exactly")
+        ends = (
+            "; its lines end in CR LF, and those of the text to replace in LF"
+            if "\r\n" in text and "\n" in old
+            else ""
+        )
+        raise InvalidArguments(
+            f"{path} does not contain the text to replace{ends}: read it again and copy it exactly"
+        )
     if count > 1 and not replace_all:
-        raise InvalidArguments(f"{path} contains the text to replace {count} times: give more of its surroundings, or set replace_all")
+        raise InvalidArguments(
+            f"{path} contains the text to replace {count} times: give more of its surroundings, or set replace_all"
+        )
     return text.replace(old, new), count
 
 
@@ -267,7 +313,10 @@ def _open_directory(parent: int, name: str, *, path: str, create: bool = False) 
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         is_link = stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-        raise PathRefused(path, f"goes through {name}, which is " + ("a symbolic link" if is_link else "no directory")) from None
+        raise PathRefused(
+            path,
+            f"goes through {name}, which is " + ("a symbolic link" if is_link else "no directory"),
+        ) from None
 
 
 def _kind(mode: int) -> str:
@@ -281,7 +330,9 @@ def _kind(mode: int) -> str:
 def _require_regular(status: os.stat_result, path: str) -> int:
     kind = _kind(status.st_mode)
     if kind != "file":
-        what = {"directory": "a directory", "link": "a symbolic link, and no link is followed"}.get(kind, "a pipe, socket or device")
+        what = {"directory": "a directory", "link": "a symbolic link, and no link is followed"}.get(
+            kind, "a pipe, socket or device"
+        )
         raise PathRefused(path, f"is {what}")
     return stat.S_IMODE(status.st_mode) & 0o777
 
@@ -293,7 +344,9 @@ def _require_write_bit(mode: int, path: str) -> bool:
 
 
 def _read(parent: int, name: str, *, path: str, limit: int) -> bytes:
-    _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)  # before opening, which some devices notice
+    _require_regular(
+        os.stat(name, dir_fd=parent, follow_symlinks=False), path
+    )  # before opening, which some devices notice
     descriptor = os.open(name, _READ, dir_fd=parent)
     try:
         _require_regular(os.fstat(descriptor), path)
@@ -313,7 +366,9 @@ def _decoded(data: bytes, path: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidDocument(f"is not UTF-8 text: byte 0x{data[error.start]:02x}", path=path, line=line) from None
+        raise InvalidDocument(
+            f"is not UTF-8 text: byte 0x{data[error.start]:02x}", path=path, line=line
+        ) from None
 
 
 def _replace_file(parent: int, name: str, *, path: str, data: bytes) -> Written:

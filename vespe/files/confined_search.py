@@ -15,7 +15,9 @@ from vespe.errors import InvalidArguments, UsageError, VespeError
 from vespe.files.confined import Directory, Entry
 
 PATTERN_SECONDS: Final = 5.0
-"""How long a regular expression may take over all files; Python's engine can need longer than the universe."""
+"""How long a regular expression may take over all files; Python's engine can need longer than the
+universe.
+"""
 MAX_SEARCHED_BYTES: Final = 2 * 1024 * 1024
 """Larger files are skipped, and counted."""
 MAX_SHOWN: Final = 400
@@ -26,11 +28,15 @@ Finder = Callable[[str], int | None]
 
 
 class _TooSlow(Exception):
-    """The pattern's time is up; no VespeError, so that nothing on the way takes it for a file that cannot be read."""
+    """The pattern's time is up; no VespeError, so that nothing on the way takes it for a file that
+    cannot be read.
+    """
 
 
 class Query(NamedTuple):
-    """What to look for: a literal text, or a regular expression of Python's `re` where `regex`; in files named like `files`."""
+    """What to look for: a literal text, or a regular expression of Python's `re` where `regex`; in
+    files named like `files`.
+    """
 
     text: str
     regex: bool = False
@@ -39,7 +45,9 @@ class Query(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One line that matches: its file, its number from 1, and its text, around the match where it is long."""
+    """One line that matches: its file, its number from 1, and its text, around the match where it
+    is long.
+    """
 
     path: str
     line: int
@@ -47,7 +55,9 @@ class Match(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search found; `skipped` files are binary, too large or unreadable, `truncated` says that there is more."""
+    """What a search found; `skipped` files are binary, too large or unreadable, `truncated` says
+    that there is more.
+    """
 
     matches: list[Match]
     searched: int
@@ -56,14 +66,18 @@ class Found(NamedTuple):
 
 
 def search(directory: Directory, query: Query, *, path: str = ".", limit: int = 100) -> Found:
-    """Find the lines that match, in a file or in all files beneath a directory, in the order of their paths.
+    """Find the lines that match, in a file or in all files beneath a directory, in the order of
+    their paths.
 
-    Raises InvalidArguments for a pattern that is none or takes longer than PATTERN_SECONDS, PathRefused as Directory does.
-    A regular expression sees the first 10,000 characters of a line, and only the main thread can bound its time: in
-    another one it is a UsageError.
+    Raises InvalidArguments for a pattern that is none or takes longer than PATTERN_SECONDS,
+    PathRefused as Directory does. A regular expression sees the first 10,000 characters of a line,
+    and only the main thread can bound its time: in another one it is a UsageError.
     """
     if not query.text or "\n" in query.text:
-        raise InvalidArguments("the text to search for " + ("spans several lines: give one of them" if query.text else "is empty"))
+        raise InvalidArguments(
+            "the text to search for "
+            + ("spans several lines: give one of them" if query.text else "is empty")
+        )
     if not query.regex:
         return _search(directory, _literal(query), query.files, path=path, limit=limit)
     try:
@@ -95,7 +109,9 @@ def _candidates(directory: Directory, path: str, files: str) -> Iterator[Entry]:
         yield Entry(path=path, kind="file", size=0)
         return
     for entry in directory.walk(path):
-        if entry.problem or (entry.kind == "file" and fnmatch.fnmatchcase(entry.path.rpartition("/")[2], files)):
+        if entry.problem or (
+            entry.kind == "file" and fnmatch.fnmatchcase(entry.path.rpartition("/")[2], files)
+        ):
             yield entry
 
 
@@ -137,7 +153,9 @@ def _literal(query: Query) -> Finder:
 
 def _pattern(query: Query) -> Finder:
     if len(query.text) > defaults.MAX_PATTERN_LENGTH:
-        raise InvalidArguments(f"the regular expression is longer than {defaults.MAX_PATTERN_LENGTH} characters")
+        raise InvalidArguments(
+            f"the regular expression is longer than {defaults.MAX_PATTERN_LENGTH} characters"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -154,7 +172,9 @@ def _pattern(query: Query) -> Finder:
 
 @contextlib.contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Interrupt the main thread: the engine looks for signals while it backtracks, and a thread could not stop it."""
+    """Interrupt the main thread: the engine looks for signals while it backtracks, and a thread
+    could not stop it.
+    """
     if threading.current_thread() is not threading.main_thread():
         raise UsageError("a regular expression can be searched for in the main thread only")
 

@@ -10,7 +10,8 @@ from vespe.records import dataclass
 if TYPE_CHECKING:
     from hashlib import sha256 as sha256
 else:
-    # Python's own: `hashlib` loads OpenSSL, which takes 3 ms, and is the faster one only for what is large.
+    # Python's own: `hashlib` loads OpenSSL, which takes 3 ms, and is the faster one only for what
+    # is large.
     try:
         from _sha2 import sha256
     except ImportError:
@@ -21,12 +22,15 @@ else:
 
 SCHEME: Final = "v1:"
 _SOURCES: Final = (".py", ".json", ".md")
-"""Files whose readers take both line ends for the same: Python, JSON and people. A shell and most of what reads data do not."""
+"""Files whose readers take both line ends for the same: Python, JSON and people. A shell and most
+of what reads data do not.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """What the digest says of one file: the SHA-256 (hex) of its normalised bytes, and whether its owner may execute it.
+    """What the digest says of one file: the SHA-256 (hex) of its normalised bytes, and whether its
+    owner may execute it.
 
     The owner's bit is all that git keeps of a mode.
     """
@@ -37,7 +41,9 @@ class File:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """The files of a tree by their path in it, with `/`; `odd` says of every other path why nobody can vouch for it."""
+    """The files of a tree by their path in it, with `/`; `odd` says of every other path why nobody
+    can vouch for it.
+    """
 
     files: Mapping[str, File] = field(default_factory=dict)
     odd: Mapping[str, str] = field(default_factory=dict)
@@ -49,13 +55,18 @@ class Tree:
 
 
 def digest_of(files: Mapping[str, File]) -> str:
-    """Compute the digest of files: `v1:` and the SHA-256 over the sorted lines `path NUL x-or-dash NUL sha256 LF`."""
+    """Compute the digest of files: `v1:` and the SHA-256 over the sorted lines
+    `path NUL x-or-dash NUL sha256 LF`.
+    """
     return SCHEME + hashlib.sha256(manifest_of(files)).hexdigest()
 
 
 def manifest_of(files: Mapping[str, File]) -> bytes:
     """Return the lines that the digest of files is the SHA-256 of."""
-    lines = (f"{path}\0{'x' if files[path].executable else '-'}\0{files[path].sha256}\n" for path in sorted(files))
+    lines = (
+        f"{path}\0{'x' if files[path].executable else '-'}\0{files[path].sha256}\n"
+        for path in sorted(files)
+    )
     return "".join(lines).encode("utf-8")
 
 
@@ -65,11 +76,13 @@ def keeps_line_ends(path: str, *, executable: bool) -> bool:
 
 
 class TextDigest:
-    """SHA-256 of a stream in which CRLF counts as LF, where every one of its line ends is a CRLF; else of the bytes as they are.
+    """SHA-256 of a stream in which CRLF counts as LF, where every one of its line ends is a CRLF;
+    else of the bytes as they are.
 
-    That is what git does to text on a checkout with other line ends, so that such a checkout is the same project. One CR more is
-    a change, which can send a shell another way. So is any where they count (`exact`, see `keeps_line_ends`), and in what
-    begins with `#!`; what holds a NUL is not text.
+    That is what git does to text on a checkout with other line ends, so that such a checkout is the
+    same project. One CR more is a change, which can send a shell another way. So is any where they
+    count (`exact`, see `keeps_line_ends`), and in what begins with `#!`; what holds a NUL is not
+    text.
     """
 
     def __init__(self, *, exact: bool = False) -> None:
@@ -101,9 +114,16 @@ class TextDigest:
 
 
 def changes(old: Mapping[str, File], new: Tree, *, prefix: str = "") -> tuple[str, ...]:
-    """Say in words what differs: changed, added, removed, renamed and re-moded files, and what became odd."""
-    said = [f"{prefix}{path} is {why}" if path else f"{prefix.rstrip('/')} is {why}" for path, why in sorted(new.odd.items())]
-    removed = {path: file for path, file in old.items() if path not in new.files and path not in new.odd}
+    """Say in words what differs: changed, added, removed, renamed and re-moded files, and what
+    became odd.
+    """
+    said = [
+        f"{prefix}{path} is {why}" if path else f"{prefix.rstrip('/')} is {why}"
+        for path, why in sorted(new.odd.items())
+    ]
+    removed = {
+        path: file for path, file in old.items() if path not in new.files and path not in new.odd
+    }
     added = {path: file for path, file in new.files.items() if path not in old}
     for before, after in _renames(removed, added):
         said.append(f"renamed {prefix}{before} -> {prefix}{after}")
@@ -118,7 +138,9 @@ def changes(old: Mapping[str, File], new: Tree, *, prefix: str = "") -> tuple[st
 def _difference(path: str, old: File, new: File) -> list[str]:
     said = [f"changed {path}"] if old.sha256 != new.sha256 else []
     if old.executable != new.executable:
-        said.append(f"mode of {path}: {'may now be executed' if new.executable else 'may no longer be executed'}")
+        said.append(
+            f"mode of {path}: {'may now be executed' if new.executable else 'may no longer be executed'}"
+        )
     return said
 
 
@@ -126,4 +148,6 @@ def _renames(removed: Mapping[str, File], added: Mapping[str, File]) -> list[tup
     places: dict[File, list[str]] = {}
     for path in sorted(added, reverse=True):
         places.setdefault(added[path], []).append(path)
-    return [(path, places[removed[path]].pop()) for path in sorted(removed) if places.get(removed[path])]
+    return [
+        (path, places[removed[path]].pop()) for path in sorted(removed) if places.get(removed[path])
+    ]

@@ -9,7 +9,8 @@ DIRECTORY: Final = 0o040000
 
 
 class TreeEntry(NamedTuple):
-    """One entry of a kit: its path in the kit (with `/`), its mode as git writes it, its size in bytes.
+    """One entry of a kit: its path in the kit (with `/`), its mode as git writes it, its size in
+    bytes.
 
     `key` is what its reader knows it by: a blob's id, a member's name. A directory has size 0.
     """
@@ -26,4 +27,6 @@ class TreeEntry(NamedTuple):
 
 
 Read: TypeAlias = Callable[[Sequence[TreeEntry]], Iterator[tuple[TreeEntry, bytes]]]
-"""Gives the bytes of files, in the order asked for; raises where they are not what the listing said."""
+"""Gives the bytes of files, in the order asked for; raises where they are not what the listing
+said.
+"""

@@ -1,4 +1,6 @@
-"""Which directory it is, however it is called: the identity that an approval of a place is bound to."""
+"""Which directory it is, however it is called: the identity that an approval of a place is bound
+to.
+"""
 
 import fcntl
 import os
@@ -17,13 +19,15 @@ _STATX_BYTES: Final = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Which directory it is, however it is called: strong where its inode also tells its generation or its birth.
+    """Which directory it is, however it is called: strong where its inode also tells its generation
+    or its birth.
 
-    Inode numbers come back within a second on ext4: a directory that is deleted and cloned again at the same path has the same
-    device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or its time of birth (macOS; Linux: overlay, tmpfs) differs.
-    Elsewhere (some network file systems) the path must match too, and a reused inode is the residual risk. `device` is the id of
-    the file system (`f_fsid`, which outlasts a restart), or the device's number where it has none; `owner` is the user's number:
-    who owns a directory can set its generation (FS_IOC_SETVERSION).
+    Inode numbers come back within a second on ext4: a directory that is deleted and cloned again at
+    the same path has the same device and inode. Its generation (Linux: ext4, XFS, btrfs, F2FS) or
+    its time of birth (macOS; Linux: overlay, tmpfs) differs. Elsewhere (some network file systems)
+    the path must match too, and a reused inode is the residual risk. `device` is the id of the file
+    system (`f_fsid`, which outlasts a restart), or the device's number where it has none; `owner`
+    is the user's number: who owns a directory can set its generation (FS_IOC_SETVERSION).
     """
 
     path: str
@@ -37,7 +41,9 @@ class Place:
     def name(self) -> str:
         """The stem of the record's file name."""
         told = [("g", self.generation), ("b", self.birth_ns), ("u", self.owner)]
-        return f"{self.inode:x}-d{self.device:x}" + "".join(f"-{letter}{value:x}" for letter, value in told if value is not None)
+        return f"{self.inode:x}-d{self.device:x}" + "".join(
+            f"-{letter}{value:x}" for letter, value in told if value is not None
+        )
 
     @property
     def strong(self) -> bool:
@@ -46,7 +52,9 @@ class Place:
 
 
 def place_of(root: str, *names: str) -> Place | None:
-    """Identify the directory at `names` beneath `root`, following no link on the way; None where there is none."""
+    """Identify the directory at `names` beneath `root`, following no link on the way; None where
+    there is none.
+    """
     try:
         descriptor = open_beneath(root, *names)
     except OSError:
@@ -67,7 +75,9 @@ def place_of(root: str, *names: str) -> Place | None:
 
 
 def _generation(descriptor: int) -> int | None:
-    """Return the inode's generation, or None where the file system keeps none: 0 is what one that only pretends to says."""
+    """Return the inode's generation, or None where the file system keeps none: 0 is what one that
+    only pretends to says.
+    """
     if sys.platform != "linux":
         return None
     answer = bytearray(8)
@@ -79,7 +89,9 @@ def _generation(descriptor: int) -> int | None:
 
 
 def _birth(descriptor: int, status: os.stat_result) -> int | None:
-    """Return the time of birth in ns, or None where the system does not keep it; Python's own stat does not tell it on Linux."""
+    """Return the time of birth in ns, or None where the system does not keep it; Python's own stat
+    does not tell it on Linux.
+    """
     told = getattr(status, "st_birthtime", None)
     if told is not None or sys.platform != "linux":
         return None if told is None else int(told * 1e9)
@@ -88,5 +100,11 @@ def _birth(descriptor: int, status: os.stat_result) -> int | None:
         failed = ctypes.CDLL(None).statx(descriptor, b"", _AT_EMPTY_PATH, _STATX_BTIME, answer)
     except (AttributeError, OSError):
         return None
-    mask, seconds, nanoseconds = (int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92)))
-    return (seconds * 1_000_000_000 + nanoseconds or None) if not failed and mask & _STATX_BTIME else None
+    mask, seconds, nanoseconds = (
+        int.from_bytes(answer.raw[a:b], sys.byteorder) for a, b in ((0, 4), (80, 88), (88, 92))
+    )
+    return (
+        (seconds * 1_000_000_000 + nanoseconds or None)
+        if not failed and mask & _STATX_BTIME
+        else None
+    )

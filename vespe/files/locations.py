@@ -1,4 +1,6 @@
-"""Where things are: the user's and the site's directories, the kits that ship, and the project's root."""
+"""Where things are: the user's and the site's directories, the kits that ship, and the project's
+root.
+"""
 
 import os
 import pwd
@@ -20,7 +22,9 @@ _XDG: Final = {
 }
 _SITE_DATA: Final = "/usr/local/share:/usr/share"
 _NO_HOME: Final = "/nonexistent"
-"""Stands for the home of a user who has none: reading finds nothing there, and writing fails with a sentence."""
+"""Stands for the home of a user who has none: reading finds nothing there, and writing fails with a
+sentence.
+"""
 
 
 def user_data_dir() -> str:
@@ -44,7 +48,9 @@ def user_cache_dir() -> str:
 
 
 def site_data_dirs() -> list[str]:
-    """Return the data directories that an administrator fills, in their order; they may not exist."""
+    """Return the data directories that an administrator fills, in their order; they may not
+    exist.
+    """
     if not _is_xdg():
         return platformdirs.site_data_dir(_APP, appauthor=False, multipath=True).split(os.pathsep)
     named = [path for path in os.environ.get("XDG_DATA_DIRS", "").split(":") if os.path.isabs(path)]
@@ -52,9 +58,14 @@ def site_data_dirs() -> list[str]:
 
 
 def shipped_kits_dir() -> str | None:
-    """Return the directory of the kits that ship with Vespe: inside the wheel, or beside the package in a source checkout."""
+    """Return the directory of the kits that ship with Vespe: inside the wheel, or beside the
+    package in a source checkout.
+    """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    candidates = (os.path.join(package, "data", "kits"), os.path.join(os.path.dirname(package), "kits"))
+    candidates = (
+        os.path.join(package, "data", "kits"),
+        os.path.join(os.path.dirname(package), "kits"),
+    )
     return next((path for path in candidates if _holds_kits(path)), None)
 
 
@@ -64,16 +75,24 @@ def find_project(
     explicit: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the absolute path of the nearest directory, at the start or above it, that holds a directory `.vespe`.
+    """Return the absolute path of the nearest directory, at the start or above it, that holds a
+    directory `.vespe`.
 
-    It starts at `explicit` (`--project DIR`), else at VESPE_PROJECT, else at `start`, else in the working directory.
-    Raises ProjectNotFound, and InvalidDocument where `.vespe` is a symbolic link, which Vespe does not follow.
+    It starts at `explicit` (`--project DIR`), else at VESPE_PROJECT, else at `start`, else in the
+    working directory. Raises ProjectNotFound, and InvalidDocument where `.vespe` is a symbolic
+    link, which Vespe does not follow.
     """
-    named = os.fspath(explicit) if explicit is not None else (os.environ if environ is None else environ).get(defaults.ENV_PROJECT)
+    named = (
+        os.fspath(explicit)
+        if explicit is not None
+        else (os.environ if environ is None else environ).get(defaults.ENV_PROJECT)
+    )
     try:
         first = os.path.abspath(named or start or os.getcwd())
     except OSError as error:
-        raise ProjectNotFound(".", reason=f"the working directory cannot be read ({error.strerror})") from None
+        raise ProjectNotFound(
+            ".", reason=f"the working directory cannot be read ({error.strerror})"
+        ) from None
     if named and not os.path.isdir(first):
         raise ProjectNotFound(first, reason=f"there is no directory {first}")
     directory = first
@@ -122,6 +141,9 @@ def _home() -> str:
 def _holds_kits(directory: str) -> bool:
     try:
         with os.scandir(directory) as entries:
-            return any(os.path.isfile(os.path.join(entry.path, defaults.KIT_CONFIG_FILE)) for entry in entries)
+            return any(
+                os.path.isfile(os.path.join(entry.path, defaults.KIT_CONFIG_FILE))
+                for entry in entries
+            )
     except OSError:
         return False

@@ -1,4 +1,6 @@
-"""A private file of lines that several processes write to, each line whole; it is rotated when it has grown."""
+"""A private file of lines that several processes write to, each line whole; it is rotated when it
+has grown.
+"""
 
 import contextlib
 import errno
@@ -15,9 +17,13 @@ OLD: Final = ".1"
 
 
 class LogFile:
-    """A file that lines are added to: opened for each, or left open between them (`kept`) as long as it is the file at its path."""
+    """A file that lines are added to: opened for each, or left open between them (`kept`) as long
+    as it is the file at its path.
+    """
 
-    def __init__(self, path: str, *, limit: int, kept: bool = False, watch: Watch | None = None) -> None:
+    def __init__(
+        self, path: str, *, limit: int, kept: bool = False, watch: Watch | None = None
+    ) -> None:
         self._path, self._limit, self._kept, self._watch = path, limit, kept, watch
         self._seen = self._covered = 0
         self._descriptor = -1
@@ -55,9 +61,15 @@ class LogFile:
                     self._close()
 
     def _size(self) -> int:
-        """Have the file at the path open, not one that another process has rotated or removed, and return its size in bytes."""
+        """Have the file at the path open, not one that another process has rotated or removed, and
+        return its size in bytes.
+        """
         number = self._watch.number() if self._watch is not None else 0
-        if number and number == self._seen and (size := os.lseek(self._descriptor, 0, os.SEEK_END)) < self._limit:
+        if (
+            number
+            and number == self._seen
+            and (size := os.lseek(self._descriptor, 0, os.SEEK_END)) < self._limit
+        ):
             return size
         if self._watch is not None:
             self._covered = self._watch.cover(self._covered, (self._path,), place_only=True)
@@ -72,7 +84,11 @@ class LogFile:
             pass
         self._close()
         atomic.private_directory(os.path.dirname(self._path))
-        self._descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(
+            self._path,
+            os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
+            0o600,
+        )
         status = os.fstat(self._descriptor)
         self._inode, self._end = status.st_ino, 0
         return status.st_size

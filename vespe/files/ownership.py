@@ -1,4 +1,6 @@
-"""Whether a directory is its user's alone to change: what is in it is only as trustworthy as whoever can write there."""
+"""Whether a directory is its user's alone to change: what is in it is only as trustworthy as
+whoever can write there.
+"""
 
 import os
 import stat
@@ -7,9 +9,11 @@ from vespe.lazy import grp, pwd
 
 
 def foreign_writer(path: str) -> str | None:
-    """Say why another user than this one and root can change what is in a directory, as the end of a sentence that begins with it.
+    """Say why another user than this one and root can change what is in a directory, as the end of
+    a sentence that begins with it.
 
-    None where nobody can, and for what is not there. A group of the user's own, which many systems give each user, is no other.
+    None where nobody can, and for what is not there. A group of the user's own, which many systems
+    give each user, is no other.
     """
     try:
         status = os.stat(path)
@@ -25,9 +29,15 @@ def foreign_writer(path: str) -> str | None:
 
 
 def _is_own_group(number: int) -> bool:
-    """Whether nobody but this user and root is in a group, as far as the system tells: sshd's StrictModes on Debian asks the same."""
+    """Whether nobody but this user and root is in a group, as far as the system tells: sshd's
+    StrictModes on Debian asks the same.
+    """
     try:
         group, user = grp.getgrgid(number), pwd.getpwuid(os.geteuid())
     except KeyError:
         return False
-    return number == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name, "root"}
+    return (
+        number == user.pw_gid
+        and group.gr_name == user.pw_name
+        and set(group.gr_mem) <= {user.pw_name, "root"}
+    )

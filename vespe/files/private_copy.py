@@ -1,4 +1,6 @@
-"""A private copy of a directory, hashed while it is copied, so that what was hashed is what the copy holds."""
+"""A private copy of a directory, hashed while it is copied, so that what was hashed is what the
+copy holds.
+"""
 
 import contextlib
 import functools
@@ -25,13 +27,14 @@ def is_private_copy(path: str) -> bool:
 
 @contextlib.contextmanager
 def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[str, Tree]]:
-    """Copy the directory at `names` beneath `root` and give the copy's path, whose last part is the same, and its tree.
+    """Copy the directory at `names` beneath `root` and give the copy's path, whose last part is the
+    same, and its tree.
 
     The tree's digests are of text whatever its line ends, or with `raw` of the bytes as they are.
 
-    The copy is beneath TMPDIR (or /tmp), private to this user, and removed afterwards; one whose process was killed is removed
-    by the next process that makes one there. Nothing in it may be used before the tree was compared with what was approved.
-    Raises StorageError.
+    The copy is beneath TMPDIR (or /tmp), private to this user, and removed afterwards; one whose
+    process was killed is removed by the next process that makes one there. Nothing in it may be
+    used before the tree was compared with what was approved. Raises StorageError.
     """
     with private_directory() as private:
         copy = os.path.join(private, names[-1])
@@ -40,7 +43,9 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
 
 @contextlib.contextmanager
 def private_directory() -> Iterator[str]:
-    """Make a directory beneath TMPDIR (or /tmp) that is this user's alone, and remove it afterwards, as `private_copy` does."""
+    """Make a directory beneath TMPDIR (or /tmp) that is this user's alone, and remove it
+    afterwards, as `private_copy` does.
+    """
     parent = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
     _sweep(parent)
     with staging.staging(parent) as private:
@@ -48,7 +53,9 @@ def private_directory() -> Iterator[str]:
 
 
 class _Copy:
-    """Copies each file that a scan visits while it is hashed, so that what was hashed is what the copy holds."""
+    """Copies each file that a scan visits while it is hashed, so that what was hashed is what the
+    copy holds.
+    """
 
     def __init__(self, directory: str, *, raw: bool) -> None:
         self._directory, self._raw = directory, raw
@@ -58,8 +65,14 @@ class _Copy:
         with atomic.translated("write", target):
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             mode = 0o700 if status.st_mode & stat.S_IXUSR else 0o600
-            written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-        digest = hashlib.sha256() if self._raw else TextDigest(exact=keeps_line_ends(path, executable=mode == 0o700))
+            written = os.open(
+                target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
+            )
+        digest = (
+            hashlib.sha256()
+            if self._raw
+            else TextDigest(exact=keeps_line_ends(path, executable=mode == 0o700))
+        )
         try:
             for chunk in walk.chunks(descriptor, status):
                 digest.update(chunk)
@@ -72,7 +85,9 @@ class _Copy:
 
 @functools.cache
 def _sweep(parent: str) -> None:
-    """Remove what killed processes of this user left in `parent`, once a process; never what a process that lives uses."""
+    """Remove what killed processes of this user left in `parent`, once a process; never what a
+    process that lives uses.
+    """
     staging.sweep_shared(parent, most_seen=_MOST_SEEN, most_removed=_MOST_REMOVED, is_ours=_is_ours)
 
 

@@ -1,7 +1,10 @@
-"""One way to make a directory whole on disk: made aside, brought to its place in one rename, taken out in one; leftovers swept."""
+"""One way to make a directory whole on disk: made aside, brought to its place in one rename, taken
+out in one; leftovers swept.
+"""
 
-# Whoever makes a directory holds its lock, which the kernel lets go of when its holder dies, however it dies: one that nobody
-# locks is left over. A pid in its name would say less: pids come again, and mean nothing in a container.
+# Whoever makes a directory holds its lock, which the kernel lets go of when its holder dies,
+# however it dies: one that nobody locks is left over. A pid in its name would say less: pids come
+# again, and mean nothing in a container.
 
 import contextlib
 import errno
@@ -25,15 +28,18 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK
 def staging(parent: str, *, target: str = "") -> Iterator[str]:
     """Make a private directory in `parent`, and delete it afterwards with all that is in it.
 
-    What is made in it comes to its place by `place`. One whose process was killed goes with the next `sweep`; so the caller
-    holds the lock of `parent` until this has begun. Raises StorageError, which names the `target` where one is given.
+    What is made in it comes to its place by `place`. One whose process was killed goes with the
+    next `sweep`; so the caller holds the lock of `parent` until this has begun. Raises
+    StorageError, which names the `target` where one is given.
     """
     path, held = _aside(parent), -1
     try:
         with uninterruptible(), atomic.translated("make", target or path):
             os.mkdir(path, 0o700)
             held = os.open(path, _DIRECTORY)
-            with contextlib.suppress(OSError):  # where a file system knows no locks, nobody can take it for left over either
+            with contextlib.suppress(
+                OSError
+            ):  # where a file system knows no locks, nobody can take it for left over either
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield path
     finally:
@@ -43,7 +49,9 @@ def staging(parent: str, *, target: str = "") -> Iterator[str]:
 
 
 def place(staged: str, target: str) -> None:
-    """Bring what was staged to its place, where nothing is, in one rename that outlives a crash; raises StorageError."""
+    """Bring what was staged to its place, where nothing is, in one rename that outlives a crash;
+    raises StorageError.
+    """
     with atomic.translated("make", target):
         atomic.rename_durably(staged, target)
 
@@ -51,14 +59,16 @@ def place(staged: str, target: str) -> None:
 def remove(path: str) -> None:
     """Take a directory out in one rename, then delete it; links in it are deleted, never followed.
 
-    The caller holds the lock of the directory that it is in. Raises Refused for a link, StorageError (FileNotFoundError's errno
-    too) for what the operating system refuses; then it is still there.
+    The caller holds the lock of the directory that it is in. Raises Refused for a link,
+    StorageError (FileNotFoundError's errno too) for what the operating system refuses; then it is
+    still there.
     """
     parent = os.path.dirname(path)
     for link in (parent, path):
         if os.path.islink(link):
             raise Refused(
-                f"{link} is a symbolic link, so nothing behind it is removed", hint="nothing was removed; take the link away, and try again"
+                f"{link} is a symbolic link, so nothing behind it is removed",
+                hint="nothing was removed; take the link away, and try again",
             )
     aside = _aside(parent)
     with uninterruptible():
@@ -70,7 +80,9 @@ def remove(path: str) -> None:
 
 
 def delete(path: str) -> None:
-    """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What cannot be deleted stays."""
+    """Delete a directory of ours, read-only ones in it too; links are deleted, never followed. What
+    cannot be deleted stays.
+    """
     with uninterruptible():
         directories = [path]
         for directory in directories:
@@ -78,7 +90,9 @@ def delete(path: str) -> None:
                 os.chmod(directory, stat.S_IRWXU)
                 with os.scandir(directory) as listing:
                     entries = list(listing)
-                directories += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+                directories += [
+                    entry.path for entry in entries if entry.is_dir(follow_symlinks=False)
+                ]
                 for entry in entries:
                     if not entry.is_dir(follow_symlinks=False):
                         os.unlink(entry.path)
@@ -88,9 +102,11 @@ def delete(path: str) -> None:
 
 
 def sweep(parent: str, *, before: Callable[[str], None] | None = None) -> None:
-    """Delete what killed processes left in `parent`; the caller holds its lock. `before` is told the path of each.
+    """Delete what killed processes left in `parent`; the caller holds its lock. `before` is told
+    the path of each.
 
-    What cannot be deleted stays, and is tried again the next time. Raises StorageError where `parent` cannot be read.
+    What cannot be deleted stays, and is tried again the next time. Raises StorageError where
+    `parent` cannot be read.
     """
     with atomic.translated("read", parent):
         found = os.listdir(parent)
@@ -109,11 +125,21 @@ def has_leftovers(parent: str) -> bool:
         return False
 
 
-def sweep_shared(parent: str, *, most_seen: int, most_removed: int, is_ours: Callable[[os.stat_result], bool]) -> None:
-    """Delete what killed processes left in a directory that all use and nobody locks, within bounds: what `is_ours` alone."""
+def sweep_shared(
+    parent: str, *, most_seen: int, most_removed: int, is_ours: Callable[[os.stat_result], bool]
+) -> None:
+    """Delete what killed processes left in a directory that all use and nobody locks, within
+    bounds: what `is_ours` alone.
+    """
     with contextlib.suppress(OSError), os.scandir(parent) as listing:
-        named = (entry.path for entry in itertools.islice(listing, most_seen) if _NAME.fullmatch(entry.name))
-        for path in itertools.islice((path for path in named if _is_left_over(path, is_ours)), most_removed):
+        named = (
+            entry.path
+            for entry in itertools.islice(listing, most_seen)
+            if _NAME.fullmatch(entry.name)
+        )
+        for path in itertools.islice(
+            (path for path in named if _is_left_over(path, is_ours)), most_removed
+        ):
             delete(path)
 
 

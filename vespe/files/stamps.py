@@ -1,4 +1,6 @@
-"""Whether a file or directory is what it was: its status as a value to compare, and when that can be believed."""
+"""Whether a file or directory is what it was: its status as a value to compare, and when that can
+be believed.
+"""
 
 import os
 import time
@@ -6,9 +8,13 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 Stamp: TypeAlias = tuple[int, int, int, int, int] | None
-"""Device, inode, size, and the times of modification and change in ns; None for what cannot be looked at."""
+"""Device, inode, size, and the times of modification and change in ns; None for what cannot be
+looked at.
+"""
 _SETTLED_NS: Final = 100_000_000
-"""The clocks of file systems are coarse: what changed this lately may change again and keep its stamp."""
+"""The clocks of file systems are coarse: what changed this lately may change again and keep its
+stamp.
+"""
 
 
 def stamp(path: str) -> Stamp:
@@ -26,7 +32,9 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def unchanged(places: Iterable[tuple[str, Stamp]]) -> bool:
-    """Say whether each path has the stamp that is beside it; a call asks this, so it is all in one frame."""
+    """Say whether each path has the stamp that is beside it; a call asks this, so it is all in one
+    frame.
+    """
     for path, before in places:
         try:
             now = os.stat(path)
@@ -40,6 +48,8 @@ def unchanged(places: Iterable[tuple[str, Stamp]]) -> bool:
 
 
 def settled(stamps: Iterable[Stamp]) -> bool:
-    """Say whether equal stamps mean equal bytes: none of them is so young that a second change could hide in it."""
+    """Say whether equal stamps mean equal bytes: none of them is so young that a second change
+    could hide in it.
+    """
     newest = time.time_ns() - _SETTLED_NS
     return all(found is None or found[4] < newest for found in stamps)

@@ -27,8 +27,8 @@ class TreeFile:
 def read_tree(directory: str) -> dict[str, TreeFile]:
     """Read every file beneath a directory, by its path in it (with `/`); byte code is left out.
 
-    Raises InvalidDocument for a link, a FIFO, a device or a tree past its bounds: what is copied is what was seen.
-    StorageError where the operating system refuses.
+    Raises InvalidDocument for a link, a FIFO, a device or a tree past its bounds: what is copied is
+    what was seen. StorageError where the operating system refuses.
     """
     files: dict[str, TreeFile] = {}
     left = MAX_BYTES
@@ -41,11 +41,14 @@ def read_tree(directory: str) -> dict[str, TreeFile]:
     return files
 
 
-def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: Callable[[str], None]) -> str:
-    """Make the directory `name` in `parent` with these files, wholly or not at all, and return its path.
+def place_tree(
+    parent: str, name: str, files: Mapping[str, TreeFile], *, check: Callable[[str], None]
+) -> str:
+    """Make the directory `name` in `parent` with these files, wholly or not at all, and return its
+    path.
 
-    It is made aside, flushed, given to `check` (whose errors stop it), and comes to its place in one rename. The
-    caller holds the lock of `parent`. Raises StorageError; then nothing is left.
+    It is made aside, flushed, given to `check` (whose errors stop it), and comes to its place in
+    one rename. The caller holds the lock of `parent`. Raises StorageError; then nothing is left.
     """
     place = os.path.join(parent, name)
     with atomic.translated("make", place), staging.staging(parent, target=place) as aside:
@@ -62,7 +65,9 @@ def place_tree(parent: str, name: str, files: Mapping[str, TreeFile], *, check: 
 
 
 def remove_tree(parent: str, name: str) -> None:
-    """Take the directory `name` out of `parent` as `staging.remove` does; raises Refused for what is not directly in `parent`."""
+    """Take the directory `name` out of `parent` as `staging.remove` does; raises Refused for what
+    is not directly in `parent`.
+    """
     if name in ("", ".", "..") or os.path.basename(name) != name or "\0" in name:
         raise Refused(f"{name!r} is not a directory of {parent}, so it is not removed")
     staging.remove(os.path.join(parent, name))
@@ -82,7 +87,10 @@ def _listed(directory: str, prefix: str, depth: int) -> Iterator[tuple[str, bool
         elif stat.S_ISREG(mode):
             yield relative, bool(mode & 0o100)
         elif not stat.S_ISDIR(mode):
-            raise InvalidDocument("is not a regular file, and only those are copied", path=os.path.join(directory, relative))
+            raise InvalidDocument(
+                "is not a regular file, and only those are copied",
+                path=os.path.join(directory, relative),
+            )
 
 
 def _write(root: str, relative: str, file: TreeFile) -> None:

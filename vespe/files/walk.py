@@ -1,4 +1,6 @@
-"""Every file beneath a directory, each read once and never through a link; what is odd is named, not skipped."""
+"""Every file beneath a directory, each read once and never through a link; what is odd is named,
+not skipped.
+"""
 
 import errno
 import itertools
@@ -25,8 +27,9 @@ _KINDS: Final = (
 )
 
 Visit: TypeAlias = Callable[[str, int, os.stat_result], str]
-"""Reads one opened regular file, given its path in the tree, its descriptor and its status, and gives its SHA-256; a StorageError
-that it raises ends the scan."""
+"""Reads one opened regular file, given its path in the tree, its descriptor and its status, and
+gives its SHA-256; a StorageError that it raises ends the scan.
+"""
 
 
 class Odd(ValueError):
@@ -34,9 +37,11 @@ class Odd(ValueError):
 
 
 def scan(root: str, *names: str, visit: Visit | None = None) -> Tree:
-    """Read the tree at `names` beneath `root`, following no link on the way; what is not there is an empty tree.
+    """Read the tree at `names` beneath `root`, following no link on the way; what is not there is
+    an empty tree.
 
-    Never raises for what it finds: an unreadable, oversized or vanished path is in `odd`, under "" when it is the tree's root.
+    Never raises for what it finds: an unreadable, oversized or vanished path is in `odd`, under ""
+    when it is the tree's root.
     """
     reading = _Reading(visit or hash_file)
     try:
@@ -53,7 +58,9 @@ def scan(root: str, *names: str, visit: Visit | None = None) -> Tree:
 
 
 def open_beneath(root: str, *names: str) -> int:
-    """Open the directory at `names` beneath `root` one name at a time, so that no link is followed; raises OSError."""
+    """Open the directory at `names` beneath `root` one name at a time, so that no link is followed;
+    raises OSError.
+    """
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for name in names:
         try:
@@ -73,7 +80,9 @@ def hash_file(path: str, descriptor: int, status: os.stat_result) -> str:
 
 
 def chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:
-    """Read an open file once from its beginning to its end; raises Odd when it is not as long as its status says."""
+    """Read an open file once from its beginning to its end; raises Odd when it is not as long as
+    its status says.
+    """
     left = status.st_size
     while left >= 0:
         chunk = os.read(descriptor, min(left, _CHUNK) + 1)
@@ -106,7 +115,11 @@ class _Reading:
             return
         self._entries -= len(names)
         if self._entries < 0 or depth > MAX_DEPTH:
-            limit = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_ENTRIES} files and directories"
+            limit = (
+                f"{MAX_DEPTH} levels"
+                if depth > MAX_DEPTH
+                else f"{MAX_ENTRIES} files and directories"
+            )
             self.odd[prefix.rstrip("/")] = f"more than Vespe vouches for: over {limit}"
             return
         for name in sorted(names):
@@ -118,7 +131,9 @@ class _Reading:
             path.encode("utf-8")
             descriptor = os.open(name, _READ, dir_fd=parent)
         except UnicodeEncodeError:
-            self.odd[path.encode("utf-8", "backslashreplace").decode("utf-8")] = "a name that is not UTF-8"
+            self.odd[path.encode("utf-8", "backslashreplace").decode("utf-8")] = (
+                "a name that is not UTF-8"
+            )
             return
         except OSError as error:
             self.odd[path] = _kind_of(parent, name) or _why(error)
@@ -142,7 +157,10 @@ class _Reading:
         self._bytes -= status.st_size
         if self._bytes < 0:
             raise Odd(f"more than Vespe vouches for: the tree holds over {MAX_TREE_BYTES} bytes")
-        self.files[path] = File(executable=bool(status.st_mode & stat.S_IXUSR), sha256=self._visit(path, descriptor, status))
+        self.files[path] = File(
+            executable=bool(status.st_mode & stat.S_IXUSR),
+            sha256=self._visit(path, descriptor, status),
+        )
 
 
 def _kind_of(parent: int, name: str) -> str:

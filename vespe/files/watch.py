@@ -1,4 +1,6 @@
-"""Whether files are what they were when they were read, for a process that asks often: as Linux tells of changes, else by looking."""
+"""Whether files are what they were when they were read, for a process that asks often: as Linux
+tells of changes, else by looking.
+"""
 
 import contextlib
 import os
@@ -13,12 +15,17 @@ from vespe.files.stamps import Stamp, unchanged
 from vespe.lazy import ctypes
 
 _LOOKS: Final = 50
-"""So often is looked before Linux is asked to tell: who makes a few calls need not load what asks it."""
+"""So often is looked before Linux is asked to tell: who makes a few calls need not load what asks
+it.
+"""
 _BELIEVED_S: Final = 0.1
-"""How long nobody looks at most: of what is written through a mapping, and of a mount, inotify does not tell."""
+"""How long nobody looks at most: of what is written through a mapping, and of a mount, inotify does
+not tell.
+"""
 _LOCAL: Final = frozenset((0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0xF2F52010))
 """ext4, xfs, btrfs, tmpfs and f2fs: others may change elsewhere, and nobody here is told."""
-# https://man7.org/linux/man-pages/man7/inotify.7.html: IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF; IN_MODIFY; IN_MOVED_*, IN_CREATE, IN_DELETE
+# https://man7.org/linux/man-pages/man7/inotify.7.html: IN_ATTRIB, IN_DELETE_SELF, IN_MOVE_SELF;
+# IN_MODIFY; IN_MOVED_*, IN_CREATE, IN_DELETE
 _ITSELF: Final = 0x4 | 0x400 | 0x800
 _CONTENTS: Final = 0x2
 _NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200
@@ -27,10 +34,11 @@ _BESIDE_WHAT_IS_ASKED: Final = 0x20000000 | 0x02000000
 
 
 class Watch:
-    """Tells by a number whether anything may have happened to what is watched: its content, its mode, its place.
+    """Tells by a number whether anything may have happened to what is watched: its content, its
+    mode, its place.
 
-    Linux notes a change before whoever made it goes on, so nothing that is over is missed. One may serve several threads; in a child
-    that was forked it tells nothing.
+    Linux notes a change before whoever made it goes on, so nothing that is over is missed. One may
+    serve several threads; in a child that was forked it tells nothing.
     """
 
     def __init__(self) -> None:
@@ -48,7 +56,9 @@ class Watch:
             os.close(self._descriptor)
 
     def number(self) -> int:
-        """Return what is another number once something may have happened; 0 where only looking tells."""
+        """Return what is another number once something may have happened; 0 where only looking
+        tells.
+        """
         if self._descriptor < 0 or self._born != _forks:
             return 0
         try:
@@ -60,10 +70,12 @@ class Watch:
         return self._number
 
     def cover(self, covered: int, paths: Iterable[str], *, place_only: bool = False) -> int:
-        """Watch these, and every directory that leads to them; with `place_only` not what is in them, only whether they are taken away.
+        """Watch these, and every directory that leads to them; with `place_only` not what is in
+        them, only whether they are taken away.
 
-        Returns a number above 0 where each of their changes is told from now on. It is to be given as `covered` the next time (first
-        0), so that they are only watched anew after something was told: the watch of a file that was replaced is gone.
+        Returns a number above 0 where each of their changes is told from now on. It is to be given
+        as `covered` the next time (first 0), so that they are only watched anew after something was
+        told: the watch of a file that was replaced is gone.
         """
         told = self._told
         if abs(covered) == told:
@@ -77,7 +89,9 @@ class Watch:
                 return 0
             wanted = [_wanted(path, place_only) for path in paths]
             each = {pair for one in wanted for pair in one.items()}
-            return told if all(wanted) and all(self._add(path, mask) for path, mask in each) else -told
+            return (
+                told if all(wanted) and all(self._add(path, mask) for path, mask in each) else -told
+            )
 
     def _open(self) -> bool:
         self._libc = ctypes.CDLL(None)
@@ -93,11 +107,15 @@ class Watch:
         name, told = os.fsencode(path), (ctypes.c_ulong * 32)()
         if self._libc.statfs(name, told) != 0 or told[0] not in _LOCAL:
             return False
-        return bool(self._libc.inotify_add_watch(self._descriptor, name, mask | _BESIDE_WHAT_IS_ASKED) >= 0)
+        return bool(
+            self._libc.inotify_add_watch(self._descriptor, name, mask | _BESIDE_WHAT_IS_ASKED) >= 0
+        )
 
     def _begin_anew(self, was_told: bool) -> None:
         with self._lock:
-            self._number += 1  # before what was told is taken away: who finds nothing told finds this number
+            self._number += (
+                1  # before what was told is taken away: who finds nothing told finds this number
+            )
             self._told += was_told
             self._due = time.monotonic() + _BELIEVED_S
             with contextlib.suppress(BlockingIOError):
@@ -120,7 +138,9 @@ class Held:
         number = self._watch.number()
         if number == self._seen and number:
             return True
-        self._covered = self._watch.cover(self._covered, (path for path, _ in self._places))  # first: what changes afterwards is told
+        self._covered = self._watch.cover(
+            self._covered, (path for path, _ in self._places)
+        )  # first: what changes afterwards is told
         if not unchanged(self._places):
             return False
         self._seen = number if self._covered > 0 else 0
@@ -128,7 +148,9 @@ class Held:
 
 
 def _wanted(path: str, place_only: bool) -> dict[str, int]:
-    """Return what is to be watched for a path, and for what: itself and all directories above it; nothing where a link leads to it."""
+    """Return what is to be watched for a path, and for what: itself and all directories above it;
+    nothing where a link leads to it.
+    """
     while not os.path.lexists(path):  # what is not there comes to its directory
         path = os.path.dirname(path)
     if os.path.realpath(path) != path:

@@ -1,4 +1,6 @@
-"""One file's change as one git commit, made beside the index, so that nobody's staged or unstaged work is touched."""
+"""One file's change as one git commit, made beside the index, so that nobody's staged or unstaged
+work is touched.
+"""
 
 import contextlib
 import fcntl
@@ -21,9 +23,11 @@ _NOBODY: Final = {"NAME": "Vespe", "EMAIL": "vespe@localhost"}
 
 
 class Committed(NamedTuple):
-    """What became of a change: the file's size in bytes, whether it is new, the commit's id and its unified diff.
+    """What became of a change: the file's size in bytes, whether it is new, the commit's id and its
+    unified diff.
 
-    `commit` is None and `diff` empty where the file already had this text; a long diff ends in a line that says so.
+    `commit` is None and `diff` empty where the file already had this text; a long diff ends in a
+    line that says so.
     """
 
     size: int
@@ -33,20 +37,26 @@ class Committed(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A file in a repository: its path as it was given and from the top, and the mode that git has for it."""
+    """A file in a repository: its path as it was given and from the top, and the mode that git has
+    for it.
+    """
 
     path: str
     name: str
     mode: str
 
 
-def commit_text(directory: Directory, path: str, change: Callable[[str | None], str], *, message: str, run: Run) -> Committed:
-    """Write a file and commit exactly that: `change` gets the text that is there (None: no file) and gives the new one.
+def commit_text(
+    directory: Directory, path: str, change: Callable[[str | None], str], *, message: str, run: Run
+) -> Committed:
+    """Write a file and commit exactly that: `change` gets the text that is there (None: no file)
+    and gives the new one.
 
-    `run` is `subprocess.run`. Only `path` changes in the commit, in the index and in the work tree; hooks, filters, signing
-    and whatever else the repository's configuration would run are not run. Raises PathRefused as Directory does,
-    InvalidArguments where the path is ignored, in another repository, or has changes that are not committed, and
-    ToolExecutionError where git fails or there is no repository; nothing is changed then.
+    `run` is `subprocess.run`. Only `path` changes in the commit, in the index and in the work tree;
+    hooks, filters, signing and whatever else the repository's configuration would run are not run.
+    Raises PathRefused as Directory does, InvalidArguments where the path is ignored, in another
+    repository, or has changes that are not committed, and ToolExecutionError where git fails or
+    there is no repository; nothing is changed then.
     """
     exists = directory.check_writable(path)
     tree = _open(directory, run)
@@ -63,7 +73,14 @@ def commit_text(directory: Directory, path: str, change: Callable[[str | None], 
             _update_index(tree, place, head)
             return Committed(written.size, written.created, None, "")
         try:
-            tree.tell("update-ref", "-m", f"vespe: {message.strip().split(chr(10))[0][:200]}", "HEAD", commit, head)
+            tree.tell(
+                "update-ref",
+                "-m",
+                f"vespe: {message.strip().split(chr(10))[0][:200]}",
+                "HEAD",
+                commit,
+                head,
+            )
         except ToolExecutionError:
             _undo(directory, path, old)
             raise
@@ -72,10 +89,14 @@ def commit_text(directory: Directory, path: str, change: Callable[[str | None], 
 
 
 def _open(directory: Directory, run: Run) -> WorkTree:
-    """Open the repository from its top. No file with a filter is committed; git would filter others that it looks at."""
+    """Open the repository from its top. No file with a filter is committed; git would filter others
+    that it looks at.
+    """
     found = repository.work_tree(directory.root, run=run).at_top().without_programs()
     if os.path.lexists(os.path.join(found.git_dir, "MERGE_HEAD")):
-        raise ToolExecutionError("a merge is in progress, and a commit now would become part of it: finish or abort it first")
+        raise ToolExecutionError(
+            "a merge is in progress, and a commit now would become part of it: finish or abort it first"
+        )
     return found
 
 
@@ -89,39 +110,71 @@ def _require_own(directory: Directory, path: str) -> None:
 
 def _place(tree: WorkTree, path: str, *, exists: bool) -> _Place:
     name = tree.prefix + "/".join(part for part in path.split("/") if part not in ("", "."))
-    ignored = tree.ask("check-ignore", "-q", "--", f"./{name}", extra={"GIT_LITERAL_PATHSPECS": "0"})
+    ignored = tree.ask(
+        "check-ignore", "-q", "--", f"./{name}", extra={"GIT_LITERAL_PATHSPECS": "0"}
+    )
     if ignored.status > 1:
         raise ToolExecutionError(f"git check-ignore failed: {ignored.said}")
     if ignored.status == 0:
         raise InvalidArguments(f"git ignores {path}, so that a write of it cannot be committed")
-    attributes = tree.tell("check-attr", "-z", "filter", "working-tree-encoding", "--", name).text.split("\0")
+    attributes = tree.tell(
+        "check-attr", "-z", "filter", "working-tree-encoding", "--", name
+    ).text.split("\0")
     for attribute, value in zip(attributes[1::3], attributes[2::3], strict=False):
         if value not in ("unspecified", "unset"):
-            raise InvalidArguments(f"{path} has the git attribute {attribute}={value}, and programs for files are not run here")
-    state = tree.tell("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--", name).text[:2]
+            raise InvalidArguments(
+                f"{path} has the git attribute {attribute}={value}, and programs for files are not run here"
+            )
+    state = tree.tell(
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--",
+        name,
+    ).text[:2]
     if state == "??":
-        raise InvalidArguments(f"{path} is not in git yet: commit it first, so that what is in it now is not lost")
+        raise InvalidArguments(
+            f"{path} is not in git yet: commit it first, so that what is in it now is not lost"
+        )
     if state:
         where = "staged" if state[0] != " " else "not committed"
-        raise InvalidArguments(f"{path} has changes that are {where}: commit or undo them first, so that they are not mixed in")
+        raise InvalidArguments(
+            f"{path} has changes that are {where}: commit or undo them first, so that they are not mixed in"
+        )
     entry = tree.tell("ls-files", "--stage", "-z", "--", name).text if exists else ""
     return _Place(path, name, entry[:6] or "100644")
 
 
 def _prepare(tree: WorkTree, place: _Place, text: str, *, message: str) -> tuple[str, str | None]:
-    """Make the commit without a reference to it; gives HEAD's id ("" before the first commit) and the new commit's."""
+    """Make the commit without a reference to it; gives HEAD's id ("" before the first commit) and
+    the new commit's.
+    """
     found = tree.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     head = "" if found.status else found.text.strip()
-    blob = tree.tell("hash-object", "-w", "--stdin", f"--path={place.name}", stdin=text.encode("utf-8")).text.strip()
+    blob = tree.tell(
+        "hash-object", "-w", "--stdin", f"--path={place.name}", stdin=text.encode("utf-8")
+    ).text.strip()
     made = _tree(tree, head, f"{place.mode} {blob}\t{place.name}\0")
     if head:
         changed = tree.tell("diff-tree", "-r", "-z", "--name-only", "--no-renames", head, made).text
         if not changed:
             return head, None
         if changed != f"{place.name}\0":
-            raise InvalidArguments(f"{place.path} cannot be committed alone: it would also change {changed.split(chr(0))[0]}")
+            raise InvalidArguments(
+                f"{place.path} cannot be committed alone: it would also change {changed.split(chr(0))[0]}"
+            )
     words = message.replace("\0", "").strip()[:MAX_MESSAGE].encode("utf-8")
-    commit = tree.tell("commit-tree", made, *(["-p", head] if head else []), "-F", "-", stdin=words, extra=_identity(tree))
+    commit = tree.tell(
+        "commit-tree",
+        made,
+        *(["-p", head] if head else []),
+        "-F",
+        "-",
+        stdin=words,
+        extra=_identity(tree),
+    )
     return head, commit.text.strip()
 
 
@@ -146,7 +199,9 @@ def _undo(directory: Directory, path: str, old: str | None) -> None:
 
 
 def _update_index(tree: WorkTree, place: _Place, commit: str) -> None:
-    """Let the user's index have the new text of this one path, waiting for whoever has locked it."""
+    """Let the user's index have the new text of this one path, waiting for whoever has locked
+    it.
+    """
     entry = tree.tell("ls-tree", "-z", "--full-tree", commit, "--", place.name).output
     for _ in range(_TRIES):
         answer = tree.ask("update-index", "-z", "--index-info", stdin=entry)
@@ -162,22 +217,39 @@ def _update_index(tree: WorkTree, place: _Place, commit: str) -> None:
 
 
 def _diff(tree: WorkTree, place: _Place, commit: str) -> str:
-    diff = tree.tell("diff-tree", "--no-commit-id", "--root", "--patch", *repository.DIFF, commit, "--", place.name).text
+    diff = tree.tell(
+        "diff-tree",
+        "--no-commit-id",
+        "--root",
+        "--patch",
+        *repository.DIFF,
+        commit,
+        "--",
+        place.name,
+    ).text
     if len(diff) <= MAX_DIFF:
         return diff
     return f"{diff[:MAX_DIFF]}\n[cut by vespe: {len(diff) - MAX_DIFF} of {len(diff)} characters are left out]\n"
 
 
 def _identity(tree: WorkTree) -> dict[str, str]:
-    """Who commits: whoever the user told git to be, else a fallback; git must not guess a name from the machine's."""
+    """Who commits: whoever the user told git to be, else a fallback; git must not guess a name from
+    the machine's.
+    """
     if not tree.ask("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT").status:
         return {}
-    return {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _NOBODY.items()}
+    return {
+        f"GIT_{role}_{key}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for key, value in _NOBODY.items()
+    }
 
 
 @contextlib.contextmanager
 def _locked(git_dir: str) -> Iterator[None]:
-    """Let the commits of Vespe's tools in one work tree wait for each other; git's own locks make others fail."""
+    """Let the commits of Vespe's tools in one work tree wait for each other; git's own locks make
+    others fail.
+    """
     try:
         descriptor = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:

@@ -1,4 +1,6 @@
-"""What a commit's id looks like: a module of its own, since every command that reads a lock asks, and few start git."""
+"""What a commit's id looks like: a module of its own, since every command that reads a lock asks,
+and few start git.
+"""
 
 import re
 from typing import Final

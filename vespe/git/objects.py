@@ -1,4 +1,6 @@
-"""A commit of a kit's source, fetched into a bare repository of ours, and its trees and files read from there."""
+"""A commit of a kit's source, fetched into a bare repository of ours, and its trees and files read
+from there.
+"""
 
 import os
 import re
@@ -27,23 +29,32 @@ _ROW: Final = re.compile(rb"([0-7]{6}) (blob|tree|commit) ([0-9a-f]+) +(-|[0-9]+
 def fetch(session: Session, url: str, wanted: str) -> str:
     """Fetch one object (a commit, or a tag's object) without its history, and give the commit's id.
 
-    What is small is in the session's memory then, and no later question about it starts git again. Raises NotFound where the object
-    is gone, Refused for what git's fsck refuses, and as `git.run` does.
+    What is small is in the session's memory then, and no later question about it starts git again.
+    Raises NotFound where the object is gone, Refused for what git's fsck refuses, and as `git.run`
+    does.
     """
     _make_repository(session.directory, "sha256" if len(wanted) == 64 else "sha1")
     _fetch(session, url, wanted)
     if commit := git_batch.commit_of(session.objects, wanted):
         return commit
     peeled = git_session.run(
-        session, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}", cap_bytes=_MAX_LISTING
+        session,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{wanted}^{{commit}}",
+        cap_bytes=_MAX_LISTING,
     )
     return peeled.decode("ascii").strip()
 
 
 def fetch_default(session: Session, path: str) -> str | None:
-    """Fetch what the default branch of a repository on this machine means, without asking first what that is; give the commit's id.
+    """Fetch what the default branch of a repository on this machine means, without asking first
+    what that is; give the commit's id.
 
-    None where that does not come about: who asks first, and then fetches by id, hears why. Raises Refused, TimedOut as `fetch` does.
+    None where that does not come about: who asks first, and then fetches by id, hears why. Raises
+    Refused, TimedOut as `fetch` does.
     """
     _make_repository(session.directory, "sha1")
     try:
@@ -54,17 +65,30 @@ def fetch_default(session: Session, path: str) -> str | None:
 
 
 def _fetch(session: Session, url: str, what: str) -> None:
-    """Fetch, and take the objects into the session's memory where they are few; git is started once for both."""
+    """Fetch, and take the objects into the session's memory where they are few; git is started once
+    for both.
+    """
     session.objects.clear()
     try:
-        said = git_session.run(session, "fetch", *_FETCH, "--", url, what, then=git_batch.QUESTION, cap_bytes=git_batch.MAX_BYTES)
+        said = git_session.run(
+            session,
+            "fetch",
+            *_FETCH,
+            "--",
+            url,
+            what,
+            then=git_batch.QUESTION,
+            cap_bytes=git_batch.MAX_BYTES,
+        )
     except OutputTooLarge:  # what was fetched is there, and is asked for piece by piece
         return
     session.objects.update(git_batch.parsed(session, said))
 
 
 def _make_repository(directory: str, form: str) -> None:
-    """Make what `git init --bare --template=` makes, without starting git: a repository is these files."""
+    """Make what `git init --bare --template=` makes, without starting git: a repository is these
+    files.
+    """
     extension = f"[extensions]\n\tobjectFormat = {form}\n" if form != "sha1" else ""
     config = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tfileMode = true\n\tbare = true\n{extension}"
     with atomic.translated("make", directory):
@@ -74,17 +98,36 @@ def _make_repository(directory: str, form: str) -> None:
             atomic.write_atomic(os.path.join(directory, name), text, durable=False)
 
 
-def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) -> Iterator[TreeEntry]:
-    """List a tree's entries by path, directories before what is in them; with `paths` only what is at them.
+def list_tree(
+    session: Session, tree: str, *paths: str, recursive: bool = True
+) -> Iterator[TreeEntry]:
+    """List a tree's entries by path, directories before what is in them; with `paths` only what is
+    at them.
 
-    Names that are no UTF-8 come with surrogates. Raises Refused where the listing has no end, NotFound where there is no such tree.
+    Names that are no UTF-8 come with surrogates. Raises Refused where the listing has no end,
+    NotFound where there is no such tree.
     """
     if session.objects:
-        return (yield from _bounded(session, git_batch.entries(session, tree, paths, recursive=recursive)))
+        return (
+            yield from _bounded(
+                session, git_batch.entries(session, tree, paths, recursive=recursive)
+            )
+        )
     options = ("-r", "-t") if recursive else ()
     cut = b""
     try:
-        listing = git_session.run(session, "ls-tree", *options, "-z", "-l", "--full-tree", tree, "--", *paths, cap_bytes=_MAX_LISTING)
+        listing = git_session.run(
+            session,
+            "ls-tree",
+            *options,
+            "-z",
+            "-l",
+            "--full-tree",
+            tree,
+            "--",
+            *paths,
+            cap_bytes=_MAX_LISTING,
+        )
     except OutputTooLarge as error:
         listing, _, cut = error.kept.rpartition(b"\0")
         cut = cut or b"?"
@@ -92,13 +135,17 @@ def list_tree(session: Session, tree: str, *paths: str, recursive: bool = True) 
         if found := _ROW.fullmatch(row):
             size = 0 if found[4] == b"-" else int(found[4])
             path = found[5].decode("utf-8", "surrogateescape")
-            yield TreeEntry(path=path, mode=int(found[1], 8), size=size, key=found[3].decode("ascii"))
+            yield TreeEntry(
+                path=path, mode=int(found[1], 8), size=size, key=found[3].decode("ascii")
+            )
     if cut:
         raise _endless(session)
 
 
 def read_blobs(session: Session, wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
-    """Return the bytes of files in the order asked for, a few MiB at a time; the caller has bounded their sizes."""
+    """Return the bytes of files in the order asked for, a few MiB at a time; the caller has bounded
+    their sizes.
+    """
     if session.objects:
         return (yield from ((entry, _as_listed(session, entry)) for entry in wanted))
     batch: list[TreeEntry] = []
@@ -146,8 +193,14 @@ def _as_listed(session: Session, entry: TreeEntry) -> bytes:
 
 
 def _endless(session: Session) -> Refused:
-    return Refused(f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of names", hint="nothing of it was installed")
+    return Refused(
+        f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of names",
+        hint="nothing of it was installed",
+    )
 
 
 def _other_bytes(session: Session, entry: TreeEntry) -> Refused:
-    return Refused(f"{session.what} gives other bytes for {entry.path!a} than it lists", hint="nothing of it was installed")
+    return Refused(
+        f"{session.what} gives other bytes for {entry.path!a} than it lists",
+        hint="nothing of it was installed",
+    )

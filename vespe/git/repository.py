@@ -1,4 +1,6 @@
-"""git, started in one hardened way: every setting, variable and check that keeps a repository from running its own programs."""
+"""git, started in one hardened way: every setting, variable and check that keeps a repository from
+running its own programs.
+"""
 
 import os
 import re
@@ -45,10 +47,21 @@ def _words(settings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 GIT: Final = ("git", *_words(_SETTINGS), "--no-pager", "--no-optional-locks")
-"""What every git command begins with. The shell commands of the kit git_and_programs (`git_log`, `git_list_files`) spell it out."""
+"""What every git command begins with. The shell commands of the kit git_and_programs (`git_log`,
+`git_list_files`) spell it out.
+"""
 FETCHING: Final = (*GIT, *_words(_FETCH_SETTINGS))
-"""What a command begins with in a bare repository of ours, into which a stranger's objects are fetched."""
-DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short", "--ignore-submodules=all")
+"""What a command begins with in a bare repository of ours, into which a stranger's objects are
+fetched.
+"""
+DIFF: Final = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-renames",
+    "--submodule=short",
+    "--ignore-submodules=all",
+)
 """What every diff says: a submodule's own configuration is reached by no flag but these two."""
 _SSH: Final = "ssh -o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -o PermitLocalCommand=no"
 _PASSED: Final = (
@@ -56,7 +69,9 @@ _PASSED: Final = (
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY",
     "all_proxy", "ALL_PROXY",
 )  # fmt: skip
-"""What of the user's environment git sees: where the user's own configuration, keys, proxies and certificates are."""
+"""What of the user's environment git sees: where the user's own configuration, keys, proxies and
+certificates are.
+"""
 _FIXED: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
@@ -72,13 +87,21 @@ _FIXED: Final = {
 }
 _TIMEOUT_S: Final = 60.0
 _MAX_OUTPUT: Final = 64 * defaults.MAX_FILE_BYTES
-_PROGRAMS: Final = r"^(filter\..*\.(clean|smudge|process)|lfs\.(extension|customtransfer)\..*|hook\..*\.command)$"
-"""Programs that no flag of git's keeps it from running while it compares or stages files; git-lfs, where a user has it, runs its own."""
+_PROGRAMS: Final = (
+    r"^(filter\..*\.(clean|smudge|process)|lfs\.(extension|customtransfer)\..*|hook\..*\.command)$"
+)
+"""Programs that no flag of git's keeps it from running while it compares or stages files; git-lfs,
+where a user has it, runs its own.
+"""
 USERS: Final = frozenset({"system", "global", "command"})
-"""Where the user's own programs stand, which are the user's to run; a repository's come with it, or from whoever wrote in it."""
+"""Where the user's own programs stand, which are the user's to run; a repository's come with it, or
+from whoever wrote in it.
+"""
 
 Run = Callable[..., Any]
-"""`subprocess.run`, or what behaves like it: a tool, which is a bounded process itself, gives that."""
+"""`subprocess.run`, or what behaves like it: a tool, which is a bounded process itself, gives
+that.
+"""
 
 
 class Answer(NamedTuple):
@@ -95,23 +118,38 @@ class Answer(NamedTuple):
 
 
 def environment(protocols: str = "none") -> dict[str, str]:
-    """Return the environment that git runs in: nobody is asked, nothing is fetched but by `protocols` (`https:ssh`)."""
+    """Return the environment that git runs in: nobody is asked, nothing is fetched but by
+    `protocols` (`https:ssh`).
+    """
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
     return passed | _FIXED | {"GIT_ALLOW_PROTOCOL": protocols}
 
 
-def run_bounded(argv: list[str], *, cwd: str, env: Mapping[str, str], input: bytes, **_: Any) -> Any:
-    """Run as `subprocess.run` does, bounded in time and output, and with all that it started ended afterwards."""
+def run_bounded(
+    argv: list[str], *, cwd: str, env: Mapping[str, str], input: bytes, **_: Any
+) -> Any:
+    """Run as `subprocess.run` does, bounded in time and output, and with all that it started ended
+    afterwards.
+    """
     from vespe.processes import process
 
-    command = process.Command(argv=argv, cwd=cwd, env=env, stdin=input, timeout_s=_TIMEOUT_S, cap_bytes=_MAX_OUTPUT, name="git")
+    command = process.Command(
+        argv=argv,
+        cwd=cwd,
+        env=env,
+        stdin=input,
+        timeout_s=_TIMEOUT_S,
+        cap_bytes=_MAX_OUTPUT,
+        name="git",
+    )
     return process.run(command)
 
 
 class WorkTree(NamedTuple):
     """A repository that Vespe did not make, asked from `root`, a directory in its work tree.
 
-    `prefix` is the root's place beneath `top` ("" or "sub/"), `git_dir` the git directory; `settings` go before every command.
+    `prefix` is the root's place beneath `top` ("" or "sub/"), `git_dir` the git directory;
+    `settings` go before every command.
     """
 
     root: str
@@ -121,22 +159,34 @@ class WorkTree(NamedTuple):
     git_dir: str = ""
     settings: tuple[str, ...] = ()
 
-    def ask(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> Answer:
-        """Run one git command, with the variables `extra`; raises ToolExecutionError without git."""
+    def ask(
+        self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Run one git command, with the variables `extra`; raises ToolExecutionError without
+        git.
+        """
         env = environment() | dict(extra or {})
         argv = [*GIT, *_words(self.settings), *arguments]
         try:
-            done = self.run(argv, cwd=self.root, env=env, input=stdin, capture_output=True, check=False)
+            done = self.run(
+                argv, cwd=self.root, env=env, input=stdin, capture_output=True, check=False
+            )
         except FileNotFoundError:
             raise ToolExecutionError("git is not installed, or not on PATH") from None
         status = 1 if done.returncode is None else done.returncode
         return Answer(status, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
-    def tell(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> Answer:
-        """Run one git command that must succeed; raises ToolExecutionError with git's own words where it does not."""
+    def tell(
+        self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Run one git command that must succeed; raises ToolExecutionError with git's own words
+        where it does not.
+        """
         answer = self.ask(*arguments, stdin=stdin, extra=extra)
         if answer.status:
-            raise ToolExecutionError(f"git {arguments[0]} failed: {answer.said or f'exit status {answer.status}'}")
+            raise ToolExecutionError(
+                f"git {arguments[0]} failed: {answer.said or f'exit status {answer.status}'}"
+            )
         return answer
 
     def at_top(self) -> "WorkTree":
@@ -144,7 +194,9 @@ class WorkTree(NamedTuple):
         return self._replace(root=self.top)
 
     def refuse_programs(self) -> None:
-        """Raise ToolExecutionError where the repository's own configuration names a program that git would run over its files."""
+        """Raise ToolExecutionError where the repository's own configuration names a program that
+        git would run over its files.
+        """
         if named := next(self._programs(), None):
             raise ToolExecutionError(
                 f"the repository's own configuration names a program, {named}, that git would run over changed files",
@@ -152,7 +204,9 @@ class WorkTree(NamedTuple):
             )
 
     def without_programs(self) -> "WorkTree":
-        """Return the same repository with those programs left out: a file that one would change counts as changed."""
+        """Return the same repository with those programs left out: a file that one would change
+        counts as changed.
+        """
         settings: list[str] = []
         for key in dict.fromkeys(self._programs(also_users=True)):
             if "=" in key or "\n" in key:  # `-c` cannot name it
@@ -169,13 +223,18 @@ class WorkTree(NamedTuple):
         if answer.status > 1:
             raise ToolExecutionError(f"git config failed: {answer.said}")
         words = answer.text.split("\0")
-        return (key for scope, key in zip(words[::2], words[1::2], strict=False) if also_users or scope not in USERS)
+        return (
+            key
+            for scope, key in zip(words[::2], words[1::2], strict=False)
+            if also_users or scope not in USERS
+        )
 
 
 def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
     """Find the repository in whose work tree `root` is.
 
-    Raises ToolExecutionError outside one, without git, and where the repository's configuration says that its files are elsewhere.
+    Raises ToolExecutionError outside one, without git, and where the repository's configuration
+    says that its files are elsewhere.
     """
     here = WorkTree(root, run)
     answer = here.ask("rev-parse", "--show-toplevel", "--show-prefix", "--absolute-git-dir")
@@ -188,5 +247,7 @@ def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
         )
     real = os.path.realpath(root)
     if not f"{real}/".startswith(os.path.join(lines[0], "")):
-        raise ToolExecutionError(f"the repository's configuration (core.worktree) says that its files are in {lines[0]}, not in {real}")
+        raise ToolExecutionError(
+            f"the repository's configuration (core.worktree) says that its files are in {lines[0]}, not in {real}"
+        )
     return here._replace(top=lines[0], prefix=lines[1], git_dir=lines[2])

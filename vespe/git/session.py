@@ -1,4 +1,6 @@
-"""A kit's source asked through one bare repository of ours: bounded in time, output and disk; no checkout, no prompt."""
+"""A kit's source asked through one bare repository of ours: bounded in time, output and disk; no
+checkout, no prompt.
+"""
 
 import errno
 import os
@@ -9,7 +11,15 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Final, NamedTuple
 
-from vespe.errors import Interrupted, NotFound, Refused, SourceUnavailable, TimedOut, ToolExecutionError, VespeError
+from vespe.errors import (
+    Interrupted,
+    NotFound,
+    Refused,
+    SourceUnavailable,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.git import repository
 from vespe.processes import process
 from vespe.records import dataclass
@@ -19,7 +29,9 @@ TIMEOUT_S: Final = 120.0
 MAX_FETCHED_BYTES: Final = 512 * 1024 * 1024
 """On disk, of one repository's one commit."""
 _PROTOCOLS: Final = {"https": "https:ssh", "ssh": "ssh", "path": "file"}
-"""By a source's kind; a user may let https addresses stand for ssh ones (`url.….insteadOf`), and nothing else."""
+"""By a source's kind; a user may let https addresses stand for ssh ones (`url.….insteadOf`), and
+nothing else.
+"""
 _POLL_S: Final = 0.1
 _SAY_S: Final = 2.0
 
@@ -33,10 +45,12 @@ class Object(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What is asked of one source: `directory` for a bare repository of ours, and the time by which all has to be done.
+    """What is asked of one source: `directory` for a bare repository of ours, and the time by which
+    all has to be done.
 
-    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long. `objects` are those of the
-    repository by their ids, where they are few enough to be held in memory; it is empty otherwise.
+    `what` is what sentences call the source, `kind` its kind; `progress` is told what takes long.
+    `objects` are those of the repository by their ids, where they are few enough to be held in
+    memory; it is empty otherwise.
     """
 
     directory: str
@@ -52,11 +66,15 @@ class Session:
         return max(self.deadline - time.monotonic(), 0.001)
 
 
-def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, then: Sequence[str] = ()) -> bytes:
-    """Run one git command in the session's repository, where it succeeds another one `then`, and give what they printed.
+def run(
+    session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, then: Sequence[str] = ()
+) -> bytes:
+    """Run one git command in the session's repository, where it succeeds another one `then`, and
+    give what they printed.
 
-    Raises Refused for what git's own checks refuse, NotFound where the source lacks what was asked for, SourceUnavailable,
-    TimedOut, OutputTooLarge past `cap_bytes`. Whatever it started has ended then.
+    Raises Refused for what git's own checks refuse, NotFound where the source lacks what was asked
+    for, SourceUnavailable, TimedOut, OutputTooLarge past `cap_bytes`. Whatever it started has ended
+    then.
     """
     argv = (*repository.FETCHING, f"--git-dir={session.directory}")
     command = process.Command(
@@ -76,10 +94,15 @@ def run(session: Session, *arguments: str, stdin: bytes = b"", cap_bytes: int, t
         raise _late(session) from None
     except Interrupted:
         most = MAX_FETCHED_BYTES // 2**20
-        raise Refused(f"{session.what} sends more than {most} MiB for one commit, and was left", hint="nothing was changed") from None
+        raise Refused(
+            f"{session.what} sends more than {most} MiB for one commit, and was left",
+            hint="nothing was changed",
+        ) from None
     except ToolExecutionError as error:
         if error.details.get("errno") == errno.ENOENT and "directory" not in error.details:
-            raise SourceUnavailable("git is not installed, or not on PATH", hint="install git 2.30 or newer") from None
+            raise SourceUnavailable(
+                "git is not installed, or not on PATH", hint="install git 2.30 or newer"
+            ) from None
         raise
     if done.returncode:
         raise _failure(session, done.stderr.decode("utf-8", "replace"), done.returncode)
@@ -99,13 +122,17 @@ def _late(session: Session) -> TimedOut:
 
 
 def environment(session: Session) -> dict[str, str]:
-    """Return the environment that git runs in, which lets it speak the protocols of the source's kind and no other."""
+    """Return the environment that git runs in, which lets it speak the protocols of the source's
+    kind and no other.
+    """
     return repository.environment(_PROTOCOLS.get(session.kind, "none"))
 
 
 @contextmanager
 def _watched(session: Session) -> Iterator[threading.Event]:
-    """Look at the size of the repository while git runs: past the limit git is ended, and now and then somebody hears of it."""
+    """Look at the size of the repository while git runs: past the limit git is ended, and now and
+    then somebody hears of it.
+    """
     cancel, done = threading.Event(), threading.Event()
     watcher = threading.Thread(target=_watch, args=(session, cancel, done), daemon=True)
     watcher.start()
@@ -140,10 +167,22 @@ def _size(directory: str) -> int:
 
 def _failure(session: Session, said: str, status: int) -> VespeError:
     """The sentence for what git complained of."""
-    lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:", "ERROR", "remote:", "ssh:"))] or said.splitlines()
-    reason = "; ".join(line.strip() for line in lines[:3])[:400] or f"git ended with status {status}"
-    kind, hint = next(((kind, hint) for words, kind, hint in _MEANINGS if any(word in said for word in words)), (SourceUnavailable, ""))
-    return kind(f"{session.what}: {reason}", hint=hint or "look at the address, at the network, and whether you may read it")
+    lines = [
+        line
+        for line in said.splitlines()
+        if line.startswith(("fatal:", "error:", "ERROR", "remote:", "ssh:"))
+    ] or said.splitlines()
+    reason = (
+        "; ".join(line.strip() for line in lines[:3])[:400] or f"git ended with status {status}"
+    )
+    kind, hint = next(
+        ((kind, hint) for words, kind, hint in _MEANINGS if any(word in said for word in words)),
+        (SourceUnavailable, ""),
+    )
+    return kind(
+        f"{session.what}: {reason}",
+        hint=hint or "look at the address, at the network, and whether you may read it",
+    )
 
 
 _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
@@ -152,14 +191,36 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
         Refused,
         "git's own check of its objects refuses it; nothing was installed",
     ),
-    (("not our ref", "unadvertised object", "find remote ref"), NotFound, "it may have been removed by a force push"),
-    (("expected commit type",), NotFound, "that id is not a commit's; name a branch, a tag or a whole commit id"),
-    (("valid object name", "not a tree object"), NotFound, "look at what the source holds at that commit"),
     (
-        ("terminal prompts disabled", "could not read Username", "Authentication failed", "Permission denied", "Host key verif"),
+        ("not our ref", "unadvertised object", "find remote ref"),
+        NotFound,
+        "it may have been removed by a force push",
+    ),
+    (
+        ("expected commit type",),
+        NotFound,
+        "that id is not a commit's; name a branch, a tag or a whole commit id",
+    ),
+    (
+        ("valid object name", "not a tree object"),
+        NotFound,
+        "look at what the source holds at that commit",
+    ),
+    (
+        (
+            "terminal prompts disabled",
+            "could not read Username",
+            "Authentication failed",
+            "Permission denied",
+            "Host key verif",
+        ),
         SourceUnavailable,
         "git has no credentials for it that work without asking: set up a credential helper, or an ssh key and its host",
     ),
-    (("dubious ownership",), Refused, "the repository is another user's; copy it, or tell git that it is safe"),
+    (
+        ("dubious ownership",),
+        Refused,
+        "the repository is another user's; copy it, or tell git that it is safe",
+    ),
     (("fatal: transport '",), Refused, "Vespe lets git use https and ssh alone"),
 )

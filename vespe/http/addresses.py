@@ -1,4 +1,6 @@
-"""Where an HTTP request may go: strict URLs, and the addresses that no tool reaches unless the user lists its host."""
+"""Where an HTTP request may go: strict URLs, and the addresses that no tool reaches unless the user
+lists its host.
+"""
 
 import functools
 import re
@@ -21,7 +23,10 @@ _DENIED = (
     ("10.0.0.0/8", "private"),
     ("172.16.0.0/12", "private"),
     ("192.168.0.0/16", "private"),
-    ("100.64.0.0/10", "shared by a provider's network (100.64.0.0/10, with Alibaba's metadata service)"),
+    (
+        "100.64.0.0/10",
+        "shared by a provider's network (100.64.0.0/10, with Alibaba's metadata service)",
+    ),
     ("169.254.0.0/16", "link-local, where clouds keep their metadata service"),
     ("168.63.129.16/32", "Azure's metadata service"),
     ("192.0.0.0/24", "reserved for protocols (with Oracle's metadata service)"),
@@ -34,7 +39,8 @@ _DENIED = (
     ("fe80::/10", "link-local"),
     ("fec0::/10", "site-local"),
     ("ff00::/8", "multicast"),
-    # Where in it the IPv4 address stands is each network's own choice (RFC 8215), so it cannot be judged by that.
+    # Where in it the IPv4 address stands is each network's own choice (RFC 8215), so it cannot be
+    # judged by that.
     ("64:ff9b:1::/48", "a translation prefix for local use"),
     ("2001::/32", "a Teredo tunnel"),
 )
@@ -43,7 +49,9 @@ _GLOBAL_UNICAST = "2000::/3"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Url:
-    """An http or https URL taken apart: `host` lowercased and without brackets, `target` the path and query as sent."""
+    """An http or https URL taken apart: `host` lowercased and without brackets, `target` the path
+    and query as sent.
+    """
 
     scheme: str
     host: str
@@ -66,10 +74,12 @@ class Url:
 
 
 def parse_url(text: str) -> Url:
-    """Take a URL apart by a narrower grammar than any resolver's, so that none can read another host into it.
+    """Take a URL apart by a narrower grammar than any resolver's, so that none can read another
+    host into it.
 
-    Raises Refused for another scheme, a user before the host, a host beyond ASCII (its `xn--` form is fine), and
-    AddressRefused for an address in octal, hexadecimal, one number or any other form than four decimals.
+    Raises Refused for another scheme, a user before the host, a host beyond ASCII (its `xn--` form
+    is fine), and AddressRefused for an address in octal, hexadecimal, one number or any other form
+    than four decimals.
     """
     shape = _SHAPE.fullmatch(text)
     if shape is None or shape[1].lower() not in _PORTS:
@@ -81,12 +91,21 @@ def parse_url(text: str) -> Url:
     if not 0 < port <= _MAX_PORT:
         raise Refused(f"the host {shape[2]!r} is refused: {port} is not a port")
     host = _address(authority[1]) if authority[1] else _name(authority[2])
-    return Url(scheme=scheme, host=host.lower(), port=port, target=encode_target((shape[3] or "/") + (shape[4] or "")))
+    return Url(
+        scheme=scheme,
+        host=host.lower(),
+        port=port,
+        target=encode_target((shape[3] or "/") + (shape[4] or "")),
+    )
 
 
 def encode_target(text: str) -> str:
-    """Percent-encode what cannot stand in a request's target; `%` and reserved characters stay as they are."""
-    return _NOT_IN_A_TARGET.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text)
+    """Percent-encode what cannot stand in a request's target; `%` and reserved characters stay as
+    they are.
+    """
+    return _NOT_IN_A_TARGET.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text
+    )
 
 
 def is_address(host: str) -> bool:
@@ -95,7 +114,9 @@ def is_address(host: str) -> bool:
 
 
 def listed(host: str, port: int, allow_hosts: Collection[str]) -> bool:
-    """Tell whether the user allows this host, as the URL writes it, lowercased; an entry without a port allows every port."""
+    """Tell whether the user allows this host, as the URL writes it, lowercased; an entry without a
+    port allows every port.
+    """
     forms = {host, f"{host}:{port}"} if ":" not in host else {host, f"[{host}]", f"[{host}]:{port}"}
     return any(entry.lower() in forms for entry in allow_hosts)
 
@@ -103,7 +124,8 @@ def listed(host: str, port: int, allow_hosts: Collection[str]) -> bool:
 def why_denied(address: str) -> str | None:
     """Say what an IPv4 or IPv6 address is where tools may not reach it, or None where it is public.
 
-    An IPv6 address that carries an IPv4 address (mapped, compatible, translated, NAT64, 6to4, ISATAP) is judged by that.
+    An IPv6 address that carries an IPv4 address (mapped, compatible, translated, NAT64, 6to4,
+    ISATAP) is judged by that.
     """
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
@@ -128,7 +150,9 @@ def carried(address: str) -> str | None:
     high, low = number >> 32, number & 0xFFFFFFFF
     if high in (0, 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64) or high & 0xFDFFFFFF == 0x5EFE:
         return str(ipaddress.IPv4Address(low))
-    return str(ipaddress.IPv4Address(number >> 80 & 0xFFFFFFFF)) if number >> 112 == 0x2002 else None
+    return (
+        str(ipaddress.IPv4Address(number >> 80 & 0xFFFFFFFF)) if number >> 112 == 0x2002 else None
+    )
 
 
 @functools.cache
@@ -158,7 +182,9 @@ def _decimal(text: str) -> str:
         ipaddress.IPv4Address(text)
     except ValueError:
         why = "an address in a form that hides it, or none"
-        raise AddressRefused(text, address=text, why=why, hint="write it as four decimal numbers") from None
+        raise AddressRefused(
+            text, address=text, why=why, hint="write it as four decimal numbers"
+        ) from None
     return text
 
 

@@ -1,4 +1,6 @@
-"""Server-sent events by the WHATWG's rules, and lines of JSON, from bytes cut anywhere; linear, and bounded."""
+"""Server-sent events by the WHATWG's rules, and lines of JSON, from bytes cut anywhere; linear, and
+bounded.
+"""
 
 from typing import Final
 
@@ -9,10 +11,11 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Lines:
-    """Whole lines, without their ends, from bytes cut anywhere; `fault` says which cap a body broke, and what follows is dropped.
+    """Whole lines, without their ends, from bytes cut anywhere; `fault` says which cap a body
+    broke, and what follows is dropped.
 
-    A line ends with LF or CRLF, with `carriage_returns` also with CR alone. A byte order mark before the first line is
-    taken off. `max_line` and `max_body` are in bytes.
+    A line ends with LF or CRLF, with `carriage_returns` also with CR alone. A byte order mark
+    before the first line is taken off. `max_line` and `max_body` are in bytes.
     """
 
     def __init__(
@@ -99,12 +102,18 @@ class Lines:
 class EventStream:
     """Server-sent events from bytes cut anywhere, as (event's name or "", data).
 
-    By the WHATWG's rules but for one: `close()` gives an event that the body did not end, since servers forget the last
-    blank line. `id` and `retry` are read and mean nothing here. Lines that are no field at all, which the rules skip, are
-    kept for `stray()`: a server that fails often answers with something else than a stream. `fault` as in `Lines`.
+    By the WHATWG's rules but for one: `close()` gives an event that the body did not end, since
+    servers forget the last blank line. `id` and `retry` are read and mean nothing here. Lines that
+    are no field at all, which the rules skip, are kept for `stray()`: a server that fails often
+    answers with something else than a stream. `fault` as in `Lines`.
     """
 
-    def __init__(self, *, max_event: int = defaults.MAX_EVENT_BYTES, max_body: int = defaults.MAX_STREAM_BYTES) -> None:
+    def __init__(
+        self,
+        *,
+        max_event: int = defaults.MAX_EVENT_BYTES,
+        max_body: int = defaults.MAX_STREAM_BYTES,
+    ) -> None:
         self._lines = Lines(carriage_returns=True, max_line=max_event, max_body=max_body)
         self._max_event = max_event
         self._name = ""
@@ -131,7 +140,9 @@ class EventStream:
         return made
 
     def stray(self) -> bytes:
-        """Return the lines that were no fields: all of a body without events, of another those that begin as an object does."""
+        """Return the lines that were no fields: all of a body without events, of another those that
+        begin as an object does.
+        """
         return b"\n".join(self._stray)
 
     def _events(self, lines: list[bytes]) -> list[tuple[str, bytes]]:
@@ -158,7 +169,9 @@ class EventStream:
         return made
 
     def _field(self, line: bytes, name: str) -> str:
-        """Read a line that is neither blank nor the usual `data: …`, and give the event's name after it."""
+        """Read a line that is neither blank nor the usual `data: …`, and give the event's name
+        after it.
+        """
         field, _, value = line.partition(b":")
         value = value[1:] if value[:1] == b" " else value
         if field == b"data":
@@ -166,7 +179,11 @@ class EventStream:
         elif field == b"event":
             name = value.decode("utf-8", "replace")
             self._known = (line, name)
-        elif field not in (b"", b"id", b"retry") and (not self._began or line[:1] == b"{") and self._stray_left >= len(line):
+        elif (
+            field not in (b"", b"id", b"retry")
+            and (not self._began or line[:1] == b"{")
+            and self._stray_left >= len(line)
+        ):
             self._stray.append(line)
             self._stray_left -= len(line)
         return name

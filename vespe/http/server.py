@@ -19,7 +19,9 @@ from vespe.http.short_requests import Answering, ShortRequest
 HEADERS_S: Final = 5.0
 """How long a client may take for the headers of a request."""
 MAX_UNDECIDED: Final = 128
-"""Connections that have not said a whole request yet; one more, and the oldest of them is closed."""
+"""Connections that have not said a whole request yet; one more, and the oldest of them is
+closed.
+"""
 _KEEP_ALIVE_S: Final = 5
 _HEADER_BYTES: Final = 64 * 1024
 _FAREWELL_S: Final = 0.35
@@ -50,7 +52,8 @@ class Life(Protocol):
 def bound(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises StorageError with the operating system's reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sets TCP_NODELAY only where the protocol is said: without it each answer's end waits 40 ms for a delayed ACK.
+    # asyncio sets TCP_NODELAY only where the protocol is said: without it each answer's end waits
+    # 40 ms for a delayed ACK.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -71,14 +74,26 @@ class _Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        self._tell(f"{record.name}: {record.getMessage()}" + (f": {type(error).__name__}: {error}"[:500] if error else ""))
+        self._tell(
+            f"{record.name}: {record.getMessage()}"
+            + (f": {type(error).__name__}: {error}"[:500] if error else "")
+        )
 
 
-def serve(app: Any, listener: socket.socket, *, life: Life, tell: Callable[[str], None], answering: Answering | None = None) -> None:
-    """Serve an ASGI application until a signal ends it: then every call ends with its processes, and the signal is raised again.
+def serve(
+    app: Any,
+    listener: socket.socket,
+    *,
+    life: Life,
+    tell: Callable[[str], None],
+    answering: Answering | None = None,
+) -> None:
+    """Serve an ASGI application until a signal ends it: then every call ends with its processes,
+    and the signal is raised again.
 
-    `tell` takes a line about each failure that no client is to blame for. `answering` is asked first about what comes as a
-    ShortRequest: what it answers is past uvicorn, h11 and a task of its own, which take several times as long as a quick call.
+    `tell` takes a line about each failure that no client is to blame for. `answering` is asked
+    first about what comes as a ShortRequest: what it answers is past uvicorn, h11 and a task of its
+    own, which take several times as long as a quick call.
     """
     for name in ("mcp", "uvicorn", "sse_starlette", "starlette", "asyncio"):
         logger = logging.getLogger(name)
@@ -127,7 +142,9 @@ class _Server(uvicorn.Server):
 
 
 class _PatientProtocol(H11Protocol):
-    """Closes a connection that takes too long to say what it wants, and the oldest of too many such."""
+    """Closes a connection that takes too long to say what it wants, and the oldest of too many
+    such.
+    """
 
     _undecided: ClassVar[dict["_PatientProtocol", asyncio.TimerHandle]] = {}
 
@@ -142,7 +159,11 @@ class _PatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        if self._answering is None or not self._is_at_rest() or not self._short(data, self._answering):
+        if (
+            self._answering is None
+            or not self._is_at_rest()
+            or not self._short(data, self._answering)
+        ):
             self._read(data)
 
     def _read(self, data: bytes) -> None:
@@ -152,14 +173,31 @@ class _PatientProtocol(H11Protocol):
         self._decide()
 
     def _is_at_rest(self) -> bool:
-        """Say whether nothing of an earlier request is under way, and h11 has nothing of the next."""
+        """Say whether nothing of an earlier request is under way, and h11 has nothing of the
+        next.
+        """
         conn, cycle = self.conn, self.cycle
-        quiet = conn.their_state is h11.IDLE and conn.our_state is h11.IDLE and not conn.trailing_data[0]
-        return quiet and (cycle is None or cycle.response_complete) and not self.flow.write_paused and not self.transport.is_closing()
+        quiet = (
+            conn.their_state is h11.IDLE
+            and conn.our_state is h11.IDLE
+            and not conn.trailing_data[0]
+        )
+        return (
+            quiet
+            and (cycle is None or cycle.response_complete)
+            and not self.flow.write_paused
+            and not self.transport.is_closing()
+        )
 
     def _short(self, data: bytes, answering: Answering) -> bool:
-        """Answer a short request, or hold its first part, since many clients send the body apart; False where it is h11's to read."""
-        request = short_requests.completed(self._held[1], data) if self._held else short_requests.read(data)
+        """Answer a short request, or hold its first part, since many clients send the body apart;
+        False where it is h11's to read.
+        """
+        request = (
+            short_requests.completed(self._held[1], data)
+            if self._held
+            else short_requests.read(data)
+        )
         if request is not None and request.missing:
             self._held = data, request
             self._decide()
@@ -168,11 +206,14 @@ class _PatientProtocol(H11Protocol):
             return False
         answer: bytes | None = b""
         try:
-            # A context of its own, as a task has: what a tool sets there is not there for the next call.
+            # A context of its own, as a task has: what a tool sets there is not there for the next
+            # call.
             answer = copy_context().run(answering, request)
         finally:
             if answer == b"":  # the event loop tells of the error, and closes the connection
-                self.transport.write(b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+                self.transport.write(
+                    b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                )
         if answer is None:
             return False
         self._held = None

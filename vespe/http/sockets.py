@@ -1,4 +1,6 @@
-"""Sockets for HTTP: each address judged before it is dialled, every wait bounded by one call's deadline and its cancelling."""
+"""Sockets for HTTP: each address judged before it is dialled, every wait bounded by one call's
+deadline and its cancelling.
+"""
 
 import contextlib
 import errno
@@ -17,16 +19,19 @@ from vespe.lazy import socket, ssl
 
 T = TypeVar("T")
 Resolve = Callable[[str, int], Sequence[str]]
-"""From a name and a port to addresses, as text, in the order of preference; raises OSError where there are none."""
+"""From a name and a port to addresses, as text, in the order of preference; raises OSError where
+there are none.
+"""
 
 _CANCEL_POLL_S = 0.05
 
 
 class Limits:
-    """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an event that cancels it.
+    """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an
+    event that cancels it.
 
-    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed. `dialled` tells whether the
-    call opened a connection or was given one that lives.
+    `connect_s` bounds the opening of a connection; `hint` says what to do where a deadline passed.
+    `dialled` tells whether the call opened a connection or was given one that lives.
     """
 
     def __init__(
@@ -51,8 +56,14 @@ class Limits:
         self._silent_until = time.monotonic() + self._stall_s
 
     def end_within(self, seconds: float | None) -> None:
-        """Wait at most so long for what may still come, since what was asked for is there; None takes that back."""
-        self._over_by = float("inf") if seconds is None else min(time.monotonic() + min(seconds, self._stall_s), self._ends)
+        """Wait at most so long for what may still come, since what was asked for is there; None
+        takes that back.
+        """
+        self._over_by = (
+            float("inf")
+            if seconds is None
+            else min(time.monotonic() + min(seconds, self._stall_s), self._ends)
+        )
 
     @property
     def left_s(self) -> float:
@@ -83,7 +94,9 @@ class Limits:
             LIMITS.reset(token)
 
     def remaining(self) -> float:
-        """Return the seconds that are left; raises TimedOut where there are none, Interrupted where the call is cancelled."""
+        """Return the seconds that are left; raises TimedOut where there are none, Interrupted where
+        the call is cancelled.
+        """
         if self._cancel is not None and self._cancel.is_set():
             raise Interrupted(f"{self._what} was cancelled")
         now = time.monotonic()
@@ -92,13 +105,17 @@ class Limits:
         if self._ends <= now:
             raise TimedOut(self._what, seconds=self._timeout_s, hint=self._hint)
         if self._silent_until <= now:
-            raise TimedOut(self._what, seconds=self._stall_s, did="brought nothing", hint=self._hint)
+            raise TimedOut(
+                self._what, seconds=self._stall_s, did="brought nothing", hint=self._hint
+            )
         if self._connected_by <= now:
             raise ConnectionBroken(f"it did not answer within {self._connect_s:g} s")
         return min(self._ends, self._silent_until, self._connected_by, self._over_by) - now
 
     def wait(self, descriptor: int, event: int, *, at_most_s: float = float("inf")) -> bool:
-        """Wait until the descriptor is ready; False where `at_most_s` passed first. Raises as `remaining` does."""
+        """Wait until the descriptor is ready; False where `at_most_s` passed first. Raises as
+        `remaining` does.
+        """
         poll = select.poll()
         poll.register(descriptor, event)
         ends = time.monotonic() + at_most_s
@@ -126,15 +143,20 @@ class Limits:
 
 
 LIMITS: Final[ContextVar[Limits]] = ContextVar("LIMITS")
-"""The limits of the call that this thread makes: a pooled stream outlives the call that opened it, and is told only seconds a read."""
+"""The limits of the call that this thread makes: a pooled stream outlives the call that opened it,
+and is told only seconds a read.
+"""
 
 
 class ConnectionBroken(Exception):
-    """A connection ended or failed in the middle; the text says how. No OSError, which TimedOut and Refused are too."""
+    """A connection ended or failed in the middle; the text says how. No OSError, which TimedOut and
+    Refused are too.
+    """
 
 
 class Stream:
-    """One connection, as httpcore2's NetworkStream: non-blocking beneath, so that no trickle of bytes outlasts the deadline.
+    """One connection, as httpcore2's NetworkStream: non-blocking beneath, so that no trickle of
+    bytes outlasts the deadline.
 
     Each `timeout` that httpcore2 passes yields to the call's own LIMITS.
     """
@@ -147,19 +169,29 @@ class Stream:
         return self._attempt(functools.partial(self._sock.recv, max_bytes), select.POLLIN)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all of it, unless the server hangs up: what it answered before that is still there to be read."""
+        """Write all of it, unless the server hangs up: what it answered before that is still there
+        to be read.
+        """
         view = memoryview(buffer)
         with contextlib.suppress(ConnectionBroken):
             while view:
-                view = view[self._attempt(functools.partial(self._sock.send, view), select.POLLOUT) :]
+                view = view[
+                    self._attempt(functools.partial(self._sock.send, view), select.POLLOUT) :
+                ]
 
-    def start_tls(self, ssl_context: "ssl.SSLContext", server_hostname: str | None = None, **unused: Any) -> "Stream":
-        """Return the same connection under TLS, the server's certificate verified for `server_hostname`."""
+    def start_tls(
+        self, ssl_context: "ssl.SSLContext", server_hostname: str | None = None, **unused: Any
+    ) -> "Stream":
+        """Return the same connection under TLS, the server's certificate verified for
+        `server_hostname`.
+        """
         name = (server_hostname or self._host).removesuffix(".")
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)
             try:
-                wrapped = ssl_context.wrap_socket(self._sock, server_hostname=name, do_handshake_on_connect=False)
+                wrapped = ssl_context.wrap_socket(
+                    self._sock, server_hostname=name, do_handshake_on_connect=False
+                )
                 self._sock = wrapped
                 with LIMITS.get().connecting():
                     self._attempt(wrapped.do_handshake, select.POLLIN)
@@ -173,7 +205,9 @@ class Stream:
         self._sock.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Answer what a pool asks, whether an idle connection has something to read, so its end; `socket` is the socket itself."""
+        """Answer what a pool asks, whether an idle connection has something to read, so its end;
+        `socket` is the socket itself.
+        """
         if info == "socket":
             return self._sock
         if info != "is_readable":
@@ -212,7 +246,8 @@ def resolve_name(name: str, port: int) -> list[str]:
 def is_own(address: str) -> bool:
     """Tell whether an address is one of this machine's own.
 
-    A datagram socket "connected" to it sends nothing, and has the same address at both ends where it is our own.
+    A datagram socket "connected" to it sends nothing, and has the same address at both ends where
+    it is our own.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
@@ -225,13 +260,25 @@ def is_own(address: str) -> bool:
 
 
 class Dialler:
-    """Opens connections, as httpcore2's NetworkBackend: resolves once, judges every address, dials one that it judged."""
+    """Opens connections, as httpcore2's NetworkBackend: resolves once, judges every address, dials
+    one that it judged.
+    """
 
-    def __init__(self, allow_hosts: Collection[str], *, resolve: Resolve = resolve_name, owns: Callable[[str], bool] = is_own) -> None:
+    def __init__(
+        self,
+        allow_hosts: Collection[str],
+        *,
+        resolve: Resolve = resolve_name,
+        owns: Callable[[str], bool] = is_own,
+    ) -> None:
         self._allow_hosts, self._resolve, self._owns = frozenset(allow_hosts), resolve, owns
 
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **unused: Any) -> Stream:
-        """Connect to a host; raises AddressRefused before anything is dialled, ToolExecutionError where nothing answers."""
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, **unused: Any
+    ) -> Stream:
+        """Connect to a host; raises AddressRefused before anything is dialled, ToolExecutionError
+        where nothing answers.
+        """
         limits = LIMITS.get()
         limits.dialled = True
         with limits.connecting():
@@ -244,7 +291,9 @@ class Dialler:
         why = "it has no address"
         for index, address in enumerate(found):
             try:
-                return Stream(_connect(address, port, limits.remaining() / (len(found) - index)), host)
+                return Stream(
+                    _connect(address, port, limits.remaining() / (len(found) - index)), host
+                )
             except VespeError:
                 raise
             except ConnectionBroken as error:
@@ -274,7 +323,9 @@ class Dialler:
             raise ToolExecutionError(f"the name {host} does not resolve: {error}") from error
         answer = outcome[0]
         if isinstance(answer, Exception):
-            raise ToolExecutionError(f"the name {host} does not resolve: {_reason(answer)}") from answer
+            raise ToolExecutionError(
+                f"the name {host} does not resolve: {_reason(answer)}"
+            ) from answer
         return answer
 
     def _judge(self, host: str, found: Sequence[str]) -> None:

@@ -1,4 +1,6 @@
-"""A kit as one file: a ZIP of stored entries in one form, so that the same content has the same bytes; any other form is refused."""
+"""A kit as one file: a ZIP of stored entries in one form, so that the same content has the same
+bytes; any other form is refused.
+"""
 
 import hashlib
 import os
@@ -23,16 +25,24 @@ _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
 _END: Final = struct.Struct("<4s4H2LH")
 _SIGNATURES: Final = (b"PK\3\4", b"PK\1\2", b"PK\5\6")
 _FORM: Final = (20, 0x0800, 0, 0, 0x0021)
-"""Version 2.0, names in UTF-8, stored, midnight of 1980-01-01: nothing that a machine, a user or a library could choose."""
+"""Version 2.0, names in UTF-8, stored, midnight of 1980-01-01: nothing that a machine, a user or a
+library could choose.
+"""
 _MADE_BY: Final = 3 << 8 | 20
 _MAX_NAME: Final = 1000
-_MAX_BYTES: Final = entry_rules.MAX_TOTAL_BYTES + entry_rules.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME) + _END.size
+_MAX_BYTES: Final = (
+    entry_rules.MAX_TOTAL_BYTES
+    + entry_rules.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME)
+    + _END.size
+)
 _WRITTEN: Final = "is not a kit archive in the one form that `vespe kit pack` writes"
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One file of an archive: its name, its mode as git writes it, size, CRC-32 and the offset of its header."""
+    """One file of an archive: its name, its mode as git writes it, size, CRC-32 and the offset of
+    its header.
+    """
 
     name: bytes
     mode: int
@@ -41,29 +51,40 @@ class _Member:
     offset: int
 
     def local(self) -> bytes:
-        return _LOCAL.pack(_SIGNATURES[0], *_FORM, self.crc, self.size, self.size, len(self.name), 0) + self.name
+        return (
+            _LOCAL.pack(_SIGNATURES[0], *_FORM, self.crc, self.size, self.size, len(self.name), 0)
+            + self.name
+        )
 
     def central(self) -> bytes:
         sizes = (self.crc, self.size, self.size, len(self.name), 0, 0, 0, 0)
-        return _CENTRAL.pack(_SIGNATURES[1], _MADE_BY, *_FORM, *sizes, self.mode << 16, self.offset) + self.name
+        return (
+            _CENTRAL.pack(_SIGNATURES[1], _MADE_BY, *_FORM, *sizes, self.mode << 16, self.offset)
+            + self.name
+        )
 
 
 def pack(tree: KitTree) -> bytes:
-    """Return the archive of a kit: a function of its files' paths, bytes and executable bits alone."""
+    """Return the archive of a kit: a function of its files' paths, bytes and executable bits
+    alone.
+    """
     pieces: list[bytes] = []
     members: list[_Member] = []
     offset = 0
     for entry, data in tree.read(sorted(tree.entries, key=lambda entry: entry.path.encode())):
         if len(data) != entry.size:
             raise InvalidDocument("was changed while it was read", path=entry.path)
-        members.append(_Member(entry.path.encode(), entry.mode, len(data), zlib.crc32(data), offset))
+        members.append(
+            _Member(entry.path.encode(), entry.mode, len(data), zlib.crc32(data), offset)
+        )
         pieces += (members[-1].local(), data)
         offset += _LOCAL.size + len(members[-1].name) + len(data)
     return b"".join([*pieces, *_tail(members, offset)])
 
 
 def archive_tree(path: str) -> KitTree:
-    """List an archive as a kit; raises InvalidDocument for what is none, Refused, which names the entry, and StorageError.
+    """List an archive as a kit; raises InvalidDocument for what is none, Refused, which names the
+    entry, and StorageError.
 
     Contents are read, and compared with their checksums, when they are asked for.
     """
@@ -80,7 +101,12 @@ def archive_tree(path: str) -> KitTree:
             for entry in wanted:
                 yield entry, again.contents(known[entry.path])
 
-    return KitTree(kit_id=kit_id, subdirectory="", entries=tuple(sorted(checker.files, key=lambda entry: entry.path)), read=read)
+    return KitTree(
+        kit_id=kit_id,
+        subdirectory="",
+        entries=tuple(sorted(checker.files, key=lambda entry: entry.path)),
+        read=read,
+    )
 
 
 def _tail(members: Sequence[_Member], offset: int) -> Iterator[bytes]:
@@ -103,12 +129,18 @@ def _entries(members: Sequence[_Member]) -> Iterator[TreeEntry]:
 
 
 def _kit_id(archive: "_Archive", members: Sequence[_Member], path: str) -> str:
-    config = next((member for member in members if member.name == defaults.KIT_CONFIG_FILE.encode()), None)
+    config = next(
+        (member for member in members if member.name == defaults.KIT_CONFIG_FILE.encode()), None
+    )
     if config is None:
         raise InvalidDocument(f"holds no {defaults.KIT_CONFIG_FILE}, so it is not a kit", path=path)
-    kit_id = strict_json.parse_object(archive.contents(config), path=f"{path}/{defaults.KIT_CONFIG_FILE}").get("kit_id")
+    kit_id = strict_json.parse_object(
+        archive.contents(config), path=f"{path}/{defaults.KIT_CONFIG_FILE}"
+    ).get("kit_id")
     if not isinstance(kit_id, str):
-        raise InvalidDocument("names no `kit_id`", path=f"{path}/{defaults.KIT_CONFIG_FILE}", pointer="/kit_id")
+        raise InvalidDocument(
+            "names no `kit_id`", path=f"{path}/{defaults.KIT_CONFIG_FILE}", pointer="/kit_id"
+        )
     return kit_id
 
 
@@ -136,13 +168,19 @@ class _Archive:
     def members(self) -> list[_Member]:
         """Return the members in order; whatever is not exactly as `pack` writes it is refused."""
         if self._size > _MAX_BYTES:
-            raise Refused(f"{self._path} has {self._size} bytes, more than any kit", hint="nothing of it was installed")
+            raise Refused(
+                f"{self._path} has {self._size} bytes, more than any kit",
+                hint="nothing of it was installed",
+            )
         end = self._read(self._size - _END.size, _END.size) if self._size >= _END.size else b""
         if not end.startswith(_SIGNATURES[2]):
             raise self._wrong("it does not end as one")
         _, _, _, _, count, size, offset, _ = _END.unpack(end)
         if count > entry_rules.MAX_ENTRIES:
-            raise Refused(f"{self._path} has more than {entry_rules.MAX_ENTRIES} files", hint="nothing of it was installed")
+            raise Refused(
+                f"{self._path} has more than {entry_rules.MAX_ENTRIES} files",
+                hint="nothing of it was installed",
+            )
         if offset + size + _END.size != self._size:
             raise self._wrong("it has bytes that belong to no file, or lacks some")
         central = self._read(offset, size)
@@ -197,7 +235,9 @@ SUFFIX = ".kit"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """An archive that was written: `digest` is that of the kit's content, as a lock has it; `size` is the archive's, in bytes."""
+    """An archive that was written: `digest` is that of the kit's content, as a lock has it; `size`
+    is the archive's, in bytes.
+    """
 
     kit_id: str
     path: str
@@ -207,10 +247,12 @@ class Packed:
 
 
 def pack_kit(which: str, target: str | None = None) -> Packed:
-    """Write the kit in the directory `which`, or of that id, into `target` (default: `<kit_id>.kit` in the working directory).
+    """Write the kit in the directory `which`, or of that id, into `target` (default: `<kit_id>.kit`
+    in the working directory).
 
-    All files of the directory are in it but `.git`, byte code and other archives. Raises KitNotFound, NotFound,
-    InvalidDocument for a broken kit, Refused for an entry that could not be installed, StorageError.
+    All files of the directory are in it but `.git`, byte code and other archives. Raises
+    KitNotFound, NotFound, InvalidDocument for a broken kit, Refused for an entry that could not be
+    installed, StorageError.
     """
     directory = kit_directory(which)
     config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
@@ -229,16 +271,29 @@ def pack_kit(which: str, target: str | None = None) -> Packed:
     path = os.path.abspath(target or f"{kit_id}{SUFFIX}")
     atomic.write_atomic(path, data)
     packed = {
-        entry.path: File(executable=entry.mode == EXECUTABLE, sha256=hashlib.sha256(contents).hexdigest())
+        entry.path: File(
+            executable=entry.mode == EXECUTABLE, sha256=hashlib.sha256(contents).hexdigest()
+        )
         for entry, contents in archive_tree(path).read(tree.entries)
     }
-    return Packed(kit_id=kit_id, path=path, files=len(packed), size=len(data), digest=digests.digest_of(packed))
+    return Packed(
+        kit_id=kit_id,
+        path=path,
+        files=len(packed),
+        size=len(data),
+        digest=digests.digest_of(packed),
+    )
 
 
 def kit_directory(which: str) -> str:
-    """Return the directory of the kit that is there, or has that id; raises KitNotFound, NotFound."""
+    """Return the directory of the kit that is there, or has that id; raises KitNotFound,
+    NotFound.
+    """
     if os.sep not in which and not which.startswith(".") and not os.path.isdir(which):
         return roots.find_kit(which).path
     if not os.path.lexists(os.path.join(which, defaults.KIT_CONFIG_FILE)):
-        raise NotFound(f"{which} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="name a kit's directory, or its id")
+        raise NotFound(
+            f"{which} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
+            hint="name a kit's directory, or its id",
+        )
     return os.path.realpath(which)

@@ -1,4 +1,6 @@
-"""What an update of a kit would change, tool by tool: what callers rely on, what runs, what it may use, and its files."""
+"""What an update of a kit would change, tool by tool: what callers rely on, what runs, what it may
+use, and its files.
+"""
 
 import os
 from collections.abc import Mapping
@@ -15,20 +17,34 @@ from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 from vespe.schemas.comparison.contracts import VERDICTS, Change, Verdict
 
-_FIELDS: Final = ("description", "schema", "implementation_details", "permissions", "secrets", "limits", "annotations", "name", "version")
+_FIELDS: Final = (
+    "description",
+    "schema",
+    "implementation_details",
+    "permissions",
+    "secrets",
+    "limits",
+    "annotations",
+    "name",
+    "version",
+)
 _KIT_FIELDS: Final = ("version", "allow_types", "allow_hosts", "secrets", "license", "homepage")
 _MAX_SHOWN: Final = 128 * 1024
 _Side: TypeAlias = tuple[str, Mapping[str, File]]
 """One version: the kit's directory, and its files by their path in it."""
 NOT_HERE: Final[_Side] = (os.devnull, {})
-"""A version that this machine does not have: all of the other one is new then, and no verdict is possible."""
+"""A version that this machine does not have: all of the other one is new then, and no verdict is
+possible.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolChange:
-    """What becomes of one tool directory: `verdict` and `changes` as `tool diff` has them, `fields` of config.json old and new.
+    """What becomes of one tool directory: `verdict` and `changes` as `tool diff` has them, `fields`
+    of config.json old and new.
 
-    `files` says in words which files differ, `diffs` holds a unified diff of each that is text and not too long.
+    `files` says in words which files differ, `diffs` holds a unified diff of each that is text and
+    not too long.
     """
 
     uid: str
@@ -73,24 +89,52 @@ def fields_json(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> JsonObject
 
 
 def compare(kit_id: str, *, old: _Side, new: _Side) -> KitChange:
-    """Compare two versions of a kit, each its directory and its files; what is the same is not listed."""
+    """Compare two versions of a kit, each its directory and its files; what is the same is not
+    listed.
+    """
     verdicts = _verdicts(old[0], new[0])
-    changed = sorted({path for path in old[1].keys() | new[1].keys() if old[1].get(path) != new[1].get(path)})
+    changed = sorted(
+        {path for path in old[1].keys() | new[1].keys() if old[1].get(path) != new[1].get(path)}
+    )
     holders = {path.partition("/")[0] for path in changed if "/" in path}
-    tools = sorted(name for name in holders if any(f"{name}/{defaults.CONFIG_FILE}" in files for _, files in (old, new)))
+    tools = sorted(
+        name
+        for name in holders
+        if any(f"{name}/{defaults.CONFIG_FILE}" in files for _, files in (old, new))
+    )
     rest = [path for path in changed if path.partition("/")[0] not in tools]
     return KitChange(
         kit_id=kit_id,
-        fields=_fields(_config(old[0], defaults.KIT_CONFIG_FILE), _config(new[0], defaults.KIT_CONFIG_FILE), _KIT_FIELDS),
+        fields=_fields(
+            _config(old[0], defaults.KIT_CONFIG_FILE),
+            _config(new[0], defaults.KIT_CONFIG_FILE),
+            _KIT_FIELDS,
+        ),
         files=_said(rest, old[1], new[1]),
-        tools=tuple(_tool(uid, [p for p in changed if p.startswith(f"{uid}/")], sides=(old, new), verdicts=verdicts) for uid in tools),
+        tools=tuple(
+            _tool(
+                uid,
+                [p for p in changed if p.startswith(f"{uid}/")],
+                sides=(old, new),
+                verdicts=verdicts,
+            )
+            for uid in tools
+        ),
     )
 
 
-def _tool(uid: str, paths: list[str], *, sides: tuple[_Side, _Side], verdicts: Mapping[str, tuple[Change, ...]] | str) -> ToolChange:
+def _tool(
+    uid: str,
+    paths: list[str],
+    *,
+    sides: tuple[_Side, _Side],
+    verdicts: Mapping[str, tuple[Change, ...]] | str,
+) -> ToolChange:
     (old, before), (new, after) = sides
     one, other = (_config(os.path.join(side, uid), defaults.CONFIG_FILE) for side in (old, new))
-    name = next((name for config in (other, one) if isinstance(name := config.get("name"), str)), uid)
+    name = next(
+        (name for config in (other, one) if isinstance(name := config.get("name"), str)), uid
+    )
     if isinstance(verdicts, str):
         changes: tuple[Change, ...] = (Change(part="tool", verdict="unknown", message=verdicts),)
     else:
@@ -98,16 +142,24 @@ def _tool(uid: str, paths: list[str], *, sides: tuple[_Side, _Side], verdicts: M
     return ToolChange(
         uid=uid,
         name=name,
-        verdict=min((change.verdict for change in changes), key=VERDICTS.index, default="compatible"),
+        verdict=min(
+            (change.verdict for change in changes), key=VERDICTS.index, default="compatible"
+        ),
         changes=changes,
         fields=_fields(one, other, _FIELDS),
         files=_said(paths, before, after),
-        diffs=tuple(diff for path in paths if not path.endswith(f"/{defaults.CONFIG_FILE}") and (diff := _diff(old, new, path))),
+        diffs=tuple(
+            diff
+            for path in paths
+            if not path.endswith(f"/{defaults.CONFIG_FILE}") and (diff := _diff(old, new, path))
+        ),
     )
 
 
 def _verdicts(old: str, new: str) -> dict[str, tuple[Change, ...]] | str:
-    """What `tool diff` says, by uid; a sentence where a tool of either version is broken, so that nobody can say."""
+    """What `tool diff` says, by uid; a sentence where a tool of either version is broken, so that
+    nobody can say.
+    """
     if old == NOT_HERE[0]:
         return "the version in the lock is not on this machine, so there is nothing to compare with"
     try:
@@ -123,9 +175,13 @@ def _config(directory: str, name: str) -> JsonObject:
         return {}
 
 
-def _fields(old: JsonObject, new: JsonObject, names: tuple[str, ...]) -> dict[str, tuple[JsonValue, JsonValue]]:
+def _fields(
+    old: JsonObject, new: JsonObject, names: tuple[str, ...]
+) -> dict[str, tuple[JsonValue, JsonValue]]:
     every = (*names, *sorted((old.keys() | new.keys()) - set(names)))
-    return {name: (old.get(name), new.get(name)) for name in every if old.get(name) != new.get(name)}
+    return {
+        name: (old.get(name), new.get(name)) for name in every if old.get(name) != new.get(name)
+    }
 
 
 def _said(paths: list[str], old: Mapping[str, File], new: Mapping[str, File]) -> tuple[str, ...]:
@@ -138,7 +194,9 @@ def _diff(old: str, new: str, path: str) -> str:
     texts = [_text(os.path.join(side, path)) for side in (old, new)]
     if any(text is None for text in texts):
         return f"{path} is not shown: it is not text, or is longer than {_MAX_SHOWN // 1024} KiB"
-    before, after = ((text or "").split("\n") for text in texts)  # what else ends a line is shown as the character that it is
+    before, after = (
+        (text or "").split("\n") for text in texts
+    )  # what else ends a line is shown as the character that it is
     return "\n".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
 
 

@@ -1,4 +1,6 @@
-"""A new kit of one's own: with a tool that runs, a README and a workflow that checks it; whole or not at all."""
+"""A new kit of one's own: with a tool that runs, a README and a workflow that checks it; whole or
+not at all.
+"""
 
 import os
 import re
@@ -19,23 +21,31 @@ _NOTHING: Final[JsonObject] = {"read": [], "write": [], "network": [], "programs
 """The permissions of the first tool: it computes, and needs nothing."""
 
 
-def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None) -> tuple[str, Tool]:
-    """Make a kit with one working tool in `parent` (made where it is missing), and return its path and the tool.
+def found_kit(
+    parent: str | os.PathLike[str], kit_id: str, *, description: str | None = None
+) -> tuple[str, Tool]:
+    """Make a kit with one working tool in `parent` (made where it is missing), and return its path
+    and the tool.
 
-    It comes in one rename; what a killed one left goes. Raises UsageError where the id is none, or is taken in `parent`;
-    StorageError, and then nothing is left.
+    It comes in one rename; what a killed one left goes. Raises UsageError where the id is none, or
+    is taken in `parent`; StorageError, and then nothing is left.
     """
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         meant = re.sub(r"[^a-z0-9]+", "_", kit_id.lower()).strip("_")
         hint = f"call it {meant}" if KIT_ID.fullmatch(meant) and meant != kit_id else ""
-        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most", hint=hint)
+        raise UsageError(
+            f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most",
+            hint=hint,
+        )
     root = os.path.abspath(parent)
     path = os.path.join(root, kit_id)
     atomic.private_directory(root, mode=0o755)
     with atomic.locked(root):
         staging.sweep(root)
         if os.path.lexists(path):
-            raise UsageError(f"there is a {path} already", hint="choose another id, or remove it first")
+            raise UsageError(
+                f"there is a {path} already", hint="choose another id, or remove it first"
+            )
         with staging.staging(root, target=path) as aside, atomic.translated("make", path):
             staged = os.path.join(aside, kit_id)
             os.mkdir(staged, 0o755)
@@ -46,7 +56,12 @@ def found_kit(parent: str | os.PathLike[str], kit_id: str, *, description: str |
 
 def _fill(directory: str, kit_id: str, summary: str) -> Tool:
     title = kit_id.replace("_", " ").capitalize()
-    config: JsonObject = {"kit_id": kit_id, "name": title, "description": summary, "version": "0.1.0"}
+    config: JsonObject = {
+        "kit_id": kit_id,
+        "name": title,
+        "description": summary,
+        "version": "0.1.0",
+    }
     config |= {"allow_types": ["python_script"], "allow_hosts": [], "secrets": []}
     files = {defaults.KIT_CONFIG_FILE: strict_json.dump_json(config)}
     files |= kit_files(kit_id, title=title, summary=summary)
@@ -55,47 +70,78 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
         atomic.private_directory(os.path.dirname(place), mode=0o755)
         atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
-    staging.sweep(directory)  # what the making of the tool could not delete must not become a part of the kit
+    staging.sweep(
+        directory
+    )  # what the making of the tool could not delete must not become a part of the kit
     trees.flush(directory)
     return tool
 
 
 def _draft(kit_id: str) -> drafts.Draft:
-    """The template of a Python tool with an example, so that the kit's tests test something from the first day."""
+    """The template of a Python tool with an example, so that the kit's tests test something from
+    the first day.
+    """
     draft = drafts.draft_tool(f"example_of_{kit_id[:48]}", "python_script")
-    example: dict[str, Any] = {"input": {"text": "hello, world"}, "output": {"characters": 12, "words": 2, "lines": 1}}
+    example: dict[str, Any] = {
+        "input": {"text": "hello, world"},
+        "output": {"characters": 12, "words": 2, "lines": 1},
+    }
     return drafts.Draft(
-        name=draft.name, document={**draft.document, "permissions": _NOTHING, "examples": [example]}, files=draft.files, notes=draft.notes
+        name=draft.name,
+        document={**draft.document, "permissions": _NOTHING, "examples": [example]},
+        files=draft.files,
+        notes=draft.notes,
     )
 
 
 def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
-    """Make the tool of a draft in a kit that its author edits, given by its directory or its id, and return it.
+    """Make the tool of a draft in a kit that its author edits, given by its directory or its id,
+    and return it.
 
-    Raises UsageError where there is no kit or the name is taken in it, Refused for an installed kit, InvalidTool for a tool that
-    goes beyond what the kit states.
+    Raises UsageError where there is no kit or the name is taken in it, Refused for an installed
+    kit, InvalidTool for a tool that goes beyond what the kit states.
     """
     directory = _edited(os.fspath(kit))
     if not os.path.isfile(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
-        raise UsageError(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create NAME` makes a kit")
+        raise UsageError(
+            f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
+            hint="`vespe kit create NAME` makes a kit",
+        )
     kit_id = os.path.basename(directory)
     if store.owner_of(directory) is not None:
         raise Refused(
-            f"{directory} is an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours"
+            f"{directory} is an installed kit, whose bytes are pinned",
+            hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours",
         )
-    if beyond := [f"config.json at {pointer}: {text}" for pointer, text in excess(draft.document, limits_above(directory))]:
+    if beyond := [
+        f"config.json at {pointer}: {text}"
+        for pointer, text in excess(draft.document, limits_above(directory))
+    ]:
         raise InvalidTool(draft.name, beyond, path=directory)
     return authoring.create_tool(
-        directory, draft, taken=lambda name: any(one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id))
+        directory,
+        draft,
+        taken=lambda name: any(
+            one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id)
+        ),
     )
 
 
 def _edited(kit: str) -> str:
-    """Return the directory of a kit that is given by it, or by the id of one of the user's own or linked kits."""
+    """Return the directory of a kit that is given by it, or by the id of one of the user's own or
+    linked kits.
+    """
     place = os.path.realpath(kit)
-    if os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE)) or os.path.basename(kit) != kit:
+    if (
+        os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE))
+        or os.path.basename(kit) != kit
+    ):
         return place
-    own = (one for one in roots.find_kits(count_tools=False) if one.kit_id == kit and one.root_kind in ("user", roots.LINK))
+    own = (
+        one
+        for one in roots.find_kits(count_tools=False)
+        if one.kit_id == kit and one.root_kind in ("user", roots.LINK)
+    )
     return next((os.path.realpath(one.path) for one in own), place)
 
 

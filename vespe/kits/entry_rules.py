@@ -1,4 +1,6 @@
-"""The files of a kit before they are anywhere: listed from git, a folder or an archive, and held to one set of rules."""
+"""The files of a kit before they are anywhere: listed from git, a folder or an archive, and held to
+one set of rules.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +26,8 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitTree:
-    """One kit as its source has it: `entries` kept the rules, and hold files alone; `read` gives their bytes.
+    """One kit as its source has it: `entries` kept the rules, and hold files alone; `read` gives
+    their bytes.
 
     `subdirectory` is the kit's directory in its source, "" for the root.
     """
@@ -36,7 +39,9 @@ class KitTree:
 
 
 class Checker:
-    """Holds the entries of one kit to the rules as they come, so that a listing without end is left at its first breach."""
+    """Holds the entries of one kit to the rules as they come, so that a listing without end is left
+    at its first breach.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -47,7 +52,9 @@ class Checker:
         self.files: list[TreeEntry] = []
 
     def take(self, entry: TreeEntry) -> None:
-        """Take the next entry; a directory comes before what is in it. Raises Refused, which names the entry."""
+        """Take the next entry; a directory comes before what is in it. Raises Refused, which names
+        the entry.
+        """
         self._left -= 1
         if self._left < 0:
             raise self._refused(f"has more than {MAX_ENTRIES} files and directories")
@@ -57,7 +64,9 @@ class Checker:
         if path.rpartition("/")[0] not in self._directories:
             raise self._refused(f"holds {path!a}, a name with a / in it", entry)
         if (other := self._folded.setdefault(names.folded(path), path)) != path:
-            raise self._refused(f"holds {path!a} and {other!a}, which are one name on some machines", entry)
+            raise self._refused(
+                f"holds {path!a} and {other!a}, which are one name on some machines", entry
+            )
         self._take(entry)
 
     def _take(self, entry: TreeEntry) -> None:
@@ -68,24 +77,35 @@ class Checker:
             self.files.append(entry)
         else:
             kind = _KINDS.get(entry.mode, f"of mode {entry.mode:o}")
-            raise self._refused(f"holds {entry.path!a}, which is {kind}, and only regular files are installed", entry)
-        if len(self._directories) - 1 + len(self.files) != len(self._folded):  # the path came before: nothing new was folded
+            raise self._refused(
+                f"holds {entry.path!a}, which is {kind}, and only regular files are installed",
+                entry,
+            )
+        if len(self._directories) - 1 + len(self.files) != len(
+            self._folded
+        ):  # the path came before: nothing new was folded
             raise self._refused(f"holds {entry.path!a} twice", entry)
 
     def _measure(self, entry: TreeEntry) -> None:
         if entry.size > MAX_ENTRY_BYTES:
-            raise self._refused(f"holds {entry.path!a} of {entry.size} bytes, and a file has {MAX_ENTRY_BYTES} at most", entry)
+            raise self._refused(
+                f"holds {entry.path!a} of {entry.size} bytes, and a file has {MAX_ENTRY_BYTES} at most",
+                entry,
+            )
         self._bytes -= entry.size
         if self._bytes < 0:
             raise self._refused(f"holds more than {MAX_TOTAL_BYTES} bytes", entry)
 
     def _refused(self, reason: str, entry: TreeEntry | None = None) -> Refused:
         details = {"source": self._what} | ({"entry": entry.path} if entry else {})
-        return Refused(f"{self._what} {reason}", hint="nothing of it was installed", details=details)
+        return Refused(
+            f"{self._what} {reason}", hint="nothing of it was installed", details=details
+        )
 
 
 def checked(what: str, entries: Sequence[TreeEntry]) -> tuple[TreeEntry, ...]:
-    """Return the files among a kit's entries, by path; raises Refused, which names the entry, where one breaks a rule.
+    """Return the files among a kit's entries, by path; raises Refused, which names the entry, where
+    one breaks a rule.
 
     `what` is what the sentence calls the kit.
     """

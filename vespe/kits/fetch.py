@@ -1,4 +1,6 @@
-"""From a source to its kits: resolve the ref, fetch the commit, find the kits in it; nothing is written but what was fetched."""
+"""From a source to its kits: resolve the ref, fetch the commit, find the kits in it; nothing is
+written but what was fetched.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,12 +23,15 @@ Progress = Callable[[str], None]
 _MOST_LOOKED_INTO = 50
 _REPOSITORY = ("HEAD", "objects", "refs")
 MAX_ENTRIES = 50_000
-"""Of all kits that are taken from one place at once: in git a thousand may share their files, and cost next to nothing to send."""
+"""Of all kits that are taken from one place at once: in git a thousand may share their files, and
+cost next to nothing to send.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """The kits of one source at one commit; `ref` and `session` (the repository that holds it) are None where it is in no git.
+    """The kits of one source at one commit; `ref` and `session` (the repository that holds it) are
+    None where it is in no git.
 
     `signer` is who signed the tag, where the user's configuration names whose signatures count.
     """
@@ -45,10 +50,11 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is wanted of a source: relative paths begin at `base`; `kit_ids` () are all; `commit` stands for what the ref means.
+    """What is wanted of a source: relative paths begin at `base`; `kit_ids` () are all; `commit`
+    stands for what the ref means.
 
-    `places` are the subdirectories of kits that are known already, by id; then nothing is looked for. `allowed_signers` is the path of
-    the user's file of them, None for no check of signatures.
+    `places` are the subdirectories of kits that are known already, by id; then nothing is looked
+    for. `allowed_signers` is the path of the user's file of them, None for no check of signatures.
     """
 
     source: KitSource
@@ -63,11 +69,14 @@ class Request:
 def fetch(request: Request, directory: str, *, progress: Progress | None = None) -> Fetched:
     """Get the kits of a source, by way of a bare repository in `directory` where it is one.
 
-    Raises NotFound (no such place, ref, commit, directory or kit), Refused, InvalidDocument (a kit_config.json), SourceUnavailable,
-    TimedOut.
+    Raises NotFound (no such place, ref, commit, directory or kit), Refused, InvalidDocument (a
+    kit_config.json), SourceUnavailable, TimedOut.
     """
     if reason := request.subdirectory and names.unsafe(request.subdirectory):
-        raise Refused(f"the subdirectory {request.subdirectory!a} {reason}", hint="name a directory in the source, with /")
+        raise Refused(
+            f"the subdirectory {request.subdirectory!a} {reason}",
+            hint="name a directory in the source, with /",
+        )
     if request.source.kind == "archive":
         return Fetched(source=request.source, kits=(_from_archive(request),))
     session = open_session(request.source, request.base, directory=directory, progress=progress)
@@ -81,11 +90,19 @@ def fetch(request: Request, directory: str, *, progress: Progress | None = None)
         return CommitOrigin(session=session, commit=commit, subdirectory=subdirectory)
 
     signer = signatures.signer_of(session, found, request.allowed_signers)
-    return Fetched(source=request.source, kits=_chosen(request, origin, session.what), ref=found, session=session, signer=signer)
+    return Fetched(
+        source=request.source,
+        kits=_chosen(request, origin, session.what),
+        ref=found,
+        session=session,
+        signer=signer,
+    )
 
 
 def _fetched(session: Session, url: str, ref: str | None) -> RemoteRef:
-    """Fetch what a ref means; of a repository on this machine its default branch is had in one start of git."""
+    """Fetch what a ref means; of a repository on this machine its default branch is had in one
+    start of git.
+    """
     if ref is None and session.kind == "path" and (commit := objects.fetch_default(session, url)):
         return RemoteRef(name="HEAD", object=commit, commit=commit)
     found = refs.resolve(session, url, ref)
@@ -93,25 +110,44 @@ def _fetched(session: Session, url: str, ref: str | None) -> RemoteRef:
 
 
 def remote_ref(source: KitSource, base: str, *, directory: str) -> RemoteRef | None:
-    """Say what a source's ref means now, without fetching it; None for a folder. Raises as `fetch` does."""
+    """Say what a source's ref means now, without fetching it; None for a folder. Raises as `fetch`
+    does.
+    """
     session = open_session(source, base, directory=directory)
     return None if session is None else refs.resolve(session, _url(source, base), source.ref)
 
 
-def open_session(source: KitSource, base: str, *, directory: str, progress: Progress | None = None) -> Session | None:
-    """Return what is needed to ask git about a source; None for what is in no git. Raises NotFound where a path leads nowhere."""
+def open_session(
+    source: KitSource, base: str, *, directory: str, progress: Progress | None = None
+) -> Session | None:
+    """Return what is needed to ask git about a source; None for what is in no git. Raises NotFound
+    where a path leads nowhere.
+    """
     if not source.remote and not _is_repository(path := source.path(base)):
         if not os.path.lexists(path):
-            raise NotFound(f"there is no {path}", hint="a source is a URL, gh:owner/repo, or a path that begins with / or .")
+            raise NotFound(
+                f"there is no {path}",
+                hint="a source is a URL, gh:owner/repo, or a path that begins with / or .",
+            )
         return None
-    return Session(directory=os.path.join(directory, "repository.git"), what=source.text, kind=source.kind, progress=progress)
+    return Session(
+        directory=os.path.join(directory, "repository.git"),
+        what=source.text,
+        kind=source.kind,
+        progress=progress,
+    )
 
 
 def _from_folder(request: Request) -> tuple[KitTree, ...]:
     path = request.source.path(request.base)
     if request.source.ref is not None:
-        raise NotFound(f"{path} is not a git repository, so it has no ref {request.source.ref!r}", hint="leave the @REF out")
-    return _chosen(request, lambda subdirectory: FolderOrigin(path=path, subdirectory=subdirectory), path)
+        raise NotFound(
+            f"{path} is not a git repository, so it has no ref {request.source.ref!r}",
+            hint="leave the @REF out",
+        )
+    return _chosen(
+        request, lambda subdirectory: FolderOrigin(path=path, subdirectory=subdirectory), path
+    )
 
 
 def _chosen(request: Request, origin: Callable[[str], Origin], what: str) -> tuple[KitTree, ...]:
@@ -122,7 +158,11 @@ def _chosen(request: Request, origin: Callable[[str], Origin], what: str) -> tup
             if below := _kits_below(origin, request.subdirectory):
                 error.hint = f"it has kits one level down: {'; '.join(below)}"
             raise
-    return tuple(tree for place in request.places.items() for tree in _kits(origin(place[1]), (place[0],), what))
+    return tuple(
+        tree
+        for place in request.places.items()
+        for tree in _kits(origin(place[1]), (place[0],), what)
+    )
 
 
 def _kits_below(origin: Callable[[str], Origin], subdirectory: str) -> list[str]:
@@ -146,7 +186,11 @@ def _from_archive(request: Request) -> KitTree:
         raise Refused(f"{path} holds one kit at one version", hint="leave @REF and --subdir out")
     tree = archives.archive_tree(path)
     config = [entry for entry in tree.entries if entry.path == defaults.KIT_CONFIG_FILE]
-    _checked_id(next(data for _, data in tree.read(config)), "", os.path.join(path, defaults.KIT_CONFIG_FILE))
+    _checked_id(
+        next(data for _, data in tree.read(config)),
+        "",
+        os.path.join(path, defaults.KIT_CONFIG_FILE),
+    )
     wanted = (*request.kit_ids, *request.places)
     if wanted and tree.kit_id not in wanted:
         raise NotFound(f"{path} has no kit {wanted[0]!r}", hint=f"it has {tree.kit_id}")
@@ -158,11 +202,15 @@ def _url(source: KitSource, base: str) -> str:
 
 
 def _is_repository(path: str) -> bool:
-    return os.path.lexists(os.path.join(path, ".git")) or all(os.path.lexists(os.path.join(path, name)) for name in _REPOSITORY)
+    return os.path.lexists(os.path.join(path, ".git")) or all(
+        os.path.lexists(os.path.join(path, name)) for name in _REPOSITORY
+    )
 
 
 def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ...]:
-    """Find the kits of a place: itself, or its direct subdirectories; all of them, or those that are wanted."""
+    """Find the kits of a place: itself, or its direct subdirectories; all of them, or those that
+    are wanted.
+    """
     directories = origin.directories()
     if origin.with_config([""]):
         kit_id = _kit_id(origin, "", what)
@@ -170,11 +218,15 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
     else:
         found = {name: name for name in origin.with_config(directories)}
     if not found:
-        raise NotFound(f"{what} holds no kit: neither it nor a directory in it has a {defaults.KIT_CONFIG_FILE}", hint="see --subdir")
+        raise NotFound(
+            f"{what} holds no kit: neither it nor a directory in it has a {defaults.KIT_CONFIG_FILE}",
+            hint="see --subdir",
+        )
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:
         raise NotFound(
             f"{what} has no kit {missing[0]!r}",
-            hint=meant(missing[0], found) or f"it has {listed(sorted(found), see='without --kit all are shown')}",
+            hint=meant(missing[0], found)
+            or f"it has {listed(sorted(found), see='without --kit all are shown')}",
         )
     chosen = {kit_id: found[kit_id] for kit_id in wanted or sorted(found)}
     for name in filter(None, chosen.values()):
@@ -187,21 +239,34 @@ def _bounded(trees: Iterable[KitTree], what: str) -> Iterator[KitTree]:
     for tree in trees:
         left -= len(tree.entries)
         if left < 0:
-            raise Refused(f"the kits of {what} have more than {MAX_ENTRIES} files together", hint="name those that you want: --kit ID")
+            raise Refused(
+                f"the kits of {what} have more than {MAX_ENTRIES} files together",
+                hint="name those that you want: --kit ID",
+            )
         yield tree
 
 
 def _kit_id(origin: Origin, name: str, what: str) -> str:
-    """Read the id of the kit in a directory; raises InvalidDocument where its kit_config.json is wrong, or names another id."""
-    return _checked_id(origin.config(name), name, "/".join(part for part in (what, name, defaults.KIT_CONFIG_FILE) if part))
+    """Read the id of the kit in a directory; raises InvalidDocument where its kit_config.json is
+    wrong, or names another id.
+    """
+    return _checked_id(
+        origin.config(name),
+        name,
+        "/".join(part for part in (what, name, defaults.KIT_CONFIG_FILE) if part),
+    )
 
 
 def _checked_id(config: bytes, name: str, place: str) -> str:
-    """Return the id that a kit_config.json states, wherever it comes from: what is no id never becomes a path."""
+    """Return the id that a kit_config.json states, wherever it comes from: what is no id never
+    becomes a path.
+    """
     document = strict_json.parse_object(config, path=place)
     kit_id = document.get("kit_id")
     if not isinstance(kit_id, str) or not roots.KIT_ID.fullmatch(kit_id):
-        raise InvalidDocument("must name a kit_id of lower-case letters, digits and _", path=place, pointer="/kit_id")
+        raise InvalidDocument(
+            "must name a kit_id of lower-case letters, digits and _", path=place, pointer="/kit_id"
+        )
     if problem := roots.config_problem(document, name or kit_id):
         raise InvalidDocument(problem.reason, path=place, pointer=problem.pointer)
     return kit_id

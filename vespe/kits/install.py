@@ -1,4 +1,6 @@
-"""Installing kits: fetch, stage, show, approve, put in place, pin; whoever approves is asked between the two halves."""
+"""Installing kits: fetch, stage, show, approve, put in place, pin; whoever approves is asked
+between the two halves.
+"""
 
 import os
 import threading
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Kits that are written out and not installed: what would be locked, and what to show before that is approved."""
+    """Kits that are written out and not installed: what would be locked, and what to show before
+    that is approved.
+    """
 
     staged: tuple[Staged, ...]
     locked: tuple[LockedKit, ...]
@@ -31,7 +35,9 @@ class Prepared:
     fetched: Fetched | None = None
     approved: frozenset[str] = field(default_factory=frozenset)
     newer: Mapping[str, str] = field(default_factory=dict)
-    """By kit: the newest tag of its source, where that is of a later version than the one asked for."""
+    """By kit: the newest tag of its source, where that is of a later version than the one asked
+    for.
+    """
 
     @property
     def unapproved(self) -> "tuple[KitReview, ...]":
@@ -40,37 +46,58 @@ class Prepared:
 
 
 def base_of(lock: str) -> str:
-    """Return the directory that relative paths in a lock begin at: a project's root, or where the user's own lock is."""
+    """Return the directory that relative paths in a lock begin at: a project's root, or where the
+    user's own lock is.
+    """
     directory = os.path.dirname(lock)
     return directory if lock == kit_lock.user_lock() else os.path.dirname(directory)
 
 
 def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
-    """Return a source as the lock keeps it: a relative path begins at the lock's base, so that clones of both find each other."""
+    """Return a source as the lock keeps it: a relative path begins at the lock's base, so that
+    clones of both find each other.
+    """
     if source.remote or os.path.isabs(source.text):
         return source
     path = source.path(cwd)
     if lock == kit_lock.user_lock():
         return KitSource(kind=source.kind, text=path, ref=source.ref)
     relative = os.path.relpath(path, base_of(lock))
-    return KitSource(kind=source.kind, text=relative if relative.startswith(".") else f"./{relative}", ref=source.ref)
+    return KitSource(
+        kind=source.kind,
+        text=relative if relative.startswith(".") else f"./{relative}",
+        ref=source.ref,
+    )
 
 
 @contextmanager
-def prepared(requests: Sequence[Request], *, progress: Progress | None = None) -> Iterator[Prepared]:
-    """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`. Raises as `kit_fetch.fetch` does."""
+def prepared(
+    requests: Sequence[Request], *, progress: Progress | None = None
+) -> Iterator[Prepared]:
+    """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`.
+    Raises as `kit_fetch.fetch` does.
+    """
     from vespe.kits import review as kit_review
 
-    threading.Thread(target=lambda: kit_review.get_ready(), daemon=True).start()  # it is loaded there
+    threading.Thread(
+        target=lambda: kit_review.get_ready(), daemon=True
+    ).start()  # it is loaded there
     with store.staging() as directory:
-        yield merged([_prepared(request, subdirectory(directory, index), progress) for index, request in enumerate(requests)])
+        yield merged(
+            [
+                _prepared(request, subdirectory(directory, index), progress)
+                for index, request in enumerate(requests)
+            ]
+        )
 
 
 def install(shown: Prepared, lock: str, *, replacing: bool = False) -> dict[str, LockedKit]:
-    """Approve exactly what was shown, put it in the store, and pin it in the lock, which alone makes it installed.
+    """Approve exactly what was shown, put it in the store, and pin it in the lock, which alone
+    makes it installed.
 
-    Gives the lock's kits as they are then. Raises Refused where the lock holds other kits of these ids, or another commit of the
-    same source, unless `replacing`; StorageError. Either way the lock is wholly old or wholly new.
+    Gives the lock's kits as they are then. Raises Refused where the lock holds other kits of these
+    ids, or another commit of the same source, unless `replacing`; StorageError. Either way the lock
+    is wholly old or wholly new.
     """
 
     def pin(kits: dict[str, LockedKit]) -> None:
@@ -85,7 +112,9 @@ def install(shown: Prepared, lock: str, *, replacing: bool = False) -> dict[str,
 
 
 def place(shown: Prepared) -> None:
-    """Put what was shown in the store and keep its approval; the caller holds the store's lock. Raises StorageError."""
+    """Put what was shown in the store and keep its approval; the caller holds the store's lock.
+    Raises StorageError.
+    """
     staging.confirm(shown.staged)
     for staged, kit in zip(shown.staged, shown.locked, strict=True):
         staging.commit(staged)
@@ -100,12 +129,17 @@ def refuse_conflict(kits: dict[str, LockedKit], kit: LockedKit) -> None:
         hint = f"`vespe kit remove {kit.kit_id}` first, if this is the one that you want"
         raise Refused(f"the kit {kit.kit_id} is installed from {known.source}", hint=hint)
     for other in kits.values():
-        moved = other.commit != kit.commit or (other.kit_id == kit.kit_id and other.digest != kit.digest)
+        moved = other.commit != kit.commit or (
+            other.kit_id == kit.kit_id and other.digest != kit.digest
+        )
         if other.source == kit.source and moved:
             target = f" --to {kit.ref}" if kit.ref else ""
             ids = " ".join(sorted(k.kit_id for k in kits.values() if k.source == kit.source))
             at = other.commit[:12] if other.commit else other.digest[:15]
-            raise Refused(f"{kit.source} is locked at {at}, which is another version", hint=f"`vespe kit update {ids}{target}`")
+            raise Refused(
+                f"{kit.source} is locked at {at}, which is another version",
+                hint=f"`vespe kit update {ids}{target}`",
+            )
 
 
 def subdirectory(directory: str, index: int) -> str:
@@ -133,7 +167,9 @@ def stage(fetched: Fetched, directory: str) -> Prepared:
         reviews=tuple(kit_review.review_kit(kit) for kit in staged),
         fetched=fetched,
         approved=frozenset(kit.digest for kit in staged if approvals.find_kit(kit.digest)),
-        newer={kit.kit_id: fetched.ref.newer for kit in staged} if fetched.ref is not None and fetched.ref.newer else {},
+        newer={kit.kit_id: fetched.ref.newer for kit in staged}
+        if fetched.ref is not None and fetched.ref.newer
+        else {},
     )
 
 

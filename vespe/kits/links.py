@@ -1,4 +1,6 @@
-"""Editable kits: directories of their authors that every project of theirs finds as they are, through one symbolic link each."""
+"""Editable kits: directories of their authors that every project of theirs finds as they are,
+through one symbolic link each.
+"""
 
 import os
 from collections.abc import Callable
@@ -11,10 +13,11 @@ from vespe.kits import roots
 
 
 def link_kit(directory: str | os.PathLike[str]) -> tuple[str, str]:
-    """Make the kit in `directory` found by every project of this user, before any other of its id; give its id and its real path.
+    """Make the kit in `directory` found by every project of this user, before any other of its id;
+    give its id and its real path.
 
-    Linking it again changes nothing. Raises NotFound where there is no kit, InvalidDocument for a broken one, UsageError where
-    the id is linked to another directory, StorageError.
+    Linking it again changes nothing. Raises NotFound where there is no kit, InvalidDocument for a
+    broken one, UsageError where the id is linked to another directory, StorageError.
     """
     target = os.path.realpath(directory)
     kit_id = _kit_id(target)
@@ -33,10 +36,15 @@ def link_kit(directory: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def unlink_kit(kit_id: str) -> str:
-    """Take a link back, and give the directory that it led to, which stays as it is. Raises NotFound where there is none, StorageError."""
+    """Take a link back, and give the directory that it led to, which stays as it is. Raises
+    NotFound where there is none, StorageError.
+    """
     link = os.path.join(roots.links_dir(), kit_id)
     if not roots.KIT_ID.fullmatch(kit_id) or not os.path.islink(link):
-        raise NotFound(f"no kit is linked as {kit_id!r}", hint="`vespe kit list` shows them with the root `link`")
+        raise NotFound(
+            f"no kit is linked as {kit_id!r}",
+            hint="`vespe kit list` shows them with the root `link`",
+        )
     target = os.path.realpath(link)
     try:
         os.unlink(link)
@@ -58,10 +66,15 @@ def _confirmed(undo: Callable[[], None]) -> None:
 def _kit_id(directory: str) -> str:
     config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
     if not os.path.isdir(directory) or not os.path.lexists(config):
-        raise NotFound(f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint="`vespe kit create KIT` makes one")
+        raise NotFound(
+            f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
+            hint="`vespe kit create KIT` makes one",
+        )
     document = strict_json.read_object(config)
     kit_id = document.get("kit_id")
-    problem = roots.config_problem(document, kit_id if isinstance(kit_id, str) else os.path.basename(directory))
+    problem = roots.config_problem(
+        document, kit_id if isinstance(kit_id, str) else os.path.basename(directory)
+    )
     if problem is not None:
         raise InvalidDocument(problem.reason, path=config, pointer=problem.pointer)
     return str(kit_id)

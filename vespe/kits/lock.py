@@ -1,4 +1,6 @@
-"""The lock: which kits are installed, from where, at which commit and with which bytes; read, and changed in one step."""
+"""The lock: which kits are installed, from where, at which commit and with which bytes; read, and
+changed in one step.
+"""
 
 import contextlib
 import hashlib
@@ -21,15 +23,19 @@ MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 """More than other files may have: it lists every file of every kit."""
 _KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 _DIGEST: Final = re.compile(r"v1:[0-9a-f]{64}")
-_CONFLICT: Final = re.compile(rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE)
+_CONFLICT: Final = re.compile(
+    rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE
+)
 _KNOWN: Final = "locks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedKit:
-    """One kit of a lock: `source` as `kit_sources.parse_source` takes it, `ref` what was asked for (None: the default).
+    """One kit of a lock: `source` as `kit_sources.parse_source` takes it, `ref` what was asked for
+    (None: the default).
 
-    `commit` is whole, or None for what is in no git. `files` are its paths, sorted; `signer` who signed it, where that is pinned.
+    `commit` is whole, or None for what is in no git. `files` are its paths, sorted; `signer` who
+    signed it, where that is pinned.
     """
 
     kit_id: str
@@ -53,14 +59,18 @@ def user_lock() -> str:
 
 
 def read_lock(path: str) -> dict[str, LockedKit]:
-    """Read a lock, kits by id; one that does not exist locks nothing. Raises InvalidDocument, StorageError."""
+    """Read a lock, kits by id; one that does not exist locks nothing. Raises InvalidDocument,
+    StorageError.
+    """
     return _parsed(path)[0]
 
 
 def update_lock(path: str, change: Callable[[dict[str, LockedKit]], None]) -> dict[str, LockedKit]:
-    """Change a lock under its directory's lock, as the one step that counts: `change` edits the kits, and may refuse.
+    """Change a lock under its directory's lock, as the one step that counts: `change` edits the
+    kits, and may refuse.
 
-    Gives the kits as they are now; nothing is written where nothing changed. Raises as `read_lock` does.
+    Gives the kits as they are now; nothing is written where nothing changed. Raises as `read_lock`
+    does.
     """
     directory = os.path.dirname(path)
     with atomic.locked(directory):
@@ -80,7 +90,9 @@ def read_document(path: str) -> JsonObject:
 
 
 def update_document(path: str, change: Callable[[JsonObject], JsonObject]) -> None:
-    """Change what a lock says beside its kits, under its directory's lock. Raises as `read_lock` does."""
+    """Change what a lock says beside its kits, under its directory's lock. Raises as `read_lock`
+    does.
+    """
     with atomic.locked(os.path.dirname(path)):
         sweep_beside(path)
         kits, before = _parsed(path)
@@ -91,9 +103,13 @@ def update_document(path: str, change: Callable[[JsonObject], JsonObject]) -> No
 
 
 def note_lock(path: str) -> None:
-    """Keep in the user data directory that there is a lock at `path`, so that what it needs is not taken for unused."""
+    """Keep in the user data directory that there is a lock at `path`, so that what it needs is not
+    taken for unused.
+    """
     directory = os.path.join(locations.user_data_dir(), _KNOWN)
-    name = os.path.join(directory, hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32])
+    name = os.path.join(
+        directory, hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
+    )
     if not os.path.lexists(name):
         atomic.private_directory(directory)
         sweep_beside(name)
@@ -101,7 +117,9 @@ def note_lock(path: str) -> None:
 
 
 def known_locks() -> tuple[str, ...]:
-    """Return the paths of the locks that were written on this machine and are still there; sorted."""
+    """Return the paths of the locks that were written on this machine and are still there;
+    sorted.
+    """
     directory = os.path.join(locations.user_data_dir(), _KNOWN)
     found = []
     with contextlib.suppress(OSError):
@@ -112,7 +130,9 @@ def known_locks() -> tuple[str, ...]:
 
 
 def digests_in_use() -> frozenset[str]:
-    """Return the digests that a known lock needs. Raises InvalidDocument where one cannot be read: then nobody knows."""
+    """Return the digests that a known lock needs. Raises InvalidDocument where one cannot be read:
+    then nobody knows.
+    """
     return frozenset(kit.digest for path in known_locks() for kit in read_lock(path).values())
 
 
@@ -126,7 +146,9 @@ def _parsed(path: str) -> tuple[dict[str, LockedKit], JsonObject]:
     if conflict := _CONFLICT.search(data):
         hint = "keep one side, then run `vespe kit sync`"
         line = data.count(b"\n", 0, conflict.start()) + 1
-        raise InvalidDocument("holds a merge conflict that nobody has resolved", path=path, line=line, hint=hint)
+        raise InvalidDocument(
+            "holds a merge conflict that nobody has resolved", path=path, line=line, hint=hint
+        )
     document = strict_json.parse_object(data, path=path, limit=MAX_LOCK_BYTES)
     fields.refuse_newer(document, path=path)
     kits = fields.mapping(document, "kits", path=path)
@@ -136,15 +158,26 @@ def _parsed(path: str) -> tuple[dict[str, LockedKit], JsonObject]:
 def _kit(kit_id: str, value: JsonValue, path: str) -> LockedKit:
     at = f"/kits/{kit_id}"
     if not _KIT_ID.fullmatch(kit_id) or not isinstance(value, dict):
-        raise fields.wrong_type("an object under the id of a kit", value, path=path, pointer="/kits")
-    texts = {key: _text(value, key, path, at) for key in ("source", "ref", "commit", "digest", "subdirectory", "signer")}
+        raise fields.wrong_type(
+            "an object under the id of a kit", value, path=path, pointer="/kits"
+        )
+    texts = {
+        key: _text(value, key, path, at)
+        for key in ("source", "ref", "commit", "digest", "subdirectory", "signer")
+    }
     files = value.get("files", [])
-    if not isinstance(files, list) or not all(isinstance(file, str) and names.unsafe(file) is None for file in files):
+    if not isinstance(files, list) or not all(
+        isinstance(file, str) and names.unsafe(file) is None for file in files
+    ):
         raise InvalidDocument("must be an array of plain paths", path=path, pointer=f"{at}/files")
     if not _DIGEST.fullmatch(texts["digest"] or ""):
-        raise fields.wrong_type("v1: and 64 hex digits", texts["digest"], path=path, pointer=f"{at}/digest")
+        raise fields.wrong_type(
+            "v1: and 64 hex digits", texts["digest"], path=path, pointer=f"{at}/digest"
+        )
     if texts["commit"] is not None and not is_commit(texts["commit"]):
-        raise fields.wrong_type("a whole commit id", texts["commit"], path=path, pointer=f"{at}/commit")
+        raise fields.wrong_type(
+            "a whole commit id", texts["commit"], path=path, pointer=f"{at}/commit"
+        )
     return LockedKit(
         kit_id=kit_id,
         source=_source(texts["source"], texts["ref"], path, at),
@@ -169,7 +202,9 @@ def _source(source: str | None, ref: str | None, path: str, at: str) -> str:
     try:
         parsed = sources.parse_source(f"{source or ''}@{ref}" if ref is not None else source or "")
     except Refused as error:
-        raise InvalidDocument(str(error), path=path, pointer=f"{at}/source", hint=error.hint) from None
+        raise InvalidDocument(
+            str(error), path=path, pointer=f"{at}/source", hint=error.hint
+        ) from None
     if parsed.ref != ref:
         raise InvalidDocument("names a ref of its own", path=path, pointer=f"{at}/source")
     return parsed.text
@@ -182,10 +217,16 @@ def _subdirectory(text: str, path: str, at: str) -> str:
 
 
 def _document(kits: Mapping[str, LockedKit], before: JsonObject) -> JsonObject:
-    """The document in an order that never depends on who wrote it, unknown keys kept after the known ones."""
+    """The document in an order that never depends on who wrote it, unknown keys kept after the
+    known ones.
+    """
     old = before.get("kits", {})
     entries = {kit_id: _entry(kits[kit_id], old.get(kit_id, {})) for kit_id in sorted(kits)}
-    return {"version": fields.FORMAT_VERSION, **{k: v for k, v in before.items() if k not in ("version", "kits")}, "kits": entries}
+    return {
+        "version": fields.FORMAT_VERSION,
+        **{k: v for k, v in before.items() if k not in ("version", "kits")},
+        "kits": entries,
+    }
 
 
 def _entry(kit: LockedKit, before: JsonObject) -> JsonObject:
@@ -200,4 +241,7 @@ def _entry(kit: LockedKit, before: JsonObject) -> JsonObject:
     }
     if kit.signer is None:
         del known["signer"]
-    return {**{key: value for key, value in before.items() if key not in known and key != "signer"}, **known}
+    return {
+        **{key: value for key, value in before.items() if key not in known and key != "signer"},
+        **known,
+    }

@@ -1,4 +1,6 @@
-"""An MCP server's tools as a kit of the user's own: a snapshot of its definitions, each pinned by its digest."""
+"""An MCP server's tools as a kit of the user's own: a snapshot of its definitions, each pinned by
+its digest.
+"""
 
 import hashlib
 import os
@@ -19,16 +21,22 @@ from vespe.tools import directory as tool_directory
 from vespe.tools import mcp_definitions
 
 SERVER_KEY: Final = "mcp_server"
-"""The key of kit_config.json under which the server stands: `command`, or `url` and `headers`, `secrets`, `timeout_s`."""
+"""The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
+`secrets`, `timeout_s`.
+"""
 _SNAPSHOT: Final = "mcp_tools.json"
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 _CACHES: Final = {"npx": "~/.npm", "npm": "~/.npm", "uvx": "~/.cache/uv", "uv": "~/.cache/uv"}
-"""Where programs that fetch a server keep it: they do not start it where they cannot write there."""
+"""Where programs that fetch a server keep it: they do not start it where they cannot write
+there.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A kit to be written: `tools` are config.json documents by uid, `left_out` says why others are none."""
+    """A kit to be written: `tools` are config.json documents by uid, `left_out` says why others are
+    none.
+    """
 
     kit_id: str
     server: JsonObject
@@ -39,24 +47,37 @@ class Draft:
 
 
 def kit_path(kit_id: str) -> str:
-    """Return the directory of the user's own kit of that id; raises UsageError for what is no id."""
+    """Return the directory of the user's own kit of that id; raises UsageError for what is no
+    id.
+    """
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
+        raise UsageError(
+            f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
+        )
     return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
 
 
 def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
-    """Return a kit's server and the definitions that were approved, by name; raises UsageError where it is no MCP server's kit."""
+    """Return a kit's server and the definitions that were approved, by name; raises UsageError
+    where it is no MCP server's kit.
+    """
     path = kit_path(kit_id)
     config = strict_json.read_object_if_there(os.path.join(path, defaults.KIT_CONFIG_FILE))
     server = config.get(SERVER_KEY)
     if not isinstance(server, dict):
-        raise UsageError(f"there is no kit of an MCP server called {kit_id!r}", hint=f"vespe kit add-mcp {kit_id} -- COMMAND")
+        raise UsageError(
+            f"there is no kit of an MCP server called {kit_id!r}",
+            hint=f"vespe kit add-mcp {kit_id} -- COMMAND",
+        )
     return server, strict_json.read_object_if_there(os.path.join(path, _SNAPSHOT))
 
 
-def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *, about: JsonObject) -> Draft:
-    """Make the kit of a server's definitions; a tool that Vespe could not run is left out, with the reason."""
+def draft(
+    kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *, about: JsonObject
+) -> Draft:
+    """Make the kit of a server's definitions; a tool that Vespe could not run is left out, with the
+    reason.
+    """
     tools: dict[str, JsonObject] = {}
     kept: dict[str, JsonObject] = {}
     left_out: list[str] = []
@@ -64,7 +85,9 @@ def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *,
     for definition in definitions:
         name = str(definition.get("name"))
         config = _config(kit_id, server, definition)
-        found = tool_directory.verdict(strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id=kit_id).problem
+        found = tool_directory.verdict(
+            strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id=kit_id
+        ).problem
         if config["name"] in names:
             found = f"another of its tools is called {config['name']!r} here already"
         if found:
@@ -72,11 +95,20 @@ def draft(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *,
             continue
         names.add(config["name"])
         tools[config["uid"]], kept[name] = config, mcp_definitions.pinned(definition)
-    return Draft(kit_id=kit_id, server=server, about=about, definitions=kept, tools=tools, left_out=tuple(left_out))
+    return Draft(
+        kit_id=kit_id,
+        server=server,
+        about=about,
+        definitions=kept,
+        tools=tools,
+        left_out=tuple(left_out),
+    )
 
 
 def write(made: Draft) -> str:
-    """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises StorageError."""
+    """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises
+    StorageError.
+    """
     path = kit_path(made.kit_id)
     root = os.path.dirname(path)
     atomic.private_directory(root)
@@ -103,9 +135,15 @@ def taken(kit_id: str) -> bool:
 
 
 def permissions_of(server: JsonObject) -> JsonObject:
-    """Return what a server's tools state beside the defaults: that its launcher may write where it keeps what it fetches."""
+    """Return what a server's tools state beside the defaults: that its launcher may write where it
+    keeps what it fetches.
+    """
     command = server.get("command")
-    words = [os.path.basename(word) for word in command if isinstance(word, str) and "=" not in word] if isinstance(command, list) else []
+    words = (
+        [os.path.basename(word) for word in command if isinstance(word, str) and "=" not in word]
+        if isinstance(command, list)
+        else []
+    )
     program = next((word for word in words if word != "env"), "")
     return {"write": [".", _CACHES[program]]} if program in _CACHES else {}
 
@@ -137,7 +175,8 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
     config: JsonObject = {
         "uid": _uid(kit_id, remote),
         "name": name,
-        "description": str(definition.get("description") or "").strip() or f"The tool {remote} of an MCP server that says no more of it.",
+        "description": str(definition.get("description") or "").strip()
+        or f"The tool {remote} of an MCP server that says no more of it.",
         "schema": schema,
         "implementation_details": {
             "type": "mcp_tool",
@@ -149,7 +188,11 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
     annotations = dict(definition.get("annotations") or {})
     if isinstance(title := definition.get("title"), str):
         annotations.setdefault("title", title)
-    optional = {"annotations": annotations, "secrets": server.get("secrets"), "permissions": permissions_of(server)}
+    optional = {
+        "annotations": annotations,
+        "secrets": server.get("secrets"),
+        "permissions": permissions_of(server),
+    }
     if server.get("timeout_s"):
         optional["limits"] = {"timeout_s": server["timeout_s"]}
     return config | {key: value for key, value in optional.items() if value}
@@ -161,8 +204,12 @@ def _uid(kit_id: str, remote: str) -> str:
 
 
 def check_server(server: JsonObject) -> None:
-    """Raise InvalidDocument for what no tool may say of its server: a broken URL, a header that is none."""
+    """Raise InvalidDocument for what no tool may say of its server: a broken URL, a header that is
+    none.
+    """
     definition = {"name": "tool", "description": "A tool.", "inputSchema": {"type": "object"}}
     config = _config("kit", server, definition)
-    if found := tool_directory.verdict(strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id="kit").problem:
+    if found := tool_directory.verdict(
+        strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id="kit"
+    ).problem:
         raise InvalidDocument(found)

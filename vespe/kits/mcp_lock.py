@@ -1,4 +1,6 @@
-"""The MCP servers that a project's lock names: how each is reached, and the definitions that its kit was made of."""
+"""The MCP servers that a project's lock names: how each is reached, and the definitions that its
+kit was made of.
+"""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -22,7 +24,9 @@ _SERVER: Final[dict[str, type | tuple[type, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedServer:
-    """One server of a lock: `server` as kit_config.json has it, and the digest of each tool's definition by the tool's name there."""
+    """One server of a lock: `server` as kit_config.json has it, and the digest of each tool's
+    definition by the tool's name there.
+    """
 
     kit_id: str
     server: JsonObject
@@ -36,7 +40,9 @@ def read(lock: str) -> dict[str, LockedServer]:
 
 
 def keep(root: str, kit_ids: Iterable[str]) -> None:
-    """Write into a project's lock what those of the kits are made of that are MCP servers' here. Raises as `read` does."""
+    """Write into a project's lock what those of the kits are made of that are MCP servers' here.
+    Raises as `read` does.
+    """
     entries: JsonObject = {}
     for kit_id in kit_ids:
         try:
@@ -45,7 +51,9 @@ def keep(root: str, kit_ids: Iterable[str]) -> None:
             continue
         entries[kit_id] = server | {_DEFINITIONS: _digests(definitions)}
     if entries:
-        kit_lock.update_document(kit_lock.project_lock(root), lambda before: {**before, _KEY: _in_order(before, entries)})
+        kit_lock.update_document(
+            kit_lock.project_lock(root), lambda before: {**before, _KEY: _in_order(before, entries)}
+        )
 
 
 def forget(root: str, kit_ids: Iterable[str]) -> None:
@@ -53,8 +61,14 @@ def forget(root: str, kit_ids: Iterable[str]) -> None:
     gone = set(kit_ids)
 
     def without(before: JsonObject) -> JsonObject:
-        left = {kit_id: entry for kit_id, entry in before.get(_KEY, {}).items() if kit_id not in gone}
-        return {**before, _KEY: left} if left else {key: value for key, value in before.items() if key != _KEY}
+        left = {
+            kit_id: entry for kit_id, entry in before.get(_KEY, {}).items() if kit_id not in gone
+        }
+        return (
+            {**before, _KEY: left}
+            if left
+            else {key: value for key, value in before.items() if key != _KEY}
+        )
 
     lock = kit_lock.project_lock(root)
     if gone & read(lock).keys():
@@ -62,7 +76,8 @@ def forget(root: str, kit_ids: Iterable[str]) -> None:
 
 
 def missing(locked: Iterable[LockedServer]) -> list[tuple[LockedServer, Mapping[str, JsonObject]]]:
-    """Return the servers whose kit is not here as the lock says, each with the definitions that were approved here before.
+    """Return the servers whose kit is not here as the lock says, each with the definitions that
+    were approved here before.
 
     Raises UsageError where a kit of that id is something else here.
     """
@@ -74,18 +89,30 @@ def missing(locked: Iterable[LockedServer]) -> list[tuple[LockedServer, Mapping[
             try:
                 server, before = mcp_kits.known_server(one.kit_id)
             except UsageError:
-                raise UsageError(f"there is another kit called {one.kit_id!r} here than the lock's MCP server", hint=hint) from None
+                raise UsageError(
+                    f"there is another kit called {one.kit_id!r} here than the lock's MCP server",
+                    hint=hint,
+                ) from None
             if server != one.server:
-                raise UsageError(f"the kit {one.kit_id!r} here is of another MCP server than the lock's", hint=hint)
+                raise UsageError(
+                    f"the kit {one.kit_id!r} here is of another MCP server than the lock's",
+                    hint=hint,
+                )
         if _digests(before) != one.definitions:
             found.append((one, before))
     return found
 
 
 def check(made: Draft, wanted: LockedServer, lock: str) -> None:
-    """Raise InvalidDocument where a server defines other tools than those that are locked; `made` is of what it says now."""
+    """Raise InvalidDocument where a server defines other tools than those that are locked; `made`
+    is of what it says now.
+    """
     now = _digests(made.definitions)
-    differing = sorted(name for name in {*now, *wanted.definitions} if now.get(name) != wanted.definitions.get(name))
+    differing = sorted(
+        name
+        for name in {*now, *wanted.definitions}
+        if now.get(name) != wanted.definitions.get(name)
+    )
     if differing:
         reason = f"locks other definitions than the server has now of {', '.join(differing)}"
         hint = f"whoever keeps the lock runs `vespe kit add-mcp {wanted.kit_id} --update` and commits it"
@@ -105,9 +132,18 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
     """Read an entry by the rules for what a person types: a lock comes with a repository."""
     at = f"/{_KEY}/{kit_id}"
     if not roots.KIT_ID.fullmatch(kit_id) or not isinstance(value, dict):
-        raise fields.wrong_type("an object under the id of a kit", value, path=lock, pointer=f"/{_KEY}")
+        raise fields.wrong_type(
+            "an object under the id of a kit", value, path=lock, pointer=f"/{_KEY}"
+        )
     server = {key: value[key] for key in _SERVER if key in value}
-    wrong = next((key for key, kind in _SERVER.items() if key in server and not isinstance(server[key], kind)), None)
+    wrong = next(
+        (
+            key
+            for key, kind in _SERVER.items()
+            if key in server and not isinstance(server[key], kind)
+        ),
+        None,
+    )
     if wrong:
         raise InvalidDocument("is not what a server says there", path=lock, pointer=f"{at}/{wrong}")
     if ("command" in server) == ("url" in server):
@@ -117,8 +153,12 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
     except InvalidDocument as error:
         raise InvalidDocument(error.reason, path=lock, pointer=at) from None
     definitions = value.get(_DEFINITIONS, {})
-    if not isinstance(definitions, dict) or not all(isinstance(digest, str) for digest in definitions.values()):
-        raise InvalidDocument("must be digests by the names of tools", path=lock, pointer=f"{at}/{_DEFINITIONS}")
+    if not isinstance(definitions, dict) or not all(
+        isinstance(digest, str) for digest in definitions.values()
+    ):
+        raise InvalidDocument(
+            "must be digests by the names of tools", path=lock, pointer=f"{at}/{_DEFINITIONS}"
+        )
     return LockedServer(kit_id=kit_id, server=server, definitions=definitions)
 
 

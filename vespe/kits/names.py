@@ -1,4 +1,6 @@
-"""Names of files that are safe on every machine: why one is not, and what two would share on some file system; pure."""
+"""Names of files that are safe on every machine: why one is not, and what two would share on some
+file system; pure.
+"""
 
 import functools
 import re
@@ -10,13 +12,18 @@ from vespe.documents.unseen import is_seen
 MAX_NAME_BYTES: Final = 255
 MAX_PATH_BYTES: Final = 1000
 MAX_DEPTH: Final = 32
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?", re.IGNORECASE)
+_RESERVED: Final = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?",
+    re.IGNORECASE,
+)
 _FORBIDDEN: Final = re.compile(r'[\\:*?"<>|]')
 _GIT: Final = re.compile(r"\.git|git~[0-9]+", re.IGNORECASE)
 
 
 def unsafe(path: str) -> str | None:
-    """Say why a file of this path (with `/`) is not written, as the end of a sentence that begins with the path; None where it is safe."""
+    """Say why a file of this path (with `/`) is not written, as the end of a sentence that begins
+    with the path; None where it is safe.
+    """
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
         return f"is longer than {MAX_PATH_BYTES} bytes"
     names = path.split("/")
@@ -29,7 +36,9 @@ def unsafe(path: str) -> str | None:
 
 
 def folded(path: str) -> str:
-    """Return what a path is called where case and composition of letters do not count: two paths of one such name collide."""
+    """Return what a path is called where case and composition of letters do not count: two paths of
+    one such name collide.
+    """
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).upper().casefold())

@@ -1,4 +1,6 @@
-"""What a kit's source looks like before its kits are known: a fetched commit or a folder, listed one level deep and tree by tree."""
+"""What a kit's source looks like before its kits are known: a fetched commit or a folder, listed
+one level deep and tree by tree.
+"""
 
 import contextlib
 import errno
@@ -23,7 +25,9 @@ from vespe.records import dataclass
 
 
 class Origin(Protocol):
-    """One place that holds a kit, or kits as its direct subdirectories; "" stands for the place itself."""
+    """One place that holds a kit, or kits as its direct subdirectories; "" stands for the place
+    itself.
+    """
 
     def directories(self) -> list[str]:
         """Return the names of the direct subdirectories that are safe to ask for."""
@@ -46,12 +50,18 @@ class CommitOrigin:
     commit: str
     subdirectory: str = ""
     known: dict[str, tuple[TreeEntry, ...]] = field(default_factory=dict, compare=False)
-    """What git was asked for already: the place's own entries at "", those of files at their paths."""
+    """What git was asked for already: the place's own entries at "", those of files at their
+    paths.
+    """
 
     def directories(self) -> list[str]:
         """Return the names of the direct subdirectories that are safe to ask for."""
         found = self._entries()
-        return [entry.path for entry in found if entry.mode == file_entries.DIRECTORY and kit_names.unsafe(entry.path) is None]
+        return [
+            entry.path
+            for entry in found
+            if entry.mode == file_entries.DIRECTORY and kit_names.unsafe(entry.path) is None
+        ]
 
     def with_config(self, names: Sequence[str]) -> list[str]:
         """Return those of the directories that hold a kit_config.json."""
@@ -62,7 +72,12 @@ class CommitOrigin:
         """Return the bytes of a directory's kit_config.json."""
         path = os.path.join(name, defaults.KIT_CONFIG_FILE)
         entries = [entry for entry in self._configs([path]) if entry.path == path]
-        small = [e for e in entries if e.mode in (file_entries.FILE, file_entries.EXECUTABLE) and e.size <= defaults.MAX_FILE_BYTES]
+        small = [
+            e
+            for e in entries
+            if e.mode in (file_entries.FILE, file_entries.EXECUTABLE)
+            and e.size <= defaults.MAX_FILE_BYTES
+        ]
         if not small:
             raise Refused(
                 f"{self.session.what} holds {path!a}, which is not a regular file, or larger than {defaults.MAX_FILE_BYTES} bytes"
@@ -76,19 +91,30 @@ class CommitOrigin:
             checker.take(entry)
         files = tuple(sorted(checker.files, key=lambda entry: entry.path))
         place = "/".join(part for part in (self.subdirectory, name) if part)
-        return KitTree(kit_id=kit_id, subdirectory=place, entries=files, read=lambda wanted: objects.read_blobs(self.session, wanted))
+        return KitTree(
+            kit_id=kit_id,
+            subdirectory=place,
+            entries=files,
+            read=lambda wanted: objects.read_blobs(self.session, wanted),
+        )
 
     def _entries(self) -> tuple[TreeEntry, ...]:
         """What is directly in the place; git is asked once."""
         if "" not in self.known:
             try:
-                self.known[""] = tuple(objects.list_tree(self.session, self._tree(""), recursive=False))
+                self.known[""] = tuple(
+                    objects.list_tree(self.session, self._tree(""), recursive=False)
+                )
             except NotFound:
-                raise NotFound(f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}") from None
+                raise NotFound(
+                    f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}"
+                ) from None
         return self.known[""]
 
     def _configs(self, paths: Collection[str]) -> list[TreeEntry]:
-        """The entries at some paths of kit_config.json; git is asked for those that are not known yet."""
+        """The entries at some paths of kit_config.json; git is asked for those that are not known
+        yet.
+        """
         if set(paths) <= {defaults.KIT_CONFIG_FILE}:
             return [entry for entry in self._entries() if entry.path in paths]
         if unknown := [path for path in paths if path not in self.known]:
@@ -113,7 +139,9 @@ class FolderOrigin:
         self._refuse_links()
         try:
             with os.scandir(self._place("")) as listing:
-                found = sorted(entry.name for entry in listing if entry.is_dir(follow_symlinks=False))
+                found = sorted(
+                    entry.name for entry in listing if entry.is_dir(follow_symlinks=False)
+                )
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"there is no directory {self._place('')}") from None
         except OSError as error:
@@ -122,7 +150,11 @@ class FolderOrigin:
 
     def with_config(self, names: Sequence[str]) -> list[str]:
         """Return those of the directories that hold a kit_config.json."""
-        return [name for name in names if os.path.lexists(os.path.join(self._place(name), defaults.KIT_CONFIG_FILE))]
+        return [
+            name
+            for name in names
+            if os.path.lexists(os.path.join(self._place(name), defaults.KIT_CONFIG_FILE))
+        ]
 
     def config(self, name: str) -> bytes:
         """Return the bytes of a directory's kit_config.json."""
@@ -145,7 +177,10 @@ class FolderOrigin:
         for name in filter(None, self.subdirectory.split("/")):
             place = os.path.join(place, name)
             if os.path.islink(place):
-                raise Refused(f"{place} is a symbolic link, and none is followed", hint="nothing of it was installed")
+                raise Refused(
+                    f"{place} is a symbolic link, and none is followed",
+                    hint="nothing of it was installed",
+                )
 
 
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -154,8 +189,11 @@ _LEFT_OUT: Final = ("__pycache__",)
 """What running a tool there may have made."""
 
 
-def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "", left_out: Collection[str] = ()) -> KitTree:
-    """List a folder as a kit, but for what is called as `left_out` says; contents are read when they are asked for.
+def folder_tree(
+    directory: str, kit_id: str, *, subdirectory: str = "", left_out: Collection[str] = ()
+) -> KitTree:
+    """List a folder as a kit, but for what is called as `left_out` says; contents are read when
+    they are asked for.
 
     Raises Refused, which names the entry, and StorageError.
     """
@@ -164,7 +202,12 @@ def folder_tree(directory: str, kit_id: str, *, subdirectory: str = "", left_out
         for entry in _entries(descriptor, "", frozenset(left_out)):
             checker.take(entry)
     files = tuple(sorted(checker.files, key=lambda entry: entry.path))
-    return KitTree(kit_id=kit_id, subdirectory=subdirectory, entries=files, read=lambda wanted: _read(directory, wanted))
+    return KitTree(
+        kit_id=kit_id,
+        subdirectory=subdirectory,
+        entries=files,
+        read=lambda wanted: _read(directory, wanted),
+    )
 
 
 @contextlib.contextmanager
@@ -173,24 +216,38 @@ def _opened(directory: str) -> Iterator[int]:
         descriptor = os.open(directory, _DIRECTORY)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise Refused(f"{directory} is a symbolic link or no directory, so no kit is installed from it") from None
+            raise Refused(
+                f"{directory} is a symbolic link or no directory, so no kit is installed from it"
+            ) from None
         raise StorageError("read", directory, error) from error
     try:
         yield descriptor
     except OSError as error:
-        raise error if isinstance(error, (Refused, StorageError)) else StorageError("read", directory, error) from error
+        raise (
+            error
+            if isinstance(error, (Refused, StorageError))
+            else StorageError("read", directory, error)
+        ) from error
     finally:
         os.close(descriptor)
 
 
 def _entries(descriptor: int, prefix: str, left_out: frozenset[str]) -> Iterator[TreeEntry]:
     with os.scandir(descriptor) as listing:
-        names = (entry.name for entry in listing if entry.name not in _LEFT_OUT and entry.name not in left_out)
+        names = (
+            entry.name
+            for entry in listing
+            if entry.name not in _LEFT_OUT and entry.name not in left_out
+        )
         found = list(itertools.islice(names, entry_rules.MAX_ENTRIES + 1))
     for name in sorted(found):
         status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
         mode = _mode(status.st_mode)
-        yield TreeEntry(path=prefix + name, mode=mode, size=status.st_size if stat.S_ISREG(status.st_mode) else 0)
+        yield TreeEntry(
+            path=prefix + name,
+            mode=mode,
+            size=status.st_size if stat.S_ISREG(status.st_mode) else 0,
+        )
         if mode == file_entries.DIRECTORY:
             deeper = os.open(name, _DIRECTORY, dir_fd=descriptor)
             try:
@@ -213,7 +270,9 @@ def _read(directory: str, wanted: Sequence[TreeEntry]) -> Iterator[tuple[TreeEnt
 
 
 def _contents(root: int, entry: TreeEntry, directory: str) -> bytes:
-    """Read one file, opening one directory after the other, so that no link that came since is followed."""
+    """Read one file, opening one directory after the other, so that no link that came since is
+    followed.
+    """
     *above, name = entry.path.split("/")
     place = os.dup(root)
     try:

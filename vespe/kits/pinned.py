@@ -1,4 +1,6 @@
-"""Whether an installed kit's tool may run: its digest was approved, and what runs is a private copy of exactly those bytes."""
+"""Whether an installed kit's tool may run: its digest was approved, and what runs is a private copy
+of exactly those bytes.
+"""
 
 import contextlib
 import os
@@ -14,16 +16,20 @@ from vespe.trust import approvals
 
 
 def is_installed(tool_directory: str | None) -> bool:
-    """Whether a tool stands in the store of installed kits, and so runs from approved bytes alone."""
+    """Whether a tool stands in the store of installed kits, and so runs from approved bytes
+    alone.
+    """
     return tool_directory is not None and store.owner_of(tool_directory) is not None
 
 
 @contextlib.contextmanager
 def pinned(tool_directory: str) -> Iterator[str]:
-    """Return the directory to load the tool from and run it in: what was approved when the kit was installed is what runs.
+    """Return the directory to load the tool from and run it in: what was approved when the kit was
+    installed is what runs.
 
-    For a tool outside the store that is its own directory. Raises Refused where its kit's bytes were never approved here,
-    InvalidDocument, which names the file, where they are not those bytes any more, and StorageError.
+    For a tool outside the store that is its own directory. Raises Refused where its kit's bytes
+    were never approved here, InvalidDocument, which names the file, where they are not those bytes
+    any more, and StorageError.
     """
     owner = store.owner_of(tool_directory)
     if owner is None:
@@ -32,10 +38,16 @@ def pinned(tool_directory: str) -> Iterator[str]:
     digest, kit_id, uid = owner
     if approvals.find_kit(digest) is None:
         hint = "`vespe kit sync` shows what it would run and asks for your approval"
-        raise Refused(f"the kit {kit_id} is installed, and you never approved what it would run", hint=hint)
+        raise Refused(
+            f"the kit {kit_id} is installed, and you never approved what it would run", hint=hint
+        )
     files = store.manifest(digest)
     kit = store.kit_path(digest, kit_id)
-    own = {path.removeprefix(f"{uid}/"): file for path, file in files.items() if path.startswith(f"{uid}/")}
+    own = {
+        path.removeprefix(f"{uid}/"): file
+        for path, file in files.items()
+        if path.startswith(f"{uid}/")
+    }
     with private_copy(kit, uid, raw=True) as (copy, tree):
         changed = digests.changes(own, tree, prefix=f"{uid}/")
         changed += _config_beside(kit, copy, files)
@@ -50,13 +62,17 @@ def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
 
     shown = listed(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
     reason = f"is not what was installed any more: {shown}"
-    error = InvalidDocument(reason, path=kit, hint="`vespe kit sync` installs it again as the lock says")
+    error = InvalidDocument(
+        reason, path=kit, hint="`vespe kit sync` installs it again as the lock says"
+    )
     error.details["changes"] = list(changes)
     return error
 
 
 def _config_beside(kit: str, copy: str, files: dict[str, File]) -> tuple[str, ...]:
-    """Put the kit's own kit_config.json beside the copied tool, since it says what the tool may use; say if it was changed."""
+    """Put the kit's own kit_config.json beside the copied tool, since it says what the tool may
+    use; say if it was changed.
+    """
     target = os.path.join(os.path.dirname(copy), defaults.KIT_CONFIG_FILE)
     data = atomic.read_bytes(os.path.join(kit, defaults.KIT_CONFIG_FILE))
     atomic.write_atomic(target, data, mode=0o600, durable=False)

@@ -1,4 +1,6 @@
-"""Kits in the user's own kits directory, taken away whole: what Vespe made of them and nothing else."""
+"""Kits in the user's own kits directory, taken away whole: what Vespe made of them and nothing
+else.
+"""
 
 import contextlib
 import os
@@ -16,13 +18,19 @@ from vespe.kits import origins, roots, store
 from vespe.kits.lock import LockedKit
 from vespe.trust import approvals
 
-_MADE: Final = (defaults.KIT_CONFIG_FILE, "mcp_tools.json", *kit_create.kit_files("", title="", summary=""))
+_MADE: Final = (
+    defaults.KIT_CONFIG_FILE,
+    "mcp_tools.json",
+    *kit_create.kit_files("", title="", summary=""),
+)
 """What the verbs that make kits write beside the tools."""
 _HINT: Final = "nothing was removed; look at it, and delete the directory yourself"
 
 
 def find_own(kit_id: str) -> str | None:
-    """Return the directory of the user's own kit of that id; None where none stands there. No id leads anywhere else."""
+    """Return the directory of the user's own kit of that id; None where none stands there. No id
+    leads anywhere else.
+    """
     path = os.path.join(_root(), kit_id)
     return path if roots.KIT_ID.fullmatch(kit_id) and os.path.lexists(path) else None
 
@@ -30,30 +38,44 @@ def find_own(kit_id: str) -> str | None:
 def refuse_others(kit_id: str) -> None:
     """Raise Refused where the directory of an own kit holds what no verb of Vespe made.
 
-    That is a link in its place or in it, a repository, or a file that belongs to no tool. KitNotFound where none stands there,
-    StorageError where it cannot be read.
+    That is a link in its place or in it, a repository, or a file that belongs to no tool.
+    KitNotFound where none stands there, StorageError where it cannot be read.
     """
     path = os.path.join(_root(), kit_id)
     for link in (_root(), path):
         if os.path.islink(link):
-            raise Refused(f"{link} is a symbolic link, so nothing behind it is removed", hint="take the link away, and try again")
+            raise Refused(
+                f"{link} is a symbolic link, so nothing behind it is removed",
+                hint="take the link away, and try again",
+            )
     if not os.path.lexists(path):
         raise KitNotFound(kit_id)
     if not _is_file(os.path.join(path, defaults.KIT_CONFIG_FILE)):
-        raise Refused(f"{path} is not a kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT)
+        raise Refused(
+            f"{path} is not a kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT
+        )
     if os.path.lexists(os.path.join(path, ".git")):
         raise Refused(f"{path} is a git repository, and its history would be lost", hint=_HINT)
     try:
         files = [entry.path for entry in origins.folder_tree(path, kit_id).entries]
     except Refused as error:
         raise Refused(str(error), hint=_HINT) from None
-    tools = {file.partition("/")[0] for file in files if file.endswith(f"/{defaults.CONFIG_FILE}") and file.count("/") == 1}
-    if foreign := [file for file in files if file not in _MADE and file.partition("/")[0] not in tools]:
-        raise Refused(f"{path} holds what Vespe did not make: {listed(foreign, most=8)}", hint=_HINT)
+    tools = {
+        file.partition("/")[0]
+        for file in files
+        if file.endswith(f"/{defaults.CONFIG_FILE}") and file.count("/") == 1
+    }
+    if foreign := [
+        file for file in files if file not in _MADE and file.partition("/")[0] not in tools
+    ]:
+        raise Refused(
+            f"{path} holds what Vespe did not make: {listed(foreign, most=8)}", hint=_HINT
+        )
 
 
 def remove_own(kit_id: str) -> str:
-    """Take the user's own kit away in one rename, then delete it, and give the directory where it stood.
+    """Take the user's own kit away in one rename, then delete it, and give the directory where it
+    stood.
 
     Raises as `refuse_others` does; nothing is changed then.
     """
@@ -66,7 +88,9 @@ def remove_own(kit_id: str) -> str:
 
 
 def recover() -> None:
-    """Delete what killed processes left beside the user's own kits, where there is any; raises StorageError."""
+    """Delete what killed processes left beside the user's own kits, where there is any; raises
+    StorageError.
+    """
     if staging.has_leftovers(_root()):
         with atomic.locked(_root()):
             staging.sweep(_root())
@@ -84,10 +108,11 @@ def _is_file(path: str) -> bool:
 
 
 def remove(kit_ids: Sequence[str], lock: str) -> tuple[LockedKit, ...]:
-    """Take kits out of a lock, which alone makes them gone, then out of the store; give what they were.
+    """Take kits out of a lock, which alone makes them gone, then out of the store; give what they
+    were.
 
-    Raises KitNotFound for one that is not locked, Refused where something in its place is not what was installed; nothing is
-    changed then. StorageError.
+    Raises KitNotFound for one that is not locked, Refused where something in its place is not what
+    was installed; nothing is changed then. StorageError.
     """
 
     def unpin(kits: dict[str, LockedKit]) -> None:
@@ -106,10 +131,12 @@ def remove(kit_ids: Sequence[str], lock: str) -> tuple[LockedKit, ...]:
 
 
 def tidy(digests: Iterable[str]) -> None:
-    """Take digests that no known lock needs out of the store, and their approvals back; the caller holds the store's lock.
+    """Take digests that no known lock needs out of the store, and their approvals back; the caller
+    holds the store's lock.
 
-    Where a lock cannot be read, nobody knows what it needs, and everything stays; so does what the disk refuses to give up. The lock
-    says already that it is gone, and `vespe cache clean` tries again.
+    Where a lock cannot be read, nobody knows what it needs, and everything stays; so does what the
+    disk refuses to give up. The lock says already that it is gone, and `vespe cache clean` tries
+    again.
     """
     with contextlib.suppress(InvalidDocument, StorageError):
         for digest in set(digests) - kit_lock.digests_in_use():
@@ -118,11 +145,23 @@ def tidy(digests: Iterable[str]) -> None:
 
 
 def refuse_foreign(kit: LockedKit) -> None:
-    """Raise Refused where an installed kit's place holds what was not installed: a link, or files of somebody else."""
+    """Raise Refused where an installed kit's place holds what was not installed: a link, or files
+    of somebody else.
+    """
     place, path = store.place_of(kit.digest), store.kit_path(kit.digest, kit.kit_id)
     for link in (store.store_dir(), place, path):
         if os.path.islink(link):
-            raise Refused(f"{link} is a symbolic link, so nothing behind it is removed", hint="take the link away, and try again")
-    foreign = [change for change in store.differences(kit.digest, kit.kit_id) if change.startswith("added ")]
+            raise Refused(
+                f"{link} is a symbolic link, so nothing behind it is removed",
+                hint="take the link away, and try again",
+            )
+    foreign = [
+        change
+        for change in store.differences(kit.digest, kit.kit_id)
+        if change.startswith("added ")
+    ]
     if os.path.isdir(path) and foreign:
-        raise Refused(f"{path} holds what was not installed: {listed(foreign, most=8)}", hint="move it away, and try again")
+        raise Refused(
+            f"{path} holds what was not installed: {listed(foreign, most=8)}",
+            hint="move it away, and try again",
+        )

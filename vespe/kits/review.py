@@ -1,4 +1,6 @@
-"""What is shown of a kit before it is approved: everything that it would run, read from the very bytes that are installed."""
+"""What is shown of a kit before it is approved: everything that it would run, read from the very
+bytes that are installed.
+"""
 
 import contextlib
 import os
@@ -19,7 +21,9 @@ from vespe.trust.review import ToolReview, review_tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitReview:
-    """A kit as it would be approved: its config, its tools, and the files that belong to none of them."""
+    """A kit as it would be approved: its config, its tools, and the files that belong to none of
+    them.
+    """
 
     kit_id: str
     digest: str
@@ -29,13 +33,17 @@ class KitReview:
 
 
 def get_ready() -> None:
-    """Load what a review needs and a start of Vespe does not; who waits for git does this beside it."""
+    """Load what a review needs and a start of Vespe does not; who waits for git does this beside
+    it.
+    """
     with contextlib.suppress(ImportError):  # whoever needs it says so
         validator.check_schema({"type": "object"})
 
 
 def review_kit(staged: Staged) -> KitReview:
-    """Gather what a staged kit would run; raises InvalidDocument where its kit_config.json cannot be read, StorageError."""
+    """Gather what a staged kit would run; raises InvalidDocument where its kit_config.json cannot
+    be read, StorageError.
+    """
     beneath: dict[str, list[str]] = {}
     for path in staged.files:
         top, slash, rest = path.partition("/")
@@ -46,7 +54,9 @@ def review_kit(staged: Staged) -> KitReview:
         kit_id=staged.kit_id,
         digest=staged.digest,
         config=strict_json.read_object(os.path.join(staged.path, defaults.KIT_CONFIG_FILE)),
-        tools=tuple(_tool(staged, uid, tuple(sorted(files))) for uid, files in sorted(tools.items())),
+        tools=tuple(
+            _tool(staged, uid, tuple(sorted(files))) for uid, files in sorted(tools.items())
+        ),
         others=tuple(sorted(others)),
     )
 
@@ -54,7 +64,11 @@ def review_kit(staged: Staged) -> KitReview:
 def _tool(staged: Staged, uid: str, files: tuple[str, ...]) -> ToolReview:
     directory = os.path.join(staged.path, uid)
     known = {f"{uid}/{defaults.CONFIG_FILE}": staged.configs[uid]} if uid in staged.configs else {}
-    return review_tool(directory, files, lambda path: known[path] if path in known else _read(os.path.join(staged.path, path)))
+    return review_tool(
+        directory,
+        files,
+        lambda path: known[path] if path in known else _read(os.path.join(staged.path, path)),
+    )
 
 
 def _read(path: str) -> bytes:
@@ -63,7 +77,9 @@ def _read(path: str) -> bytes:
 
 
 def refuse_excess(directory: str, kit_id: str) -> None:
-    """Raise Refused, which names each tool and what it wants, where a tool in the kit's directory goes beyond its kit_config.json."""
+    """Raise Refused, which names each tool and what it wants, where a tool in the kit's directory
+    goes beyond its kit_config.json.
+    """
     limits = tool_directory.limits_above(directory)
     if limits == allowances.KitLimits():
         return
@@ -72,7 +88,9 @@ def refuse_excess(directory: str, kit_id: str) -> None:
         if found := [sentence for _, sentence in allowances.excess(config, limits)]:
             beyond[str(config.get("name") or config.get("uid"))] = found
     if beyond:
-        said = "; ".join(f"its tool {name!r} {' and '.join(found)}" for name, found in beyond.items())
+        said = "; ".join(
+            f"its tool {name!r} {' and '.join(found)}" for name, found in beyond.items()
+        )
         raise Refused(
             f"the kit {kit_id} goes beyond what it states, so it is not activated: {said}",
             hint=f"its author states it in {defaults.KIT_CONFIG_FILE}, or takes it out of the tool",
@@ -86,6 +104,10 @@ def _configs(directory: str) -> Iterator[JsonObject]:
         names = sorted(os.listdir(directory))
     except OSError as error:
         raise StorageError("read", directory, error) from error
-    for path in (os.path.join(directory, name, defaults.CONFIG_FILE) for name in names if not name.startswith(".")):
+    for path in (
+        os.path.join(directory, name, defaults.CONFIG_FILE)
+        for name in names
+        if not name.startswith(".")
+    ):
         with contextlib.suppress(InvalidDocument, StorageError):
             yield strict_json.read_object(path)

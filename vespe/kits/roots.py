@@ -24,13 +24,17 @@ _TOOL_PREFIX: Final = "tool-"
 
 
 def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
-    """Return the directories that may hold kits, as (absolute path, kind), in the order in which the first hit wins.
+    """Return the directories that may hold kits, as (absolute path, kind), in the order in which
+    the first hit wins.
 
-    The kinds: `env` (each absolute directory of VESPE_KITS_PATH: a relative one would be another in every project), `link` (authors'
-    own directories), `user`, `site`, `shipped`. They may not exist; a directory that is named twice counts once.
+    The kinds: `env` (each absolute directory of VESPE_KITS_PATH: a relative one would be another in
+    every project), `link` (authors' own directories), `user`, `site`, `shipped`. They may not
+    exist; a directory that is named twice counts once.
     """
     named = (os.environ if environ is None else environ).get(defaults.ENV_KITS_PATH, "")
-    roots = [(os.path.abspath(path), "env") for path in named.split(os.pathsep) if os.path.isabs(path)]
+    roots = [
+        (os.path.abspath(path), "env") for path in named.split(os.pathsep) if os.path.isabs(path)
+    ]
     roots.append((links_dir(), LINK))
     roots.append((os.path.join(locations.user_data_dir(), KITS_DIR), "user"))
     roots += [(os.path.join(path, KITS_DIR), "site") for path in locations.site_data_dirs()]
@@ -44,30 +48,49 @@ def kit_roots(environ: Mapping[str, str] | None = None) -> list[tuple[str, str]]
 
 def relative_roots() -> list[str]:
     """Return the parts of VESPE_KITS_PATH that `kit_roots` passes over, since they are relative."""
-    return [path for path in os.environ.get(defaults.ENV_KITS_PATH, "").split(os.pathsep) if path and not os.path.isabs(path)]
+    return [
+        path
+        for path in os.environ.get(defaults.ENV_KITS_PATH, "").split(os.pathsep)
+        if path and not os.path.isabs(path)
+    ]
 
 
 def links_dir() -> str:
-    """Return the directory of the links to kits that their authors edit where they are; it may not exist."""
+    """Return the directory of the links to kits that their authors edit where they are; it may not
+    exist.
+    """
     return os.path.join(locations.user_data_dir(), "links")
 
 
 def lock_paths(project: str | None) -> list[tuple[str, str]]:
-    """Return the locks whose kits count in the project at that root (None: in none), as (path, kind), those that exist alone."""
-    paths = [] if project is None else [(os.path.join(project, defaults.PROJECT_DIR, defaults.LOCK_FILE), LOCKS[0])]
+    """Return the locks whose kits count in the project at that root (None: in none), as (path,
+    kind), those that exist alone.
+    """
+    paths = (
+        []
+        if project is None
+        else [(os.path.join(project, defaults.PROJECT_DIR, defaults.LOCK_FILE), LOCKS[0])]
+    )
     paths.append((os.path.join(locations.user_data_dir(), defaults.LOCK_FILE), LOCKS[1]))
     return [(path, kind) for path, kind in paths if os.path.lexists(path)]
 
 
-def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = True, project: str | None = None) -> tuple[Kit, ...]:
+def find_kits(
+    environ: Mapping[str, str] | None = None,
+    *,
+    count_tools: bool = True,
+    project: str | None = None,
+) -> tuple[Kit, ...]:
     """Return every kit of every root, in the order of the roots and of their ids within a root.
 
-    After those that the user names come the kits that are installed: by the lock of the project at that root, by the user's own.
+    After those that the user names come the kits that are installed: by the lock of the project at
+    that root, by the user's own.
 
-    A kit is a directory with a kit_config.json; it may be a symbolic link, since whoever fills these roots is trusted.
-    What cannot be used has its reason as `problem`: a broken kit_config.json, or an earlier root that hides it. A root
-    that cannot be read holds nothing. `count_tools=False` leaves `tools` 0, which is all that resolution needs. Raises
-    InvalidDocument for a lock that cannot be read: nobody knows then which kits count.
+    A kit is a directory with a kit_config.json; it may be a symbolic link, since whoever fills
+    these roots is trusted. What cannot be used has its reason as `problem`: a broken
+    kit_config.json, or an earlier root that hides it. A root that cannot be read holds nothing.
+    `count_tools=False` leaves `tools` 0, which is all that resolution needs. Raises InvalidDocument
+    for a lock that cannot be read: nobody knows then which kits count.
     """
     found: list[Kit] = []
     first: dict[str, Kit] = {}
@@ -81,8 +104,12 @@ def find_kits(environ: Mapping[str, str] | None = None, *, count_tools: bool = T
     return tuple(found)
 
 
-def find_kit(kit_id: str, *, environ: Mapping[str, str] | None = None, project: str | None = None) -> Kit:
-    """Return the kit of that id that is not hidden, broken or not; raises KitNotFound with the nearest ids."""
+def find_kit(
+    kit_id: str, *, environ: Mapping[str, str] | None = None, project: str | None = None
+) -> Kit:
+    """Return the kit of that id that is not hidden, broken or not; raises KitNotFound with the
+    nearest ids.
+    """
     if KIT_ID.fullmatch(kit_id):
         for path, root, kind in _places(environ, project, only=kit_id):
             kit = _read_kit(path, root, kind)
@@ -105,8 +132,12 @@ def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
     return None
 
 
-def _places(environ: Mapping[str, str] | None, project: str | None, only: str | None = None) -> Iterator[tuple[str, str, str]]:
-    """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the first that hits first."""
+def _places(
+    environ: Mapping[str, str] | None, project: str | None, only: str | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the
+    first that hits first.
+    """
     roots = kit_roots(environ)
     named = [row for row in roots if row[1] in ("env", LINK)]
     for root, kind in (*named, *lock_paths(project), *roots[len(named) :]):
@@ -114,7 +145,11 @@ def _places(environ: Mapping[str, str] | None, project: str | None, only: str | 
             from vespe.kits import lock, store
 
             kits = lock.read_lock(root)
-            yield from ((store.kit_path(kits[kit_id].digest, kit_id), root, kind) for kit_id in sorted(kits) if only in (None, kit_id))
+            yield from (
+                (store.kit_path(kits[kit_id].digest, kit_id), root, kind)
+                for kit_id in sorted(kits)
+                if only in (None, kit_id)
+            )
         else:
             names = _directories(root, links=kind == LINK) if only is None else [only]
             yield from ((os.path.join(root, kit_id), root, kind) for kit_id in names)
@@ -122,38 +157,64 @@ def _places(environ: Mapping[str, str] | None, project: str | None, only: str | 
 
 def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
-    kit = Kit(kit_id=os.path.basename(path), path=os.path.realpath(path) if kind == LINK else path, root=root, root_kind=kind)
+    kit = Kit(
+        kit_id=os.path.basename(path),
+        path=os.path.realpath(path) if kind == LINK else path,
+        root=root,
+        root_kind=kind,
+    )
     config = os.path.join(kit.path, defaults.KIT_CONFIG_FILE)
-    if kind not in (*LOCKS, "shipped") and (why := _of_others(root, kit.path)) and os.path.lexists(config):
+    if (
+        kind not in (*LOCKS, "shipped")
+        and (why := _of_others(root, kit.path))
+        and os.path.lexists(config)
+    ):
         return replace(kit, problem=why)
     if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
-        return replace(kit, problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back")
+        return replace(
+            kit,
+            problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back",
+        )
     try:
         document = strict_json.read_object(config)
         name, description, version = _checked(document, kit.kit_id, config)
         return replace(kit, name=name, description=description, version=version, document=document)
     except StorageError as error:
         if kind in LOCKS and not os.path.lexists(config):
-            return replace(kit, problem="is locked and not installed on this machine; `vespe kit sync` installs it")
+            return replace(
+                kit,
+                problem="is locked and not installed on this machine; `vespe kit sync` installs it",
+            )
         return None if not os.path.lexists(config) else replace(kit, problem=str(error))
     except InvalidDocument as error:
         return replace(kit, problem=str(error))
 
 
 def _of_others(*directories: str) -> str | None:
-    """Say why others could have put a kit there; None where only the user and root can. What was installed is told by its digest."""
+    """Say why others could have put a kit there; None where only the user and root can. What was
+    installed is told by its digest.
+    """
     for directory in directories:
         if why := ownership.foreign_writer(directory):
             return f"is not used: {directory} {why}, who could put any tool there; `chmod go-w` it, or own it"
     return None
 
 
-def _checked(document: JsonObject, kit_id: str, path: str) -> tuple[str | None, str | None, str | None]:
+def _checked(
+    document: JsonObject, kit_id: str, path: str
+) -> tuple[str | None, str | None, str | None]:
     texts = {key: fields.string(document, key, path=path) for key in _TEXTS}
     if not KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-        raise InvalidDocument(f"is in a directory called {kit_id!r}, which is not a kit id", path=path)
+        raise InvalidDocument(
+            f"is in a directory called {kit_id!r}, which is not a kit id", path=path
+        )
     if document.get("kit_id") != kit_id:
-        raise fields.wrong_type(f'"{kit_id}", the name of its directory', document.get("kit_id"), path=path, pointer="/kit_id")
+        raise fields.wrong_type(
+            f'"{kit_id}", the name of its directory',
+            document.get("kit_id"),
+            path=path,
+            pointer="/kit_id",
+        )
     for pointer, reason in allowances.wrong_limits(document):
         raise InvalidDocument(reason, path=path, pointer=pointer)
     return texts["name"], texts["description"], texts["version"]
@@ -163,18 +224,30 @@ def _directories(root: str, *, links: bool) -> list[str]:
     try:
         with os.scandir(root) as entries:
             found = [entry for entry in entries if not entry.name.startswith(".")]
-            return sorted(entry.name for entry in found if os.path.isdir(entry.path) or (links and entry.is_symlink()))
+            return sorted(
+                entry.name
+                for entry in found
+                if os.path.isdir(entry.path) or (links and entry.is_symlink())
+            )
     except OSError:
         return []
 
 
 def _count_tools(kit: str) -> int:
-    return sum(1 for name in tool_directories(kit) if os.path.lexists(f"{kit}/{name}/{defaults.CONFIG_FILE}"))
+    return sum(
+        1
+        for name in tool_directories(kit)
+        if os.path.lexists(f"{kit}/{name}/{defaults.CONFIG_FILE}")
+    )
 
 
 def tool_directories(kit: str) -> Iterator[str]:
     try:
         with os.scandir(kit) as entries:
-            yield from (e.name for e in entries if e.name.startswith(_TOOL_PREFIX) and e.is_dir(follow_symlinks=False))
+            yield from (
+                e.name
+                for e in entries
+                if e.name.startswith(_TOOL_PREFIX) and e.is_dir(follow_symlinks=False)
+            )
     except OSError:
         return

@@ -1,4 +1,6 @@
-"""Where a kit comes from: the text that a person writes, as a source that git and this machine can be asked for; pure."""
+"""Where a kit comes from: the text that a person writes, as a source that git and this machine can
+be asked for; pure.
+"""
 
 import os
 import re
@@ -7,7 +9,9 @@ from typing import Final
 from vespe.errors import Refused
 from vespe.records import dataclass
 
-_PORT: Final = r"[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+_PORT: Final = (
+    r"[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
+)
 _HOST: Final = rf"[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,251}}[A-Za-z0-9])?(?::(?:{_PORT}))?"
 _SEGMENT: Final = r"[A-Za-z0-9._~][A-Za-z0-9._~+-]*"
 _PATH: Final = rf"(?:/{_SEGMENT})+/?"
@@ -17,18 +21,23 @@ _GITHUB: Final = re.compile(r"gh:([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._][A-Za-z0
 _REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,254}")
 _ARCHIVE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9._-]+)*\.kit")
 """A file of `vespe kit pack`, named as any other file is: nothing else that ends so is a source."""
-_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _MAX: Final = 2048
 ARCHIVE_SUFFIX: Final = ".kit"
-_HINT: Final = "name an https:// or ssh:// URL, gh:owner/repo, or a path that begins with / or ., then @REF"
+_HINT: Final = (
+    "name an https:// or ssh:// URL, gh:owner/repo, or a path that begins with / or ., then @REF"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitSource:
     """One place that kits come from.
 
-    `kind` is `https`, `ssh`, `path` (a repository or a folder on this machine) or `archive` (a `.kit` file). `text` is what the
-    lock keeps: the URL, or the path as it was written. `ref` is what was asked for: a branch, a tag or a whole commit.
+    `kind` is `https`, `ssh`, `path` (a repository or a folder on this machine) or `archive` (a
+    `.kit` file). `text` is what the lock keeps: the URL, or the path as it was written. `ref` is
+    what was asked for: a branch, a tag or a whole commit.
     """
 
     kind: str
@@ -46,9 +55,14 @@ class KitSource:
 
 
 def parse_source(text: str) -> KitSource:
-    """Read SOURCE[@REF]; raises Refused for whatever is on no list of what is allowed. No file and no host is looked at."""
+    """Read SOURCE[@REF]; raises Refused for whatever is on no list of what is allowed. No file and
+    no host is looked at.
+    """
     if len(text) > _MAX or _UNSAFE.search(text):
-        raise Refused(f"{text[:80]!r} is not a source of kits: it is too long or holds characters that no source has", hint=_HINT)
+        raise Refused(
+            f"{text[:80]!r} is not a source of kits: it is too long or holds characters that no source has",
+            hint=_HINT,
+        )
     head, slash, last = text.rpartition("/")
     name, at, ref = last.partition("@") if not text.startswith(("/", ".")) else _last_at(last)
     location = f"{head}{slash}{name}"
@@ -57,9 +71,15 @@ def parse_source(text: str) -> KitSource:
 
 
 def check_ref(ref: str) -> str:
-    """Return a ref back; raises Refused for what is no plain name of a branch, a tag or a commit."""
+    """Return a ref back; raises Refused for what is no plain name of a branch, a tag or a
+    commit.
+    """
     parts = ref.split("/")
-    plain = _REF.fullmatch(ref) and ".." not in ref and not any(p in ("", "@") or p.startswith((".", "-")) for p in parts)
+    plain = (
+        _REF.fullmatch(ref)
+        and ".." not in ref
+        and not any(p in ("", "@") or p.startswith((".", "-")) for p in parts)
+    )
     if not plain or any(part.endswith((".", ".lock")) for part in parts):
         hint = "name a branch, a tag or a whole commit: letters, digits and . _ - /"
         raise Refused(f"{ref[:80]!r} is not a ref that Vespe asks git for", hint=hint)
@@ -77,9 +97,13 @@ def _located(location: str, text: str) -> KitSource:
     if _ARCHIVE.fullmatch(location):
         location = f"./{location}"
     if location.startswith(("/", ".")):
-        return KitSource(kind="archive" if location.endswith(ARCHIVE_SUFFIX) else "path", text=location)
+        return KitSource(
+            kind="archive" if location.endswith(ARCHIVE_SUFFIX) else "path", text=location
+        )
     kind = "https" if _HTTPS.fullmatch(location) else "ssh" if _SSH.fullmatch(location) else ""
-    if not kind or any(part.strip(".") == "" for part in location.split("://", 1)[1].rstrip("/").split("/")):
+    if not kind or any(
+        part.strip(".") == "" for part in location.split("://", 1)[1].rstrip("/").split("/")
+    ):
         raise Refused(f"{text[:200]!r} is not a source of kits", hint=_hint(location))
     return KitSource(kind=kind, text=location.rstrip("/"))
 

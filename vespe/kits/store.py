@@ -1,4 +1,6 @@
-"""The content-addressed store of installed kits in the user data directory: staged aside, put in whole, verified, taken out."""
+"""The content-addressed store of installed kits in the user data directory: staged aside, put in
+whole, verified, taken out.
+"""
 
 import contextlib
 import os
@@ -14,7 +16,9 @@ from vespe.lazy import hashlib, pattern
 
 STORE: Final = "store"
 MANIFEST: Final = "manifest"
-"""Beside the kit's directory: the lines that its digest is the SHA-256 of, so that every file's hash can be believed."""
+"""Beside the kit's directory: the lines that its digest is the SHA-256 of, so that every file's
+hash can be believed.
+"""
 _MAX_MANIFEST: Final = 32 * 1024 * 1024
 _DIGEST: Final = pattern(r"v1:([0-9a-f]{64})")
 _PLACE: Final = pattern(r"v1-([0-9a-f]{64})")
@@ -26,7 +30,9 @@ def store_dir() -> str:
 
 
 def place_of(digest: str) -> str:
-    """Return the directory of a digest in the store, which holds the manifest and the kit's directory; it may not exist."""
+    """Return the directory of a digest in the store, which holds the manifest and the kit's
+    directory; it may not exist.
+    """
     found = _DIGEST.fullmatch(digest)
     if found is None:
         raise InvalidDocument(f"names {digest[:80]!r}, which is not a digest of a kit")
@@ -39,7 +45,9 @@ def kit_path(digest: str, kit_id: str) -> str:
 
 
 def owner_of(path: str) -> tuple[str, str, str] | None:
-    """Say which digest and kit a path in the store belongs to, and its path in that kit; None for what is not in the store."""
+    """Say which digest and kit a path in the store belongs to, and its path in that kit; None for
+    what is not in the store.
+    """
     rest = os.path.abspath(path).removeprefix(os.path.join(os.path.abspath(store_dir()), ""))
     place, _, inner = rest.partition("/")
     found = _PLACE.fullmatch(place)
@@ -53,18 +61,24 @@ def stored() -> tuple[str, ...]:
         names = os.listdir(store_dir())
     except OSError:
         return ()
-    return tuple(f"{SCHEME}{found[1]}" for name in sorted(names) if (found := _PLACE.fullmatch(name)))
+    return tuple(
+        f"{SCHEME}{found[1]}" for name in sorted(names) if (found := _PLACE.fullmatch(name))
+    )
 
 
 def locked() -> AbstractContextManager[None]:
-    """Hold the store's lock: whoever puts in, takes out or sweeps. A project's lock is only ever taken inside it, never around it."""
+    """Hold the store's lock: whoever puts in, takes out or sweeps. A project's lock is only ever
+    taken inside it, never around it.
+    """
     _make_store()
     return atomic.locked(store_dir())
 
 
 @contextlib.contextmanager
 def staging() -> Iterator[str]:
-    """Make a private directory on the store's file system, removed afterwards; one whose process was killed is swept later."""
+    """Make a private directory on the store's file system, removed afterwards; one whose process
+    was killed is swept later.
+    """
     with contextlib.ExitStack() as stack:
         with locked():
             sweep()
@@ -73,9 +87,11 @@ def staging() -> Iterator[str]:
 
 
 def place(staged: str, digest: str, kit_id: str) -> str:
-    """Put a staged place (its kit's directory and its manifest) into the store, and return the kit's path; the caller holds the lock.
+    """Put a staged place (its kit's directory and its manifest) into the store, and return the
+    kit's path; the caller holds the lock.
 
-    What the store has already stays where it is whole; where somebody changed it, the staged one takes its place.
+    What the store has already stays where it is whole; where somebody changed it, the staged one
+    takes its place.
     """
     target = place_of(digest)
     if os.path.lexists(target):
@@ -89,41 +105,56 @@ def place(staged: str, digest: str, kit_id: str) -> str:
 
 
 def remove(digest: str) -> None:
-    """Take a digest out of the store, where it is there, as `files.staging.remove` does; the caller holds the lock."""
+    """Take a digest out of the store, where it is there, as `files.staging.remove` does; the caller
+    holds the lock.
+    """
     target = place_of(digest)
     if os.path.lexists(target):
         files_staging.remove(target)
 
 
 def sweep() -> None:
-    """Delete what killed processes left in the store; the caller holds the lock. Raises StorageError where it cannot be read."""
+    """Delete what killed processes left in the store; the caller holds the lock. Raises
+    StorageError where it cannot be read.
+    """
     files_staging.sweep(store_dir())
 
 
 def recover() -> None:
-    """Sweep where there is something to sweep, so that a command with nothing to do there clears up too; raises StorageError."""
+    """Sweep where there is something to sweep, so that a command with nothing to do there clears up
+    too; raises StorageError.
+    """
     if files_staging.has_leftovers(store_dir()):
         with locked():
             sweep()
 
 
 def manifest(digest: str) -> dict[str, File]:
-    """Return the files of an installed kit, which the digest vouches for; raises InvalidDocument where the manifest was changed."""
+    """Return the files of an installed kit, which the digest vouches for; raises InvalidDocument
+    where the manifest was changed.
+    """
     path = os.path.join(place_of(digest), MANIFEST)
     try:
         data = atomic.read_bytes(path, limit=_MAX_MANIFEST)
     except StorageError:
         if os.path.lexists(path):
             raise
-        raise InvalidDocument("is not there any more", path=path, hint="`vespe kit sync` installs it again") from None
+        raise InvalidDocument(
+            "is not there any more", path=path, hint="`vespe kit sync` installs it again"
+        ) from None
     if f"{SCHEME}{hashlib.sha256(data).hexdigest()}" != digest:
-        raise InvalidDocument("was changed since the kit was installed", path=path, hint="`vespe kit sync` installs it again")
+        raise InvalidDocument(
+            "was changed since the kit was installed",
+            path=path,
+            hint="`vespe kit sync` installs it again",
+        )
     rows = (line.split("\0") for line in data.decode("utf-8").split("\n")[:-1])
     return {name: File(executable=mode == "x", sha256=sha256) for name, mode, sha256 in rows}
 
 
 def differences(digest: str, kit_id: str) -> tuple[str, ...]:
-    """Say what differs between an installed kit and its digest, file by file; () where every byte is as it was installed.
+    """Say what differs between an installed kit and its digest, file by file; () where every byte
+    is as it was installed.
 
     Raises StorageError where it cannot be read at all.
     """
@@ -137,7 +168,10 @@ def differences(digest: str, kit_id: str) -> tuple[str, ...]:
     except OSError as error:
         return (f"{place_of(digest)} cannot be read: {error.strerror or error}",)
     tree = walk.scan(place_of(digest), kit_id, visit=raw_digest)
-    return (*(f"added {other}" for other in sorted(others)), *digests.changes(files, tree, prefix=f"{kit_id}/"))
+    return (
+        *(f"added {other}" for other in sorted(others)),
+        *digests.changes(files, tree, prefix=f"{kit_id}/"),
+    )
 
 
 def raw_digest(path: str, descriptor: int, status: os.stat_result) -> str:

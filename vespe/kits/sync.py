@@ -1,4 +1,6 @@
-"""What a lock asks of this machine: which kits are not here, whether their refs moved, and getting exactly the locked bytes."""
+"""What a lock asks of this machine: which kits are not here, whether their refs moved, and getting
+exactly the locked bytes.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,9 +21,11 @@ from vespe.trust import approvals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """A ref of a lock that means something else now: `commit` is what, None where it is gone or cannot be asked (`why`).
+    """A ref of a lock that means something else now: `commit` is what, None where it is gone or
+    cannot be asked (`why`).
 
-    `newer` is a tag of a later version; a ref that has one is told of although it still means the locked commit.
+    `newer` is a tag of a later version; a ref that has one is told of although it still means the
+    locked commit.
     """
 
     source: KitSource
@@ -43,13 +47,19 @@ def missing(kits: Mapping[str, LockedKit]) -> tuple[LockedKit, ...]:
 
 
 def strange_sources(kits: Iterable[LockedKit]) -> tuple[str, ...]:
-    """Return the sources that would be connected to, and that nothing was approved from yet: a lock comes with a repository."""
+    """Return the sources that would be connected to, and that nothing was approved from yet: a lock
+    comes with a repository.
+    """
     strange = (kit for kit in kits if not approvals.is_known_source(kit.digest, kit.source))
-    return tuple(dict.fromkeys(kit.source for kit in strange if sources.parse_source(kit.source).remote))
+    return tuple(
+        dict.fromkeys(kit.source for kit in strange if sources.parse_source(kit.source).remote)
+    )
 
 
 def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
-    """Ask what the refs of a lock mean now, each once; a source that cannot be asked is in the answer, with why."""
+    """Ask what the refs of a lock mean now, each once; a source that cannot be asked is in the
+    answer, with why.
+    """
     found = []
     groups: dict[tuple[str, str | None, str], list[str]] = {}
     for kit in kits.values():
@@ -65,26 +75,42 @@ def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
                 found.append(replace(moved, why=str(error)))
                 continue
             if now is None or now.commit != locked or now.newer:
-                found.append(replace(moved, commit=None if now is None else now.commit, newer=now.newer if now else ""))
+                found.append(
+                    replace(
+                        moved,
+                        commit=None if now is None else now.commit,
+                        newer=now.newer if now else "",
+                    )
+                )
     return tuple(found)
 
 
 @contextmanager
-def prepared(kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None) -> Iterator[Prepared]:
-    """Get what a lock asks for and the store lacks, and gather what has no approval yet; nothing is installed before `apply`.
+def prepared(
+    kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None
+) -> Iterator[Prepared]:
+    """Get what a lock asks for and the store lacks, and gather what has no approval yet; nothing is
+    installed before `apply`.
 
-    Raises InvalidDocument where a locked commit is gone, or a source gives other bytes than the locked ones, and as
-    `kit_fetch.fetch` does.
+    Raises InvalidDocument where a locked commit is gone, or a source gives other bytes than the
+    locked ones, and as `kit_fetch.fetch` does.
     """
     wanted = missing(kits)
-    here = [kit for kit in kits.values() if kit not in wanted and approvals.find_kit(kit.digest) is None]
+    here = [
+        kit for kit in kits.values() if kit not in wanted and approvals.find_kit(kit.digest) is None
+    ]
     with store.staging() as directory:
-        fetched = [_fetched(group, lock, install.subdirectory(directory, index), progress) for index, group in enumerate(_groups(wanted))]
+        fetched = [
+            _fetched(group, lock, install.subdirectory(directory, index), progress)
+            for index, group in enumerate(_groups(wanted))
+        ]
         yield install.merged([*fetched, *(_present(kit) for kit in here)])
 
 
 def apply(shown: Prepared, lock: str) -> None:
-    """Put what was shown in the store and approve it; the lock stays as it is. Raises StorageError."""
+    """Put what was shown in the store and approve it; the lock stays as it is. Raises
+    StorageError.
+    """
     with store.locked():
         kit_lock.note_lock(lock)
         install.place(shown)
@@ -98,7 +124,9 @@ def _groups(kits: tuple[LockedKit, ...]) -> list[list[LockedKit]]:
     return list(groups.values())
 
 
-def _fetched(kits: list[LockedKit], lock: str, directory: str, progress: Progress | None) -> Prepared:
+def _fetched(
+    kits: list[LockedKit], lock: str, directory: str, progress: Progress | None
+) -> Prepared:
     first = kits[0]
     places = {kit.kit_id: kit.subdirectory for kit in kits}
     source = source_of(first)
@@ -109,12 +137,20 @@ def _fetched(kits: list[LockedKit], lock: str, directory: str, progress: Progres
         if first.commit is None:
             raise
         reason = f"locks {first.source} at {first.commit}, which is no longer available: {error}"
-        raise InvalidDocument(reason, path=lock, pointer=f"/kits/{first.kit_id}/commit", hint="`vespe kit update` takes another") from None
+        raise InvalidDocument(
+            reason,
+            path=lock,
+            pointer=f"/kits/{first.kit_id}/commit",
+            hint="`vespe kit update` takes another",
+        ) from None
     for kit, staged in zip(kits, got.staged, strict=True):
         if staged.digest != kit.digest:
             reason = f"locks {kit.digest}, and {kit.source} gives {staged.digest}: these are not the bytes that were pinned"
             raise InvalidDocument(
-                reason, path=lock, pointer=f"/kits/{kit.kit_id}/digest", hint="find out who changed it; nothing was installed"
+                reason,
+                path=lock,
+                pointer=f"/kits/{kit.kit_id}/digest",
+                hint="find out who changed it; nothing was installed",
             )
     return replace(got, locked=tuple(kits))
 
@@ -123,5 +159,11 @@ def _present(kit: LockedKit) -> Prepared:
     """A kit that the store has, as if it were staged: to be shown, and approved where it is."""
     place = store.place_of(kit.digest)
     files = store.manifest(kit.digest)
-    staged = Staged(kit_id=kit.kit_id, subdirectory=kit.subdirectory, place=place, digest=kit.digest, files=files)
+    staged = Staged(
+        kit_id=kit.kit_id,
+        subdirectory=kit.subdirectory,
+        place=place,
+        digest=kit.digest,
+        files=files,
+    )
     return Prepared(staged=(staged,), locked=(kit,), reviews=(review.review_kit(staged),))

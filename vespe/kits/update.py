@@ -1,4 +1,6 @@
-"""Moving installed kits to another version: their refs are asked again, and what would change is gathered before it is approved."""
+"""Moving installed kits to another version: their refs are asked again, and what would change is
+gathered before it is approved.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +22,9 @@ from vespe.trust import approvals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Kits at their next version, staged and not installed: `before` what the lock had of each, `changes` what differs."""
+    """Kits at their next version, staged and not installed: `before` what the lock had of each,
+    `changes` what differs.
+    """
 
     shown: Prepared
     before: Mapping[str, LockedKit]
@@ -32,8 +36,11 @@ class Update:
         return tuple(kit for kit in self.shown.locked if self.before[kit.kit_id] != kit)
 
 
-def chosen(kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | None) -> dict[str, LockedKit]:
-    """Return the kits to update, with the ref to ask for: those named, else all; raises KitNotFound, Refused for what is no ref.
+def chosen(
+    kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | None
+) -> dict[str, LockedKit]:
+    """Return the kits to update, with the ref to ask for: those named, else all; raises
+    KitNotFound, Refused for what is no ref.
 
     A kit that is pinned to a whole commit stays, unless `ref` says where to.
     """
@@ -55,33 +62,50 @@ def prepared(
     signer_change: bool = False,
     allowed_signers: str | None = None,
 ) -> Iterator[Update]:
-    """Fetch and stage what the refs of kits mean now, and compare it with what is installed; nothing is changed before `apply`.
+    """Fetch and stage what the refs of kits mean now, and compare it with what is installed;
+    nothing is changed before `apply`.
 
-    Raises Refused where a kit that was signed, as the lock or the last approval of it says, comes unsigned or signed by another,
-    unless `signer_change`.
+    Raises Refused where a kit that was signed, as the lock or the last approval of it says, comes
+    unsigned or signed by another, unless `signer_change`.
     """
     before = {kit_id: kit for kit_id, kit in kit_lock.read_lock(lock).items() if kit_id in kits}
     groups: dict[tuple[str, str | None], dict[str, str]] = {}
     for kit in kits.values():
         groups.setdefault((kit.source, kit.ref), {})[kit.kit_id] = kit.subdirectory
     requests = [
-        Request(source=sync.source_of(kits[next(iter(places))]), base=install.base_of(lock), places=places, allowed_signers=allowed_signers)
+        Request(
+            source=sync.source_of(kits[next(iter(places))]),
+            base=install.base_of(lock),
+            places=places,
+            allowed_signers=allowed_signers,
+        )
         for places in groups.values()
     ]
     with install.prepared(requests, progress=progress) as shown:
-        signed = {kit_id: replace(kit, signer=kit.signer or approvals.last_signer(kit_id, kit.source)) for kit_id, kit in before.items()}
-        locked = (signatures.kept_signer(signed.get(kit.kit_id), kit, change=signer_change) for kit in shown.locked)
+        signed = {
+            kit_id: replace(kit, signer=kit.signer or approvals.last_signer(kit_id, kit.source))
+            for kit_id, kit in before.items()
+        }
+        locked = (
+            signatures.kept_signer(signed.get(kit.kit_id), kit, change=signer_change)
+            for kit in shown.locked
+        )
         shown = replace(shown, locked=tuple(locked))
         yield Update(shown=shown, before=before, changes=tuple(_changes(shown, before)))
 
 
 def apply(update: Update, lock: str) -> None:
-    """Approve exactly what was shown and pin it; raises Refused where the lock changed meanwhile, StorageError."""
+    """Approve exactly what was shown and pin it; raises Refused where the lock changed meanwhile,
+    StorageError.
+    """
 
     def pin(kits: dict[str, LockedKit]) -> None:
         for kit in update.shown.locked:
             if kits.get(kit.kit_id) != update.before[kit.kit_id]:
-                raise Refused(f"the lock of {kit.kit_id} changed meanwhile, so nothing was updated", hint="look at it, and update again")
+                raise Refused(
+                    f"the lock of {kit.kit_id} changed meanwhile, so nothing was updated",
+                    hint="look at it, and update again",
+                )
             kits[kit.kit_id] = kit
 
     with store.locked():
@@ -95,7 +119,9 @@ def _changes(shown: Prepared, before: Mapping[str, LockedKit]) -> Iterator[KitCh
         old = before[staged.kit_id]
         if old.digest == staged.digest:
             continue
-        if store.differences(old.digest, old.kit_id):  # and where its commit is gone too, it never will be here
+        if store.differences(
+            old.digest, old.kit_id
+        ):  # and where its commit is gone too, it never will be here
             was = kit_changes.NOT_HERE
         else:
             was = (store.kit_path(old.digest, old.kit_id), store.manifest(old.digest))

@@ -1,4 +1,6 @@
-"""Functions as tools: the decorator, and what a function's annotations and docstring say, as a Tool that runs in this process."""
+"""Functions as tools: the decorator, and what a function's annotations and docstring say, as a Tool
+that runs in this process.
+"""
 
 import functools
 import inspect
@@ -29,11 +31,13 @@ _HINTS: Final[Mapping[str, str]] = {
 
 
 class ToolOptions(TypedDict, total=False):
-    """What `tool` takes besides the function: everything that its signature and docstring do not say.
+    """What `tool` takes besides the function: everything that its signature and docstring do not
+    say.
 
-    `name` and `description` replace the function's own. `read_only`, `destructive`, `idempotent` and `open_world` are MCP's hints:
-    a read-only tool runs unasked, and beside others. `timeout_s` is the deadline in seconds, `max_output_bytes` where a result is
-    cut. `examples` are config.json's: `{"input": …, "output": …}`.
+    `name` and `description` replace the function's own. `read_only`, `destructive`, `idempotent`
+    and `open_world` are MCP's hints: a read-only tool runs unasked, and beside others. `timeout_s`
+    is the deadline in seconds, `max_output_bytes` where a result is cut. `examples` are
+    config.json's: `{"input": …, "output": …}`.
     """
 
     name: str
@@ -72,10 +76,12 @@ def tool(function: Callable[P, R], /) -> ToolFunction[P, R]: ...
 @overload
 def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], ToolFunction[P, R]]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
-    """Make a function a tool: its name, schema and text come from its signature and docstring. The function stays a function.
+    """Make a function a tool: its name, schema and text come from its signature and docstring. The
+    function stays a function.
 
-    `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it is first asked for.
-    Raises UsageError for what cannot be called, and for a name that no tool can have.
+    `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it
+    is first asked for. Raises UsageError for what cannot be called, and for a name that no tool can
+    have.
 
     ```python
     from typing import Annotated
@@ -99,7 +105,9 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOp
 def _marked(function: Callable[..., Any], options: ToolOptions) -> Any:
     made = FunctionTool(function, **options)
     bearer: Any = function
-    if not isinstance(function, types.FunctionType):  # a method or an object: what it is need not take attributes
+    if not isinstance(
+        function, types.FunctionType
+    ):  # a method or an object: what it is need not take attributes
 
         @functools.wraps(function)
         def bearer(*args: Any, **kwargs: Any) -> Any:
@@ -110,10 +118,11 @@ def _marked(function: Callable[..., Any], options: ToolOptions) -> Any:
 
 
 class FunctionTool:
-    """A function of this process as a tool: what a registry runs, and the definition that models are shown.
+    """A function of this process as a tool: what a registry runs, and the definition that models
+    are shown.
 
-    What comes in is of the parameters' types (a dataclass parameter receives a dataclass), and what comes out is made JSON.
-    `execute` is a coroutine function where the function is one.
+    What comes in is of the parameters' types (a dataclass parameter receives a dataclass), and what
+    comes out is made JSON. `execute` is a coroutine function where the function is one.
 
     ```python
     from vespe import FunctionTool
@@ -130,12 +139,18 @@ class FunctionTool:
         if not callable(function):
             raise UsageError(f"a tool is a function, not {type(function).__name__}")
         self.function = function
-        self.name = options.get("name") or getattr(function, "__name__", "") or type(function).__name__
+        self.name = (
+            options.get("name") or getattr(function, "__name__", "") or type(function).__name__
+        )
         check_name(self.name)
         self._options = options
         self.stands_alone = True
-        """Whether it is a tool whatever a project has under its name; else it runs the project's tool."""
-        self.execute: Callable[[JsonObject], Any] = self._aexecute if is_async(function) else self._execute
+        """Whether it is a tool whatever a project has under its name; else it runs the project's
+        tool.
+        """
+        self.execute: Callable[[JsonObject], Any] = (
+            self._aexecute if is_async(function) else self._execute
+        )
 
     def __repr__(self) -> str:
         return f"<tool {self.name} of {self.function!r}>"
@@ -157,7 +172,9 @@ class FunctionTool:
 
     @cached_property
     def derived(self) -> Derived:
-        """What the signature and the docstring say; raises UsageError for a parameter that only positions can fill."""
+        """What the signature and the docstring say; raises UsageError for a parameter that only
+        positions can fill.
+        """
         return derive_live(self.function, name=self.name)
 
     @cached_property
@@ -167,7 +184,9 @@ class FunctionTool:
         description = given.get("description", derived.description)
         hints: JsonObject = {hint: given[key] for key, hint in _HINTS.items() if key in given}  # type: ignore[literal-required]  # the keys are those of the typed dict
         annotations = hints | ({"title": given["title"]} if "title" in given else {})
-        schema = {"input": derived.input_schema} | ({"output": derived.output_schema} if derived.output_schema is not None else {})
+        schema = {"input": derived.input_schema} | (
+            {"output": derived.output_schema} if derived.output_schema is not None else {}
+        )
         return Tool(
             uid="",
             name=self.name,
@@ -184,10 +203,13 @@ class FunctionTool:
         )
 
     def save(self, directory: str | os.PathLike[str]) -> Tool:
-        """Write the function as a tool's folder beneath `directory`, and return the tool as it loads from there.
+        """Write the function as a tool's folder beneath `directory`, and return the tool as it
+        loads from there.
 
-        The function's file is copied, so it must be at the top of one. In a project's `.vespe/tools` the tool is trusted, as one
-        that its user makes; `search.save(".vespe/tools")` is all. Raises UsageError where there is no such file, or the name is taken.
+        The function's file is copied, so it must be at the top of one. In a project's
+        `.vespe/tools` the tool is trusted, as one that its user makes;
+        `search.save(".vespe/tools")` is all. Raises UsageError where there is no such file, or the
+        name is taken.
         """
         from vespe.library import saving
 
@@ -196,15 +218,27 @@ class FunctionTool:
     @cached_property
     def _converted(self) -> Mapping[str, Any]:
         hints = hints_of(inspect.unwrap(getattr(self.function, "__func__", self.function)))
-        return {name: hint for name, hint in _plain_hints(hints).items() if not python_values._is_plain(hint)}
+        return {
+            name: hint
+            for name, hint in _plain_hints(hints).items()
+            if not python_values._is_plain(hint)
+        }
 
     def _inputs(self, inputs: JsonObject) -> JsonObject:
         """Return the inputs as the annotations ask for them."""
         try:
-            made = {n: python_values.converted(v, self._converted[n], f"/{n}") if n in self._converted else v for n, v in inputs.items()}
+            made = {
+                n: python_values.converted(v, self._converted[n], f"/{n}")
+                if n in self._converted
+                else v
+                for n, v in inputs.items()
+            }
         except python_values.Unfit as unfit:
             wrong = {"pointer": unfit.pointer, "message": unfit.why}
-            raise InvalidArguments(f"the arguments of {self.name!r} do not fit: {unfit.pointer} {unfit.why}", violations=[wrong]) from None
+            raise InvalidArguments(
+                f"the arguments of {self.name!r} do not fit: {unfit.pointer} {unfit.why}",
+                violations=[wrong],
+            ) from None
         return made
 
     def _result(self, value: Any) -> JsonValue:
@@ -215,7 +249,9 @@ class FunctionTool:
             return python_values.plain(list(value) if hasattr(value, "__next__") else value, "", 0)
         except python_values.Unfit as unfit:
             where = f" at {unfit.pointer}" if unfit.pointer else ""
-            raise InvalidOutput(f"the result{where} {unfit.why}", details={"pointer": unfit.pointer}) from None
+            raise InvalidOutput(
+                f"the result{where} {unfit.why}", details={"pointer": unfit.pointer}
+            ) from None
 
     def _execute(self, inputs: JsonObject) -> Any:
         value = self.function(**self._inputs(inputs))
@@ -233,15 +269,29 @@ class FunctionTool:
 
 def _plain_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
     """Return the annotations without what `Annotated` adds, which converting does not look at."""
-    holder = type("holder", (), {"__annotations__": {name: hint for name, hint in hints.items() if not isinstance(hint, str)}})
+    holder = type(
+        "holder",
+        (),
+        {
+            "__annotations__": {
+                name: hint for name, hint in hints.items() if not isinstance(hint, str)
+            }
+        },
+    )
     return typing.get_type_hints(holder)
 
 
 def function_tool(given: object, *, name: str | None = None) -> FunctionTool | None:
-    """Return the tool that a function is, or becomes, under another `name` where one is given; None for what is not a function."""
+    """Return the tool that a function is, or becomes, under another `name` where one is given; None
+    for what is not a function.
+    """
     made = given if isinstance(given, FunctionTool) else getattr(given, "tool", None)
     if isinstance(made, FunctionTool):
-        return made if name in (None, made.name) else FunctionTool(made.function, **(made._options | ToolOptions(name=name)))
+        return (
+            made
+            if name in (None, made.name)
+            else FunctionTool(made.function, **(made._options | ToolOptions(name=name)))
+        )
     if not callable(given) or isinstance(given, type) or hasattr(given, "execute"):
         return None
     plain = FunctionTool(given, **(ToolOptions(name=name) if name else ToolOptions()))

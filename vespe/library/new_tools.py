@@ -10,10 +10,11 @@ from vespe.tools import drafts
 
 
 class ToolDraft(TypedDict, total=False):
-    """What a new tool may be given: where it comes from, and every key of config.json that is its author's to set.
+    """What a new tool may be given: where it comes from, and every key of config.json that is its
+    author's to set.
 
-    `type` is a template's, `source` a `FILE.py:function`. `path`, `entrypoint` and `args` replace the template's; `fields` is an
-    object of such keys, for a program that has them as data.
+    `type` is a template's, `source` a `FILE.py:function`. `path`, `entrypoint` and `args` replace
+    the template's; `fields` is an object of such keys, for a program that has them as data.
     """
 
     type: str
@@ -32,8 +33,12 @@ class ToolDraft(TypedDict, total=False):
     fields: Mapping[str, Any]
 
 
-def drafted(name: str, schema: JsonObject | None, details: JsonObject | None, *, draft: ToolDraft) -> drafts.Draft:
-    """Return the draft of a tool: of its schema and its implementation, of a type, or of a source. Raises UsageError."""
+def drafted(
+    name: str, schema: JsonObject | None, details: JsonObject | None, *, draft: ToolDraft
+) -> drafts.Draft:
+    """Return the draft of a tool: of its schema and its implementation, of a type, or of a source.
+    Raises UsageError.
+    """
     given: dict[str, Any] = dict(draft)
     type_, source = given.pop("type", None), given.pop("source", None)
     fields = {**given.pop("fields", {}), **given}
@@ -41,7 +46,9 @@ def drafted(name: str, schema: JsonObject | None, details: JsonObject | None, *,
     if sum(way is not None for way in (type_, source, details)) > 1:
         raise UsageError("give one of a type, a source and implementation_details")
     if source is not None:
-        return drafts.draft_from_function(os.fspath(source), name=name, fields={**fields, "schema": schema})
+        return drafts.draft_from_function(
+            os.fspath(source), name=name, fields={**fields, "schema": schema}
+        )
     if type_ is not None:
         return drafts.draft_tool(name, type_, fields={**fields, "schema": schema})
     if schema is None and details is None:

@@ -1,4 +1,6 @@
-"""A project as a program has it: its tools, its own functions beside them, and one call path for all of them."""
+"""A project as a program has it: its tools, its own functions beside them, and one call path for
+all of them.
+"""
 
 import os
 import threading
@@ -24,17 +26,19 @@ _Found = TypeVar("_Found", Tool, Resolution)
 
 
 class Project:
-    """A project: its own tools, its active kits, the program's functions, and one call path for all of them.
+    """A project: its own tools, its active kits, the program's functions, and one call path for all
+    of them.
 
-    `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working directory (or
-    `VESPE_PROJECT`). A ProjectConfig counts as it is, not as the disk has it; one without a `root` has its active kits alone, and
-    needs no project. `registry` holds in-process implementations. `trusted=True` is the caller's word that this
-    project may run, as `--trust` is on the command line. Tools are read from disk for each call; the configuration and
-    the kits when they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a configuration
-    that cannot be read.
+    `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working
+    directory (or `VESPE_PROJECT`). A ProjectConfig counts as it is, not as the disk has it; one
+    without a `root` has its active kits alone, and needs no project. `registry` holds in-process
+    implementations. `trusted=True` is the caller's word that this project may run, as `--trust` is
+    on the command line. Tools are read from disk for each call; the configuration and the kits when
+    they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a
+    configuration that cannot be read.
 
-    In a `with` block the sessions with MCP servers, the interpreters of Python tools, the log and what is known of approvals are kept
-    from one call to the next.
+    In a `with` block the sessions with MCP servers, the interpreters of Python tools, the log and
+    what is known of approvals are kept from one call to the next.
 
     ```python
     from vespe import Project
@@ -61,10 +65,16 @@ class Project:
         self._sessions: Sessions | None = None
         self._workers: Workers | None = None
 
-    def _opened(self, path: str | os.PathLike[str] | ProjectConfig | None, *, trusted: bool) -> CallPath:
-        """Return the call path; a configuration that is given counts as it is, and without a root there is no trust to ask."""
+    def _opened(
+        self, path: str | os.PathLike[str] | ProjectConfig | None, *, trusted: bool
+    ) -> CallPath:
+        """Return the call path; a configuration that is given counts as it is, and without a root
+        there is no trust to ask.
+        """
         if isinstance(path, ProjectConfig):
-            return CallPath(workspace=_laid(path), registry=self.registry, trusted=trusted or not path.root)
+            return CallPath(
+                workspace=_laid(path), registry=self.registry, trusted=trusted or not path.root
+            )
         return open_path(open_workspace(path), registry=self.registry, trusted=trusted)
 
     def __repr__(self) -> str:
@@ -83,16 +93,26 @@ class Project:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: sessions with MCP servers, interpreters, and the open log. The project can still be used."""
+        """End what is kept between calls: sessions with MCP servers, interpreters, and the open
+        log. The project can still be used.
+        """
         if self._sessions is not None and self._workers is not None:
             self._sessions.close()
             self._workers.close()
-            self._sessions, self._workers, self._path = None, None, replace(self._path, sessions=None, workers=None)
+            self._sessions, self._workers, self._path = (
+                None,
+                None,
+                replace(self._path, sessions=None, workers=None),
+            )
         self._path.close()
 
     @classmethod
-    def init(cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None) -> "Project":
-        """Make a directory a project and trust it, since it is the caller's own; one that is there already is only opened."""
+    def init(
+        cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None
+    ) -> "Project":
+        """Make a directory a project and trust it, since it is the caller's own; one that is there
+        already is only opened.
+        """
         from vespe.projects.init import found_project
 
         return cls(found_project(path).root, registry=registry)
@@ -103,11 +123,13 @@ class Project:
         return self._given or projects.read_config(self.root)
 
     def register(self, given: _Given, *, name: str | None = None) -> _Given:
-        """Add a function or an implementation of this process, and return it, so that this is a decorator too.
+        """Add a function or an implementation of this process, and return it, so that this is a
+        decorator too.
 
-        A `@tool` function is a tool of the project under its own name and schema, before any other. A plain function or an object
-        with a `name` and `execute` runs the project's tool of that name; where there is none, a plain function is a tool itself.
-        Raises UsageError where the name is taken already, or what is given cannot be called.
+        A `@tool` function is a tool of the project under its own name and schema, before any other.
+        A plain function or an object with a `name` and `execute` runs the project's tool of that
+        name; where there is none, a plain function is a tool itself. Raises UsageError where the
+        name is taken already, or what is given cannot be called.
 
         ```python
         from vespe import Project, tool
@@ -130,7 +152,11 @@ class Project:
         return given
 
     def create_tool(
-        self, name: str, schema: JsonObject | None = None, implementation_details: JsonObject | None = None, **draft: "Unpack[ToolDraft]"
+        self,
+        name: str,
+        schema: JsonObject | None = None,
+        implementation_details: JsonObject | None = None,
+        **draft: "Unpack[ToolDraft]",
     ) -> Tool:
         """Make a project tool and trust it: from its schema and implementation, a template's `type`, or a `source`.
 
@@ -150,10 +176,14 @@ class Project:
         from vespe.library.new_tools import drafted
         from vespe.projects import project_tools
 
-        return project_tools.create_tool(self.root, drafted(name, schema, implementation_details, draft=draft))
+        return project_tools.create_tool(
+            self.root, drafted(name, schema, implementation_details, draft=draft)
+        )
 
     def load_tool(self, uid: str) -> Tool:
-        """Load a tool by its uid, name or `scope/name`; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        """Load a tool by its uid, name or `scope/name`; raises ToolNotFound, AmbiguousTool or
+        InvalidTool.
+        """
         return self._found(uid, self._workspace().tool)
 
     def get_tool(self, name: str) -> Tool:
@@ -161,19 +191,33 @@ class Project:
         return self.load_tool(name)
 
     def resolve_tool(self, name: str) -> Resolution:
-        """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or InvalidTool."""
+        """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or
+        InvalidTool.
+        """
         found = self._found(name, self._workspace().resolve)
         if isinstance(found, Resolution):
             return found
-        entry = Entry(uid="", name=name, scope=found.scope, kit_id=None, type="in_process", description=found.description, path="")
+        entry = Entry(
+            uid="",
+            name=name,
+            scope=found.scope,
+            kit_id=None,
+            type="in_process",
+            description=found.description,
+            path="",
+        )
         return Resolution(name=name, entry=entry, reason="a function that this program registered")
 
     def list_available_tools(self) -> list[Tool]:
-        """Load every tool that a model would see, by name; broken, shadowed and inactive ones are left out."""
+        """Load every tool that a model would see, by name; broken, shadowed and inactive ones are
+        left out.
+        """
         workspace = self._workspace()
         found = {str(entry.name): entry for entry in workspace.available()}
         own = self.registry.own_tools(beside=found)
-        loaded = {name: workspace.load(entry) for name, entry in found.items() if name not in own} | own
+        loaded = {
+            name: workspace.load(entry) for name, entry in found.items() if name not in own
+        } | own
         return [loaded[name] for name in sorted(loaded)]
 
     def list_tools(self) -> list[Tool]:
@@ -188,28 +232,41 @@ class Project:
         timeout_s: float | None = None,
         cancel: threading.Event | None = None,
     ) -> Outcome:
-        """Check the arguments (an object, or JSON text) and run a tool, by its uid, name or `scope/name`.
+        """Check the arguments (an object, or JSON text) and run a tool, by its uid, name or
+        `scope/name`.
 
-        A call that fails or is refused is an Outcome with an error; only where there is no call to make (NotFound,
-        InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in seconds; `cancel` ends the call.
+        A call that fails or is refused is an Outcome with an error; only where there is no call to
+        make (NotFound, InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in
+        seconds; `cancel` ends the call.
         """
         call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
         path = self._path if self._given is None else self.call_path()
         return path.run_tool(self._found(uid, path.tool), call, cancel=cancel)
 
     def call(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool with keyword arguments: `project.call("search", query="x")`; see `execute_tool`."""
+        """Run a tool with keyword arguments: `project.call("search", query="x")`; see
+        `execute_tool`.
+        """
         return self.execute_tool(name, arguments)
 
     def batch(
-        self, name: str, inputs: Iterable[JsonObject], *, on: str = "local", jobs: int = 0, retries: int = 0, timeout_s: float | None = None
+        self,
+        name: str,
+        inputs: Iterable[JsonObject],
+        *,
+        on: str = "local",
+        jobs: int = 0,
+        retries: int = 0,
+        timeout_s: float | None = None,
     ) -> Iterator[Outcome]:
-        """Call a tool with many inputs, and yield an Outcome for each, in their order; memory does not grow with them.
+        """Call a tool with many inputs, and yield an Outcome for each, in their order; memory does
+        not grow with them.
 
-        `on` is `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`. `jobs` calls run at the same time: by default one
-        for each core, and one for a function of this process. `retries` are tries after a failure that may pass, of a tool that is
-        read-only or idempotent; `timeout_s` is the deadline of each call. Closing the iterator ends the calls that run.
-        Raises as `execute_tool` does, UsageError for another engine, and MissingExtra.
+        `on` is `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`. `jobs` calls run at
+        the same time: by default one for each core, and one for a function of this process.
+        `retries` are tries after a failure that may pass, of a tool that is read-only or
+        idempotent; `timeout_s` is the deadline of each call. Closing the iterator ends the calls
+        that run. Raises as `execute_tool` does, UsageError for another engine, and MissingExtra.
 
         ```python
         from vespe import Project, tool
@@ -237,15 +294,20 @@ class Project:
         return (item.outcome for item in found)
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool from an event loop: async functions in the caller's loop, everything else in a thread.
+        """Run a tool from an event loop: async functions in the caller's loop, everything else in a
+        thread.
 
         Cancelling the task ends the call. See `execute_tool`.
         """
         path = self._path if self._given is None else self.call_path()
-        return await path.arun_tool(self._found(name, path.tool), Call(tool=name, arguments=arguments))
+        return await path.arun_tool(
+            self._found(name, path.tool), Call(tool=name, arguments=arguments)
+        )
 
     def aio(self) -> "AsyncProject":
-        """Return the project's verbs to be awaited: `async with project.aio() as aio: await aio.call("search", query="x")`."""
+        """Return the project's verbs to be awaited: `async with project.aio() as aio: await
+        aio.call("search", query="x")`.
+        """
         return AsyncProject(self)
 
     def call_path(self) -> CallPath:
@@ -257,7 +319,9 @@ class Project:
         return self._path
 
     def _found(self, name: str, lookup: Callable[[str], _Found]) -> _Found | Tool:
-        """Return a function that is a tool itself, else what a lookup on disk finds, else the plain function of that name."""
+        """Return a function that is a tool itself, else what a lookup on disk finds, else the plain
+        function of that name.
+        """
         if (own := self.registry.own_tool(name, beside=True)) is not None:
             return own
         try:
@@ -272,13 +336,16 @@ class Project:
 
 
 def _laid(config: ProjectConfig) -> Workspace:
-    """Return a configuration that is given as a workspace; without a root its tools run in the working directory."""
+    """Return a configuration that is given as a workspace; without a root its tools run in the
+    working directory.
+    """
     workspace = workspace_of(config)
     return workspace if config.root else replace(workspace, root=os.getcwd())
 
 
 class AsyncProject:
-    """A project in an event loop: `async with project.aio() as aio`. What reads the disk does so in a thread.
+    """A project in an event loop: `async with project.aio() as aio`. What reads the disk does so in
+    a thread.
 
     ```python
     import asyncio

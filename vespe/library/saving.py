@@ -13,15 +13,24 @@ from vespe.tools import authoring, catalog, drafts
 
 
 def save(function: Callable[..., Any], definition: Tool, directory: str | os.PathLike[str]) -> Tool:
-    """Write `function` as a tool beneath `directory`, as `definition` describes it; see `FunctionTool.save`."""
+    """Write `function` as a tool beneath `directory`, as `definition` describes it; see
+    `FunctionTool.save`.
+    """
     path = _file_of(function, definition.name)
-    draft = drafts.draft_from_function(f"{path}:{function.__name__}", name=definition.name, fields=_fields(definition), directory="/")
+    draft = drafts.draft_from_function(
+        f"{path}:{function.__name__}",
+        name=definition.name,
+        fields=_fields(definition),
+        directory="/",
+    )
     where = os.path.abspath(directory)
     root = os.path.dirname(os.path.dirname(where))
     if where == os.path.join(root, defaults.PROJECT_DIR, defaults.TOOLS_DIR):
         return project_tools.create_tool(root, draft)
     os.makedirs(where, exist_ok=True)
-    return authoring.create_tool(where, draft, taken=lambda name: bool(catalog.find(where, name, scope="", kit_id=None)))
+    return authoring.create_tool(
+        where, draft, taken=lambda name: bool(catalog.find(where, name, scope="", kit_id=None))
+    )
 
 
 def _file_of(function: Callable[..., Any], name: str) -> str:
@@ -29,8 +38,15 @@ def _file_of(function: Callable[..., Any], name: str) -> str:
         path = inspect.getsourcefile(function)
     except TypeError:
         path = None
-    if path is None or not os.path.isfile(path) or "<locals>" in getattr(function, "__qualname__", "<locals>"):
-        raise UsageError(f"{name!r} is not a function at the top of a file, so it cannot be saved", hint="move it into a .py file")
+    if (
+        path is None
+        or not os.path.isfile(path)
+        or "<locals>" in getattr(function, "__qualname__", "<locals>")
+    ):
+        raise UsageError(
+            f"{name!r} is not a function at the top of a file, so it cannot be saved",
+            hint="move it into a .py file",
+        )
     return os.path.abspath(path)
 
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from vespe.library.new_tools import ToolDraft
 
 ProjectLike: TypeAlias = Project | ProjectConfig | str | os.PathLike[str] | None
-"""A project however the caller has it: itself, a configuration, its directory, or None for the one that is found from here."""
+"""A project however the caller has it: itself, a configuration, its directory, or None for the one
+that is found from here.
+"""
 
 
 def create_tool(
@@ -49,7 +51,8 @@ def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
 
 
 def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
-    """Say which tool a name means in a project, or under a configuration as it is given; see `Project.resolve_tool`.
+    """Say which tool a name means in a project, or under a configuration as it is given; see
+    `Project.resolve_tool`.
 
     ```python
     from vespe import ProjectConfig, resolve_tool
@@ -62,7 +65,8 @@ def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
 
 
 def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
-    """Load every tool that a model would see in a project, or under a configuration as it is given; see `Project.list_tools`.
+    """Load every tool that a model would see in a project, or under a configuration as it is given;
+    see `Project.list_tools`.
 
     ```python
     from vespe import ProjectConfig, list_available_tools
@@ -74,8 +78,11 @@ def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
     return project_of(project_config).list_available_tools()
 
 
-def execute_tool(uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None) -> Outcome:
-    """Run a tool of a project; see `Project.execute_tool`. Raises UsageError for a configuration without a root.
+def execute_tool(
+    uid: str, args: JsonObject | str | bytes | None = None, *, project: ProjectLike = None
+) -> Outcome:
+    """Run a tool of a project; see `Project.execute_tool`. Raises UsageError for a configuration
+    without a root.
 
     ```python
     from vespe import Project, execute_tool
@@ -95,5 +102,8 @@ def project_of(given: ProjectLike) -> Project:
 
 def _on_disk(given: ProjectLike) -> Project:
     if isinstance(given, ProjectConfig) and not given.root:
-        raise UsageError("a configuration without a root is not a project on disk", hint="give its directory as `root`")
+        raise UsageError(
+            "a configuration without a root is not a project on disk",
+            hint="give its directory as `root`",
+        )
     return project_of(given)

@@ -33,4 +33,6 @@ FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
     "signature": signature.RULES,
     "flow": flow.RULES,
 }
-RULES: Final[dict[str, AnyRule]] = {rule.code: rule for rules in FAMILIES.values() for rule in rules}
+RULES: Final[dict[str, AnyRule]] = {
+    rule.code: rule for rules in FAMILIES.values() for rule in rules
+}

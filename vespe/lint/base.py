@@ -9,13 +9,26 @@ from vespe.models import JsonValue, Severity
 from vespe.records import dataclass
 from vespe.tools.directory import Problem
 
-Family: TypeAlias = Literal["layout", "naming", "schema", "portability", "description", "safety", "signature", "sets", "flow"]
+Family: TypeAlias = Literal[
+    "layout",
+    "naming",
+    "schema",
+    "portability",
+    "description",
+    "safety",
+    "signature",
+    "sets",
+    "flow",
+]
 Part: TypeAlias = str
-"""A part of a definition: `name`, `description`, `input_schema`, `output_schema`, `annotations`, or `""` for the whole."""
+"""A part of a definition: `name`, `description`, `input_schema`, `output_schema`, `annotations`, or
+`""` for the whole.
+"""
 
 
 class Node(NamedTuple):
-    """One subschema of a definition: the part that it stands in, the pointer below that part, and itself.
+    """One subschema of a definition: the part that it stands in, the pointer below that part, and
+    itself.
 
     `depth` counts from 1 for the part's root. `steps` are the keys and indexes of `pointer`.
     """
@@ -28,7 +41,9 @@ class Node(NamedTuple):
 
 
 class SchemaProblem(NamedTuple):
-    """What `schemas.check_schema` says of one of the two schemas (whose root may be of any type)."""
+    """What `schemas.check_schema` says of one of the two schemas (whose root may be of any
+    type).
+    """
 
     part: Part
     pointer: str
@@ -40,9 +55,10 @@ class SchemaProblem(NamedTuple):
 class Found:
     """One thing wrong: where, a sentence, and what to do about it.
 
-    `pointer` is relative to the part. `target` names the one API that it is about, where a rule speaks for several. `severity`
-    takes the place of the rule's. `file`, a path relative to the tool's directory, with `line` and `column`, is for what stands
-    in another file than the definition; then part and pointer are not looked at.
+    `pointer` is relative to the part. `target` names the one API that it is about, where a rule
+    speaks for several. `severity` takes the place of the rule's. `file`, a path relative to the
+    tool's directory, with `line` and `column`, is for what stands in another file than the
+    definition; then part and pointer are not looked at.
     """
 
     message: str
@@ -60,12 +76,14 @@ class Found:
 class Subject:
     """One tool definition to judge.
 
-    `name` and `description` are None where they are absent or no text; `input_schema` and `output_schema` are as they stand, None
-    where absent. `pointers` gives the pointer of each part that is there; `""` is always in it. `api` is `vespe`, `openai`,
-    `openai-responses`, `anthropic`, `ollama`, `mcp`, `gemini` or `bare` (name, description, parameters, and nothing that says
-    whose). `document` is the definition as it stands: config.json whole, or one item of a list. `nodes` are all object
-    subschemas of both schemas, roots included, at most some thousands; `schema_problems` all that is wrong with the two as JSON
-    Schemas. `directory` and `problems` (what the one validator says) are for Vespe's own tools; for the configuration of a kit or a
+    `name` and `description` are None where they are absent or no text; `input_schema` and
+    `output_schema` are as they stand, None where absent. `pointers` gives the pointer of each part
+    that is there; `""` is always in it. `api` is `vespe`, `openai`, `openai-responses`,
+    `anthropic`, `ollama`, `mcp`, `gemini` or `bare` (name, description, parameters, and nothing
+    that says whose). `document` is the definition as it stands: config.json whole, or one item of a
+    list. `nodes` are all object subschemas of both schemas, roots included, at most some thousands;
+    `schema_problems` all that is wrong with the two as JSON Schemas. `directory` and `problems`
+    (what the one validator says) are for Vespe's own tools; for the configuration of a kit or a
     project, `api` is `kit` or `project` and only the rules that are made for those are asked.
     """
 
@@ -87,11 +105,12 @@ class Subject:
 class Outline:
     """What is kept of each definition for the rules over sets; small, since there may be 10,000.
 
-    `size` is the number of characters of the compact JSON that a model would be sent: name, description, input schema.
-    `linted` is False for what is only there for comparison (tools of active kits beside a project's own): no finding is about it
-    alone. `scope` is `project_tools`, a kit's id, or a file's path; `available` is False where another tool of its name shadows
-    this one. `name` is the one that models know, `own_name` the tool's own where it is another; `effects` are its effects with the
-    reason for each, `queries` what people ask for.
+    `size` is the number of characters of the compact JSON that a model would be sent: name,
+    description, input schema. `linted` is False for what is only there for comparison (tools of
+    active kits beside a project's own): no finding is about it alone. `scope` is `project_tools`, a
+    kit's id, or a file's path; `available` is False where another tool of its name shadows this
+    one. `name` is the one that models know, `own_name` the tool's own where it is another;
+    `effects` are its effects with the reason for each, `queries` what people ask for.
     """
 
     name: str
@@ -111,10 +130,12 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for no budget.
+    """What a project's configuration says to the rules over sets: `tool_budget` in tokens, None for
+    no budget.
 
-    `guards` are its rules that deny or ask for every call of a tool; `flow_guarded` says that its `approvals.flow` asks or denies.
-    `has_project` is false for tools that are judged without a project, such as a kit's alone: then nobody can have set rules.
+    `guards` are its rules that deny or ask for every call of a tool; `flow_guarded` says that its
+    `approvals.flow` asks or denies. `has_project` is false for tools that are judged without a
+    project, such as a kit's alone: then nobody can have set rules.
     """
 
     tool_budget: int | None = None
@@ -131,10 +152,12 @@ class Bounds:
 class Rule:
     """One rule over one definition.
 
-    `code` is kebab-case, stable, and begins with its family's word. `title` is one line; `rationale`, `bad` and `good` (JSON or
-    text) are what `--explain` and docs/lint.md show. `targets` are the APIs that a portability rule speaks for: such an error
-    stays one only where the definition is in that API's own shape or the API was asked for by `--target`; elsewhere it is a
-    warning. Empty: every target. `check` never raises, whatever the subject holds, and runs nothing of it.
+    `code` is kebab-case, stable, and begins with its family's word. `title` is one line;
+    `rationale`, `bad` and `good` (JSON or text) are what `--explain` and docs/lint.md show.
+    `targets` are the APIs that a portability rule speaks for: such an error stays one only where
+    the definition is in that API's own shape or the API was asked for by `--target`; elsewhere it
+    is a warning. Empty: every target. `check` never raises, whatever the subject holds, and runs
+    nothing of it.
     """
 
     code: str
@@ -150,7 +173,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRule:
-    """One rule over all definitions that a model would see together: yields (index into the outlines, found).
+    """One rule over all definitions that a model would see together: yields (index into the
+    outlines, found).
 
     A `Found` of a SetRule with index -1 is about the set as a whole.
     """
@@ -169,8 +193,25 @@ class SetRule:
 AnyRule: TypeAlias = Rule | SetRule
 
 
-def safety_warning(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:
-    """Return a rule of the safety family that warns: `words` are its title and rationale, `examples` the bad and the good one."""
+def safety_warning(
+    code: str,
+    words: tuple[str, str],
+    *,
+    examples: tuple[str, str],
+    check: Callable[[Subject], Iterator[Found]],
+) -> Rule:
+    """Return a rule of the safety family that warns: `words` are its title and rationale,
+    `examples` the bad and the good one.
+    """
     title, rationale = words
     bad, good = examples
-    return Rule(code=code, family="safety", severity="warning", title=title, rationale=rationale, bad=bad, good=good, check=check)
+    return Rule(
+        code=code,
+        family="safety",
+        severity="warning",
+        title=title,
+        rationale=rationale,
+        bad=bad,
+        good=good,
+        check=check,
+    )

@@ -1,4 +1,6 @@
-"""What lint says: one frozen value a finding, the order of its severities, and its plain form for JSON."""
+"""What lint says: one frozen value a finding, the order of its severities, and its plain form for
+JSON.
+"""
 
 from typing import Any
 
@@ -10,9 +12,10 @@ from vespe.records import dataclass
 class Finding:
     """One thing that a rule says of one place.
 
-    `pointer` is an RFC 6901 pointer into the file `path` as given, `""` for the whole of it, never None. `line` and `column` count
-    from 1, columns in characters; where the file is no text that could be read they are 1. `tool` is the tool's name where it is
-    known. `fix` is a sentence that says what to do.
+    `pointer` is an RFC 6901 pointer into the file `path` as given, `""` for the whole of it, never
+    None. `line` and `column` count from 1, columns in characters; where the file is no text that
+    could be read they are 1. `tool` is the tool's name where it is known. `fix` is a sentence that
+    says what to do.
     """
 
     rule: str

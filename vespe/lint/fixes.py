@@ -1,4 +1,6 @@
-"""Mends what is safe to mend: the form of a file, types under another language's name, and inputs left open by omission."""
+"""Mends what is safe to mend: the form of a file, types under another language's name, and inputs
+left open by omission.
+"""
 
 import json
 import os
@@ -24,8 +26,9 @@ _MOST: Final = 4 * defaults.MAX_SUBSCHEMAS
 def mend(paths: Iterable[str], *, changed: Collection[str] | None = None) -> Iterator[str]:
     """Mend what stands at the paths, and give each file that was written.
 
-    A file that cannot be read, or whose text is not UTF-8, is left as it is; so is YAML, whose comments a rewrite would lose. Raises
-    NotFound as lint does, and StorageError where a file cannot be written.
+    A file that cannot be read, or whose text is not UTF-8, is left as it is; so is YAML, whose
+    comments a rewrite would lose. Raises NotFound as lint does, and StorageError where a file
+    cannot be written.
     """
     for place in list(places(paths)):
         for file, fix in _files(place):
@@ -49,19 +52,30 @@ def _files(place: Place) -> Iterator[tuple[str, Fix]]:
             yield project.config_path(place.path), _form
         elif place.kind == "kit":
             yield os.path.join(place.path, defaults.KIT_CONFIG_FILE), _form
-        yield from ((os.path.join(directory, uid, defaults.CONFIG_FILE), _tool) for uid in tool_directories(directory))
+        yield from (
+            (os.path.join(directory, uid, defaults.CONFIG_FILE), _tool)
+            for uid in tool_directories(directory)
+        )
 
 
 def _is_within(file: str, place: Place) -> bool:
-    """Whether no link leads from the place that was named to the file: what is elsewhere was not given to be mended."""
+    """Whether no link leads from the place that was named to the file: what is elsewhere was not
+    given to be mended.
+    """
     if place.path == file:
         return True
-    return os.path.realpath(file) == os.path.join(os.path.realpath(place.path), os.path.relpath(file, place.path))
+    return os.path.realpath(file) == os.path.join(
+        os.path.realpath(place.path), os.path.relpath(file, place.path)
+    )
 
 
 def _written(file: str, fix: Fix) -> bool:
     try:
-        if not os.path.isfile(file) or os.path.islink(file) or os.path.islink(os.path.dirname(file)):
+        if (
+            not os.path.isfile(file)
+            or os.path.islink(file)
+            or os.path.islink(os.path.dirname(file))
+        ):
             return False
         before = atomic.read_bytes(file, limit=foreign.MAX_BYTES)
         after = fix(before, file).encode("utf-8")
@@ -89,9 +103,13 @@ def _tool(data: bytes, path: str) -> str:
 
 
 def _foreign(data: bytes, path: str) -> str:
-    """Return a file of definitions with its schemas mended; as it is where nothing was, since its form is its author's."""
+    """Return a file of definitions with its schemas mended; as it is where nothing was, since its
+    form is its author's.
+    """
     text = data.decode("utf-8", "replace")
-    file = foreign.parse(data, text, path=path, kind="jsonl" if path.endswith((".jsonl", ".ndjson")) else "json")
+    file = foreign.parse(
+        data, text, path=path, kind="jsonl" if path.endswith((".jsonl", ".ndjson")) else "json"
+    )
     if path.endswith((".yaml", ".yml")) or any(not trouble.readable for trouble in file.troubles):
         raise InvalidDocument("is left as it is", path=path)
     if file.kind == "jsonl":
@@ -100,7 +118,9 @@ def _foreign(data: bytes, path: str) -> str:
     if not _mend_definitions(file, value):
         return text
     indent = 2 if "\n" in text.strip() else None
-    return strict_json.repair_surrogates(json.dumps(value, indent=indent, ensure_ascii=False)) + ("\n" if text.endswith("\n") else "")
+    return strict_json.repair_surrogates(json.dumps(value, indent=indent, ensure_ascii=False)) + (
+        "\n" if text.endswith("\n") else ""
+    )
 
 
 def _lines(file: foreign.ForeignFile, text: str) -> str:
@@ -115,7 +135,9 @@ def _lines(file: foreign.ForeignFile, text: str) -> str:
 
 
 def _mend_definitions(file: foreign.ForeignFile, whole: JsonValue) -> set[str]:
-    """Mend the schemas of every definition inside `whole`; give the first steps of the pointers to those that changed."""
+    """Mend the schemas of every definition inside `whole`; give the first steps of the pointers to
+    those that changed.
+    """
     changed = set()
     for definition in file.definitions:
         for part in ("input_schema", "output_schema"):
@@ -132,7 +154,9 @@ def _mend_definitions(file: foreign.ForeignFile, whole: JsonValue) -> set[str]:
 
 
 def mended(schema: JsonValue, *, closed: bool) -> JsonValue:
-    """Return a schema with types by their right names and, with `closed`, unknown names refused; itself where nothing is to mend."""
+    """Return a schema with types by their right names and, with `closed`, unknown names refused;
+    itself where nothing is to mend.
+    """
     made = json.loads(json.dumps(schema)) if isinstance(schema, dict) else schema
     for _, sub, _, _ in walk(made, most=_MOST):
         if isinstance(sub, dict) and "type" in sub:
@@ -144,7 +168,12 @@ def mended(schema: JsonValue, *, closed: bool) -> JsonValue:
 
 def _mend_type(schema: JsonObject) -> None:
     kinds: list[Any] = types_of(schema)
-    right = [kind if kind in TYPES or not isinstance(kind, str) or (name := meant(kind)) is None else name for kind in map(_plain, kinds)]
+    right = [
+        kind
+        if kind in TYPES or not isinstance(kind, str) or (name := meant(kind)) is None
+        else name
+        for kind in map(_plain, kinds)
+    ]
     if right == kinds:
         return
     if "" in right:

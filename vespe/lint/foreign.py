@@ -1,4 +1,6 @@
-"""Files of tool definitions that others made: JSON, JSONL or YAML, in the shapes of the model APIs, recognised by those shapes."""
+"""Files of tool definitions that others made: JSON, JSONL or YAML, in the shapes of the model APIs,
+recognised by those shapes.
+"""
 
 import os
 from collections.abc import Iterator
@@ -26,12 +28,16 @@ _INPUT: Final = (
     ("parameters_json_schema", "gemini"),
 )
 _OUTPUT: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema")
-_SAID: Final = {name: name for name in ("openai", "anthropic", "ollama", "mcp", "gemini")} | {"responses": "openai-responses"}
+_SAID: Final = {name: name for name in ("openai", "anthropic", "ollama", "mcp", "gemini")} | {
+    "responses": "openai-responses"
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One definition as it stands in its file: `pointers` gives the place of each part that it has, `""` of the whole."""
+    """One definition as it stands in its file: `pointers` gives the place of each part that it has,
+    `""` of the whole.
+    """
 
     api: str
     document: JsonObject
@@ -64,7 +70,9 @@ class ForeignFile:
 
 
 def read(path: str | os.PathLike[str]) -> ForeignFile:
-    """Read a file of definitions; what is wrong with its text or its shapes is among `troubles`. Raises StorageError."""
+    """Read a file of definitions; what is wrong with its text or its shapes is among `troubles`.
+    Raises StorageError.
+    """
     name = os.fspath(path)
     kind = "yaml" if name.endswith(_YAML) else "jsonl" if name.endswith(_LINES) else "json"
     try:
@@ -78,7 +86,9 @@ def read(path: str | os.PathLike[str]) -> ForeignFile:
 
 
 def parse(data: bytes, text: str, *, path: str, kind: str) -> ForeignFile:
-    """Find the definitions in the bytes of a file; `text` is what they say, as far as they can be read."""
+    """Find the definitions in the bytes of a file; `text` is what they say, as far as they can be
+    read.
+    """
     file = ForeignFile(path=path, kind=kind, text=text)
     if kind == "jsonl":
         return _lines(file)
@@ -92,7 +102,11 @@ def parse(data: bytes, text: str, *, path: str, kind: str) -> ForeignFile:
         return file
     _gather(value, "", file, None)
     if not file.definitions and not file.troubles and value not in ([], {"tools": []}):
-        file.troubles.append(Trouble("holds no tool definitions in a shape that Vespe knows: a list of them, or an object with `tools`"))
+        file.troubles.append(
+            Trouble(
+                "holds no tool definitions in a shape that Vespe knows: a list of them, or an object with `tools`"
+            )
+        )
     return file
 
 
@@ -114,7 +128,9 @@ def _lines(file: ForeignFile) -> ForeignFile:
         try:
             value = strict_json.parse_json(line.encode("utf-8", "surrogatepass"), limit=MAX_BYTES)
         except InvalidDocument as error:
-            file.troubles.append(Trouble(error.reason, f"/{index}", number, max(error.column, 1), readable=False))
+            file.troubles.append(
+                Trouble(error.reason, f"/{index}", number, max(error.column, 1), readable=False)
+            )
         else:
             _gather(value, f"/{index}", file, None)
         index += 1
@@ -144,27 +160,44 @@ def _gather(value: JsonValue, pointer: str, file: ForeignFile, api: str | None) 
         elif not _is_of_the_vendor(value):
             _add(value, pointer, file, api)
     else:
-        file.troubles.append(_misplaced(f"is not a tool definition: it must be an object, not {value!r:.60}", pointer, file))
+        file.troubles.append(
+            _misplaced(
+                f"is not a tool definition: it must be an object, not {value!r:.60}", pointer, file
+            )
+        )
 
 
 def _holders(value: JsonObject) -> Iterator[str]:
     if any(key in value for key, _ in _INPUT) and isinstance(value.get("name"), str):
         return
     yield from (key for key in _LISTS if isinstance(value.get(key), list))
-    yield from (key for key in _WRAPPERS if isinstance(value.get(key), dict) and "name" not in value)
+    yield from (
+        key for key in _WRAPPERS if isinstance(value.get(key), dict) and "name" not in value
+    )
 
 
 def _is_of_the_vendor(value: JsonObject) -> bool:
-    """Whether a tool is the vendor's own (web search, a code interpreter): it has a type of its own and no schema."""
+    """Whether a tool is the vendor's own (web search, a code interpreter): it has a type of its own
+    and no schema.
+    """
     kind = value.get("type")
     if kind == "custom" and isinstance(value.get("custom"), dict):
         return True
     own = isinstance(kind, str) and kind not in ("function", "custom", "object")
-    return own and not (isinstance(value.get("name"), str) and any(key in value for key, _ in _INPUT))
+    return own and not (
+        isinstance(value.get("name"), str) and any(key in value for key, _ in _INPUT)
+    )
 
 
 def _shape_of_list(items: list[Any]) -> str | None:
-    return next((api for item in items if isinstance(item, dict) and (api := _api_of(item)) not in (None, "bare")), None)
+    return next(
+        (
+            api
+            for item in items
+            if isinstance(item, dict) and (api := _api_of(item)) not in (None, "bare")
+        ),
+        None,
+    )
 
 
 def _api_of(value: JsonObject) -> str | None:
@@ -182,10 +215,16 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
     if shape == "openai":
         inner, at = value["function"], f"{pointer}/function"
     elif shape is None and not (api or "description" in value):
-        file.troubles.append(_misplaced("is not a tool definition in a shape that Vespe knows", pointer, file))
+        file.troubles.append(
+            _misplaced("is not a tool definition in a shape that Vespe knows", pointer, file)
+        )
         return
     pointers = {"": pointer}
-    pointers |= {part: f"{at}/{part}" for part in ("name", "description", "annotations", "title", "strict") if part in inner}
+    pointers |= {
+        part: f"{at}/{part}"
+        for part in ("name", "description", "annotations", "title", "strict")
+        if part in inner
+    }
     key = next((key for key, _ in _INPUT if key in inner), None)
     out = next((key for key in _OUTPUT if isinstance(inner.get(key), dict)), None)
     if key:

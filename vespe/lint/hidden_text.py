@@ -1,4 +1,6 @@
-"""Text that a person does not see or is not meant to weigh: invisible characters, and sentences that steer a model; pure."""
+"""Text that a person does not see or is not meant to weigh: invisible characters, and sentences
+that steer a model; pure.
+"""
 
 import re
 import unicodedata
@@ -17,11 +19,15 @@ _PICTURE: Final = frozenset(("So", "Sk", "Sm", "Cn"))
 _TAG: Final = re.compile("[\U000e0020-\U000e007e]+")
 
 _UNASSIGNED: Final = ("Cn", "Co")
-"""Categories of what is no character yet, or only by private agreement: a terminal shows a box, or nothing."""
+"""Categories of what is no character yet, or only by private agreement: a terminal shows a box, or
+nothing.
+"""
 
 
 class Odd(NamedTuple):
-    """One kind of invisible character in a text: how it is written (U+202E), its name, how many, and the index of the first."""
+    """One kind of invisible character in a text: how it is written (U+202E), its name, how many,
+    and the index of the first.
+    """
 
     point: str
     name: str
@@ -37,10 +43,11 @@ class Steer(NamedTuple):
 
 
 def invisible(text: str) -> list[Odd]:
-    """Return the kinds of characters in `text` that are not seen or reorder what is, in the order in which they first stand.
+    """Return the kinds of characters in `text` that are not seen or reorder what is, in the order
+    in which they first stand.
 
-    Joiners inside words of scripts that need them, and in emoji, are not among them; nor are newlines, tabs, and the one
-    selector after an emoji.
+    Joiners inside words of scripts that need them, and in emoji, are not among them; nor are
+    newlines, tabs, and the one selector after an emoji.
     """
     if text.isascii() and text.isprintable():
         return []
@@ -52,18 +59,28 @@ def invisible(text: str) -> list[Odd]:
     for at, one in enumerate(text):
         if unicodedata.category(one) in _UNASSIGNED and not (one in found and at in found[one]):
             found.setdefault(one, []).append(at)
-    return [Odd(f"U+{ord(one):04X}", unicodedata.name(one, "CONTROL CHARACTER"), len(at), at[0]) for one, at in found.items()]
+    return [
+        Odd(f"U+{ord(one):04X}", unicodedata.name(one, "CONTROL CHARACTER"), len(at), at[0])
+        for one, at in found.items()
+    ]
 
 
 def tagged(text: str) -> str:
-    """Return what the tag characters of `text` spell: letters that a model reads and a person does not see; "" for none."""
+    """Return what the tag characters of `text` spell: letters that a model reads and a person does
+    not see; "" for none.
+    """
     return "".join(chr(ord(one) - 0xE0000) for run in _TAG.findall(text) for one in run)
 
 
 def _joins(text: str, index: int) -> bool:
-    """Whether a joiner stands between two characters of a script, or an emoji, that joiners are made for."""
+    """Whether a joiner stands between two characters of a script, or an emoji, that joiners are
+    made for.
+    """
     around = (text[index - 1 : index], text[index + 1 : index + 2])
-    return all(one and (unicodedata.category(one) in _PICTURE or one == "\ufe0f" or _needs_joiners(one)) for one in around)
+    return all(
+        one and (unicodedata.category(one) in _PICTURE or one == "\ufe0f" or _needs_joiners(one))
+        for one in around
+    )
 
 
 def _needs_joiners(one: str) -> bool:
@@ -102,7 +119,18 @@ _STEERING: Final = tuple(
         ),
         (
             "asks a model for credentials or for private files",
-            (".ssh", "id_rsa", "id_ed", "credentials", "/etc/", "netrc", "mcp.json", "prompt", "history", "key"),
+            (
+                ".ssh",
+                "id_rsa",
+                "id_ed",
+                "credentials",
+                "/etc/",
+                "netrc",
+                "mcp.json",
+                "prompt",
+                "history",
+                "key",
+            ),
             r"(?:\b(?:read|open|cat|include|send|pass|attach|upload|fetch|access|contents?\s+of|get)\b[^.\n]{0,60})"
             r"(?:~?/?\.ssh/|id_rsa|id_ed25519|\.aws/credentials|/etc/(?:passwd|shadow)|\.netrc|mcp\.json|"
             r"\b(?:system\s+prompt|conversation\s+history|chat\s+history|private\s+keys?)\b)",
@@ -135,11 +163,20 @@ _STEERING: Final = tuple(
 
 
 def steering(text: str) -> list[Steer]:
-    """Return the sentences of a description that tell a model what to do beyond the tool: each aim once, in a fixed order.
+    """Return the sentences of a description that tell a model what to do beyond the tool: each aim
+    once, in a fixed order.
 
     It goes by words that real attacks used; that nothing is found proves nothing.
     """
     plain = text if text.isascii() else unicodedata.normalize("NFKC", _ODD.sub("", text))
     lower = plain.lower()
-    found = ((aim, pattern.search(lower)) for aim, clues, pattern in _STEERING if any(clue in lower for clue in clues))
-    return [Steer(aim, " ".join(plain[slice(*match.span())].split())[:80]) for aim, match in found if match]
+    found = (
+        (aim, pattern.search(lower))
+        for aim, clues, pattern in _STEERING
+        if any(clue in lower for clue in clues)
+    )
+    return [
+        Steer(aim, " ".join(plain[slice(*match.span())].split())[:80])
+        for aim, match in found
+        if match
+    ]

@@ -1,4 +1,6 @@
-"""What a PATH given to lint is: a project, a kit, a directory of tools, one tool, a configuration, or a file of definitions."""
+"""What a PATH given to lint is: a project, a kit, a directory of tools, one tool, a configuration,
+or a file of definitions.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -15,7 +17,9 @@ _PREFIX: Final = "tool-"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One thing to lint: `path` as it is shown, which is a file for `file` and the configurations."""
+    """One thing to lint: `path` as it is shown, which is a file for `file` and the
+    configurations.
+    """
 
     kind: Kind
     path: str
@@ -23,12 +27,20 @@ class Place:
     @property
     def kit_id(self) -> str | None:
         """The kit that the tools of this place belong to."""
-        directory = {"kit": self.path, "tool": os.path.dirname(os.path.abspath(self.path))}.get(self.kind)
-        return os.path.basename(os.path.abspath(directory)) if directory and _is_kit(directory) else None
+        directory = {"kit": self.path, "tool": os.path.dirname(os.path.abspath(self.path))}.get(
+            self.kind
+        )
+        return (
+            os.path.basename(os.path.abspath(directory))
+            if directory and _is_kit(directory)
+            else None
+        )
 
 
 def places(paths: Iterable[str]) -> Iterator[Place]:
-    """Say what each path is, each thing once; raises NotFound for a path that does not exist or holds nothing to lint."""
+    """Say what each path is, each thing once; raises NotFound for a path that does not exist or
+    holds nothing to lint.
+    """
     seen: set[Place] = set()
     for path in paths:
         for place in _places(path):
@@ -40,11 +52,16 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
 def _places(path: str) -> Iterator[Place]:
     path = path.rstrip("/") or "/"
     if not os.path.lexists(path):
-        raise NotFound(f"there is no {path}", hint="`vespe lint` takes projects, kits, tool directories and files of definitions")
+        raise NotFound(
+            f"there is no {path}",
+            hint="`vespe lint` takes projects, kits, tool directories and files of definitions",
+        )
     if os.path.isdir(path):
         found = list(_of_directory(path))
         if not found:
-            raise NotFound(f"{path} holds nothing to lint: no project, kit, tool or file of definitions")
+            raise NotFound(
+                f"{path} holds nothing to lint: no project, kit, tool or file of definitions"
+            )
         yield from found
     else:
         yield _of_file(path)
@@ -65,7 +82,11 @@ def _of_directory(path: str) -> Iterator[Place]:
             yield Place("tools", path)
         inner = [os.path.join(path, name) for name in names if not name.startswith(".")]
         yield from (Place("kit", kit) for kit in inner if _is_kit(kit))
-        yield from (Place("file", file) for file in inner if file.endswith(SUFFIXES) and os.path.isfile(file))
+        yield from (
+            Place("file", file)
+            for file in inner
+            if file.endswith(SUFFIXES) and os.path.isfile(file)
+        )
 
 
 def _of_file(path: str) -> Place:
@@ -73,23 +94,37 @@ def _of_file(path: str) -> Place:
     name, directory = os.path.basename(path), os.path.dirname(path) or "."
     if name == defaults.KIT_CONFIG_FILE:
         return Place("kit_config", path)
-    if os.path.basename(os.path.abspath(directory)) == defaults.PROJECT_DIR and name == defaults.CONFIG_FILE:
+    if (
+        os.path.basename(os.path.abspath(directory)) == defaults.PROJECT_DIR
+        and name == defaults.CONFIG_FILE
+    ):
         return Place("project_config", path)
     above = directory
     for _ in range(3):
-        if _is_tool(above) and (os.path.basename(os.path.abspath(above)).startswith(_PREFIX) or not path.endswith(SUFFIXES)):
+        if _is_tool(above) and (
+            os.path.basename(os.path.abspath(above)).startswith(_PREFIX)
+            or not path.endswith(SUFFIXES)
+        ):
             return Place("tool", above)
         above = os.path.dirname(above) or "."
     return Place("file", path)
 
 
 def tool_directories(directory: str) -> list[str]:
-    """Name the tool directories directly in `directory`, in order: those with a config.json, or a name that begins as a uid does."""
-    return [name for name in _names(directory) if not name.startswith(".") and _is_tool(os.path.join(directory, name))]
+    """Name the tool directories directly in `directory`, in order: those with a config.json, or a
+    name that begins as a uid does.
+    """
+    return [
+        name
+        for name in _names(directory)
+        if not name.startswith(".") and _is_tool(os.path.join(directory, name))
+    ]
 
 
 def touched(path: str, changed: Collection[str] | None) -> bool:
-    """Whether a path is among the changed ones (real paths, and every directory above each); None is everything."""
+    """Whether a path is among the changed ones (real paths, and every directory above each); None
+    is everything.
+    """
     return changed is None or os.path.realpath(path) in changed
 
 
@@ -106,4 +141,6 @@ def _is_kit(path: str) -> bool:
 
 def _is_tool(path: str) -> bool:
     base = os.path.basename(os.path.abspath(path))
-    return os.path.lexists(os.path.join(path, defaults.CONFIG_FILE)) or (base.startswith(_PREFIX) and not os.path.isfile(path))
+    return os.path.lexists(os.path.join(path, defaults.CONFIG_FILE)) or (
+        base.startswith(_PREFIX) and not os.path.isfile(path)
+    )

@@ -10,7 +10,9 @@ from vespe.lint.base import AnyRule
 from vespe.lint.findings import Finding
 from vespe.models import JsonObject
 
-SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _LEVELS: Final = {"error": "error", "warning": "warning", "info": "note"}
 
 
@@ -45,7 +47,9 @@ def _rule(rule: AnyRule) -> JsonObject:
 
 def _result(finding: Finding, indexes: dict[str, int]) -> JsonObject:
     text = f"{finding.message}; {finding.fix}" if finding.fix else finding.message
-    logical: list[dict[str, Any]] = [{"name": finding.tool, "kind": "function"}] if finding.tool else []
+    logical: list[dict[str, Any]] = (
+        [{"name": finding.tool, "kind": "function"}] if finding.tool else []
+    )
     logical += [{"fullyQualifiedName": finding.pointer, "kind": "value"}] if finding.pointer else []
     location: JsonObject = {
         "physicalLocation": {
@@ -66,5 +70,9 @@ def _result(finding: Finding, indexes: dict[str, int]) -> JsonObject:
 
 
 def _fingerprint(finding: Finding) -> str:
-    """What a finding is recognised by when its line moves: the rule, the file and the place in it."""
-    return hashlib.sha256("\0".join((finding.rule, finding.path, finding.pointer, finding.message)).encode()).hexdigest()[:32]
+    """What a finding is recognised by when its line moves: the rule, the file and the place in
+    it.
+    """
+    return hashlib.sha256(
+        "\0".join((finding.rule, finding.path, finding.pointer, finding.message)).encode()
+    ).hexdigest()[:32]

@@ -1,4 +1,6 @@
-"""Well-known shapes of secrets: API keys and tokens that vendors give a prefix, and private keys; pure."""
+"""Well-known shapes of secrets: API keys and tokens that vendors give a prefix, and private keys;
+pure.
+"""
 
 import re
 from collections.abc import Iterator
@@ -40,8 +42,13 @@ _SHAPES: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
     ),
     ("a password in a URL", ("://",), r"[a-z][a-z0-9+.-]*://[^\s/:@{}$\"'<>]+:[^\s/:@{}$\"'<>]{4,}@[A-Za-z0-9.-]+"),
 )  # fmt: skip
-"""What each looks like, words of which one is in every such text (looking for them is much quicker), and its pattern."""
-_COMPILED: Final = tuple((what, clues, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})")) for what, clues, pattern in _SHAPES)
+"""What each looks like, words of which one is in every such text (looking for them is much
+quicker), and its pattern.
+"""
+_COMPILED: Final = tuple(
+    (what, clues, re.compile(rf"(?<![A-Za-z0-9_])(?:{pattern})"))
+    for what, clues, pattern in _SHAPES
+)
 _MADE_UP: Final = re.compile(
     r"(?i)example|placeholder|your[_-]|dummy|redacted|changeme|xxxx|\*\*\*|<[a-z_ -]+>|(.)\1{7}|1234567890|abcdefghij"
     r"|:(?:pass(?:word|wd)?|secret|pw|pwd)@"
@@ -49,7 +56,9 @@ _MADE_UP: Final = re.compile(
 
 
 class Shape(NamedTuple):
-    """One secret: what it looks like, its first characters (never the whole), and its place in the text."""
+    """One secret: what it looks like, its first characters (never the whole), and its place in the
+    text.
+    """
 
     what: str
     begins: str
@@ -57,7 +66,8 @@ class Shape(NamedTuple):
 
 
 def secrets_in(text: str) -> Iterator[Shape]:
-    """Return what has the shape of a well-known secret, by its place; examples that say that they are made up are not among them.
+    """Return what has the shape of a well-known secret, by its place; examples that say that they
+    are made up are not among them.
 
     A place that has several shapes counts as the longest.
     """

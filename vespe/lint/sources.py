@@ -1,4 +1,6 @@
-"""Where what was found stands: the file of a definition, from a part of it to a pointer, a line and a column; and its ignores."""
+"""Where what was found stands: the file of a definition, from a part of it to a pointer, a line and
+a column; and its ignores.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +25,8 @@ _VESPE: Final = {
 class Source:
     """The file that a definition stands in.
 
-    `kind` is as in `positions.locate`; `text` is None until it is read, which only a finding needs. `pointers` are the places of the
-    definition's parts in it; those of a config.json unless said.
+    `kind` is as in `positions.locate`; `text` is None until it is read, which only a finding needs.
+    `pointers` are the places of the definition's parts in it; those of a config.json unless said.
     """
 
     path: str
@@ -81,21 +83,31 @@ class Ignores:
 
 
 def placed(told: Iterable[Told]) -> Iterator[Finding]:
-    """Return the findings with their lines; the text of each file is scanned once, however many there are in it."""
+    """Return the findings with their lines; the text of each file is scanned once, however many
+    there are in it.
+    """
     by_file: dict[str, list[Told]] = {}
     for one in told:
         by_file.setdefault(one.source.path, []).append(one)
     for items in by_file.values():
         source = items[0].source
         pointers = {one.source.pointer(one.found) for one in items}
-        places = positions.locate(source.read() if pointers != {""} else "", pointers, kind=source.kind)
+        places = positions.locate(
+            source.read() if pointers != {""} else "", pointers, kind=source.kind
+        )
         for one in items:
             yield _finding(one, places[one.source.pointer(one.found)])
 
 
 def _finding(one: Told, place: positions.Position) -> Finding:
     found = one.found
-    line, column = (found.line, found.column or 1) if found.line else place if found.file is None else positions.START
+    line, column = (
+        (found.line, found.column or 1)
+        if found.line
+        else place
+        if found.file is None
+        else positions.START
+    )
     return Finding(
         rule=one.rule.code,
         severity=one.severity,

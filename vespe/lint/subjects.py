@@ -1,4 +1,6 @@
-"""Makes what rules judge: of a tool directory, of a foreign definition, of the configuration of a kit or a project."""
+"""Makes what rules judge: of a tool directory, of a foreign definition, of the configuration of a
+kit or a project.
+"""
 
 import os
 import sys
@@ -21,13 +23,25 @@ from vespe.tools.directory import Problem
 from vespe.tools.effects import effects_of
 
 _MOST_NODES: Final = 4 * defaults.MAX_SUBSCHEMAS
-_PARTS: Final = ("name", "description", "annotations", "examples", "implementation_details", "lint", "secrets", "permissions", "limits")
+_PARTS: Final = (
+    "name",
+    "description",
+    "annotations",
+    "examples",
+    "implementation_details",
+    "lint",
+    "secrets",
+    "permissions",
+    "limits",
+)
 _INPUT: Final = "/schema/input"
 _OUTPUT: Final = "/schema/output"
 
 
 def of_tool(directory: str, *, kit_id: str | None) -> Subject:
-    """Read a tool directory; `document` is None where its config.json cannot be read, and `problems` say why."""
+    """Read a tool directory; `document` is None where its config.json cannot be read, and
+    `problems` say why.
+    """
     document, problems = tool_directory.check(directory, kit_id=kit_id)
     if document is None:
         return Subject(
@@ -37,7 +51,14 @@ def of_tool(directory: str, *, kit_id: str | None) -> Subject:
     schema = document.get("schema")
     schema = schema if isinstance(schema, dict) else {}
     pointers = {"": ""} | {part: f"/{part}" for part in _PARTS if part in document}
-    pointers |= {part: at for part, key, at in (("input_schema", "input", _INPUT), ("output_schema", "output", _OUTPUT)) if key in schema}
+    pointers |= {
+        part: at
+        for part, key, at in (
+            ("input_schema", "input", _INPUT),
+            ("output_schema", "output", _OUTPUT),
+        )
+        if key in schema
+    }
     given, gives = schema.get("input"), schema.get("output")
     return Subject(
         name=_text(document.get("name")),
@@ -68,12 +89,21 @@ def of_definition(definition: Definition) -> Subject:
         pointers=pointers,
         document=definition.document,
         nodes=(*_nodes("input_schema", given), *_nodes("output_schema", gives)),
-        schema_problems=() if upper else (*_problems("input_schema", given, pointers), *_problems("output_schema", gives, pointers)),
+        schema_problems=()
+        if upper
+        else (
+            *_problems("input_schema", given, pointers),
+            *_problems("output_schema", gives, pointers),
+        ),
     )
 
 
-def of_config(path: str, *, api: str, problems: list[Problem], document: JsonObject | None) -> Subject:
-    """Return the configuration of a kit or a project (`api`), and what is wrong with it, as a subject."""
+def of_config(
+    path: str, *, api: str, problems: list[Problem], document: JsonObject | None
+) -> Subject:
+    """Return the configuration of a kit or a project (`api`), and what is wrong with it, as a
+    subject.
+    """
     return Subject(
         name=None, description=None, input_schema=None, output_schema=None, api=api, pointers={"": ""}, document=document,
         directory=os.path.dirname(path), problems=problems,
@@ -90,8 +120,17 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
         return None, [Problem("", "", str(error))]
 
 
-def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view: View | None = None, held: bool = False) -> Outline:
-    """Return what is kept of a subject for the rules over sets, as models see it where a project has a `view`.
+def outline(
+    subject: Subject,
+    *,
+    scope: str,
+    linted: bool,
+    available: bool,
+    view: View | None = None,
+    held: bool = False,
+) -> Outline:
+    """Return what is kept of a subject for the rules over sets, as models see it where a project
+    has a `view`.
 
     `held` says that the project requires the sandbox.
     """
@@ -99,9 +138,17 @@ def outline(subject: Subject, *, scope: str, linted: bool, available: bool, view
     if view is not None and view.rules_about(subject.name, scope):
         seen = view.of(tool)
         available = available and view.exposure(tool) != "never"
-        subject = replace(subject, name=seen.name, description=seen.description, input_schema=seen.input_schema)
-    shown = {"name": subject.name, "description": subject.description, "input_schema": subject.input_schema}
-    properties = subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
+        subject = replace(
+            subject, name=seen.name, description=seen.description, input_schema=seen.input_schema
+        )
+    shown = {
+        "name": subject.name,
+        "description": subject.description,
+        "input_schema": subject.input_schema,
+    }
+    properties = (
+        subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
+    )
     return Outline(
         name=subject.name or "",
         description=subject.description or "",
@@ -129,7 +176,9 @@ def _tool(subject: Subject, scope: str) -> Tool:
         name=subject.name or "",
         description=subject.description or "",
         input_schema=subject.input_schema if isinstance(subject.input_schema, dict) else {},
-        implementation=Implementation(type=kind, entrypoint=entrypoint) if isinstance(kind, str) else None,
+        implementation=Implementation(type=kind, entrypoint=entrypoint)
+        if isinstance(kind, str)
+        else None,
         scope=scope,
         secrets=tuple(secret for secret in _list(document, "secrets") if isinstance(secret, str)),
         annotations=_object(document, "annotations"),
@@ -149,8 +198,14 @@ def _list(document: JsonObject, key: str) -> list[JsonValue]:
 
 
 def _names(properties: JsonValue) -> tuple[str, ...]:
-    """Return the names of properties, each held once in memory; YAML can say numbers, which are left out."""
-    return tuple(sys.intern(name) for name in properties if isinstance(name, str)) if isinstance(properties, dict) else ()
+    """Return the names of properties, each held once in memory; YAML can say numbers, which are
+    left out.
+    """
+    return (
+        tuple(sys.intern(name) for name in properties if isinstance(name, str))
+        if isinstance(properties, dict)
+        else ()
+    )
 
 
 def _size(value: JsonValue) -> int:
@@ -166,8 +221,12 @@ def _nodes(part: str, schema: JsonValue) -> Iterator[Node]:
             yield Node(part, pointer_to(steps), sub, depth, steps)
 
 
-def _problems_beside(problems: list[Problem], given: JsonValue, gives: JsonValue, pointers: dict[str, str]) -> tuple[SchemaProblem, ...]:
-    """Judge the schemas of which the validator had something to say: its first complaint hides what else there is."""
+def _problems_beside(
+    problems: list[Problem], given: JsonValue, gives: JsonValue, pointers: dict[str, str]
+) -> tuple[SchemaProblem, ...]:
+    """Judge the schemas of which the validator had something to say: its first complaint hides what
+    else there is.
+    """
     found: list[SchemaProblem] = []
     for part, schema, at in (("input_schema", given, _INPUT), ("output_schema", gives, _OUTPUT)):
         if any(problem.pointer.startswith(at) for problem in problems):
@@ -178,7 +237,8 @@ def _problems_beside(problems: list[Problem], given: JsonValue, gives: JsonValue
 def _problems(part: str, schema: JsonValue, pointers: dict[str, str]) -> Iterator[SchemaProblem]:
     if part in pointers:
         yield from (
-            SchemaProblem(part, found.pointer, found.message, found.code) for found in validator.check_schema(schema, root_object=False)
+            SchemaProblem(part, found.pointer, found.message, found.code)
+            for found in validator.check_schema(schema, root_object=False)
         )
 
 

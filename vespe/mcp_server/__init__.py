@@ -1,1 +1,3 @@
-"""A project's tools over the Model Context Protocol: the protocol as pure functions, and the loops that carry it."""
+"""A project's tools over the Model Context Protocol: the protocol as pure functions, and the loops
+that carry it.
+"""

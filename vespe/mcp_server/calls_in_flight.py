@@ -1,4 +1,6 @@
-"""Calls in flight: a bounded number of threads that run them, a bounded queue before those, and each can be cancelled."""
+"""Calls in flight: a bounded number of threads that run them, a bounded queue before those, and
+each can be cancelled.
+"""
 
 import threading
 import time
@@ -32,10 +34,19 @@ class Flight:
 
     __slots__ = ("_notify", "cancel", "cancelled", "pending", "progress", "size", "started")
 
-    def __init__(self, pending: PendingCall, size: int, notify: Callable[[JsonObject], None], *, here: bool = False) -> None:
+    def __init__(
+        self,
+        pending: PendingCall,
+        size: int,
+        notify: Callable[[JsonObject], None],
+        *,
+        here: bool = False,
+    ) -> None:
         self.pending, self.size, self._notify = pending, size, notify
         self.cancel = None if here else threading.Event()
-        self.progress = None if pending.progress_token is None else Progress(pending.progress_token, self.tell)
+        self.progress = (
+            None if pending.progress_token is None else Progress(pending.progress_token, self.tell)
+        )
         self.cancelled = False
         self.started = 0.0
 
@@ -54,7 +65,9 @@ class Flight:
 class Flights:
     """Runs calls in threads of its own, and sends each answer when it is there."""
 
-    def __init__(self, calls: Calls, send: Callable[[JsonObject], None], *, limit: int = MAX_CALLS) -> None:
+    def __init__(
+        self, calls: Calls, send: Callable[[JsonObject], None], *, limit: int = MAX_CALLS
+    ) -> None:
         self._calls, self._send, self._limit = calls, send, limit
         self._known: dict[RequestId, Flight] = {}
         self._waiting: deque[Flight] = deque()
@@ -68,20 +81,33 @@ class Flights:
     def submit(self, pending: PendingCall, *, size: int) -> JsonObject | None:
         """Take a call whose message had `size` bytes; gives the answer where it is refused.
 
-        A tool of this process that was quick lately runs at once in this thread, and has been answered on return.
+        A tool of this process that was quick lately runs at once in this thread, and has been
+        answered on return.
         """
-        if size > MAX_ARGUMENT_BYTES and len(strict_json.compact_json(pending.arguments).encode()) > MAX_ARGUMENT_BYTES:
+        if (
+            size > MAX_ARGUMENT_BYTES
+            and len(strict_json.compact_json(pending.arguments).encode()) > MAX_ARGUMENT_BYTES
+        ):
             said = f"the arguments have more than {MAX_ARGUMENT_BYTES} bytes"
             return messages.failed(pending.id, messages.INVALID_PARAMS, said)
         here = self._calls.in_process(pending.name) and self._slow.get(pending.name, 0) < _MAX_SLOW
         with self._lock:
             if pending.id in self._known:
                 data: JsonObject = {"id": pending.id}
-                return messages.failed(None, messages.INVALID_REQUEST, "a request of that id is being answered", data=data)
+                return messages.failed(
+                    None,
+                    messages.INVALID_REQUEST,
+                    "a request of that id is being answered",
+                    data=data,
+                )
             if here:
                 flight = self._known[pending.id] = Flight(pending, 0, self._send, here=True)
             elif len(self._waiting) >= _MAX_WAITING or self._bytes + size > _MAX_WAITING_BYTES:
-                return messages.failed(pending.id, messages.BUSY, f"{len(self._waiting)} calls are waiting already; make it again later")
+                return messages.failed(
+                    pending.id,
+                    messages.BUSY,
+                    f"{len(self._waiting)} calls are waiting already; make it again later",
+                )
             else:
                 self._queue(Flight(pending, size, self._send))
         if here:
@@ -108,8 +134,11 @@ class Flights:
                 self._waiting.remove(flight)
                 self._bytes -= flight.size
 
-    def stop(self, *, grace_s: float, end_s: float, ended: Callable[[], object] | None = None) -> bool:
-        """Wait `grace_s` for the calls to end, then end those that run; False where one did not end within `end_s`.
+    def stop(
+        self, *, grace_s: float, end_s: float, ended: Callable[[], object] | None = None
+    ) -> bool:
+        """Wait `grace_s` for the calls to end, then end those that run; False where one did not end
+        within `end_s`.
 
         `ended` is asked once calls that run have been told to end, and no more begin.
         """
@@ -155,13 +184,21 @@ class Flights:
             return flight
 
     def _fly(self, flight: Flight) -> None:
-        """Run one call and answer it, whatever happens; an error that nobody foresaw goes on to the thread's end."""
+        """Run one call and answer it, whatever happens; an error that nobody foresaw goes on to the
+        thread's end.
+        """
         pending = flight.pending
         answer = None
         flight.started = time.monotonic()
         try:
             if not flight.cancelled:
-                answer = tool_call.run(pending, self._calls, notify=flight.tell, cancel=flight.cancel, progress=flight.progress)
+                answer = tool_call.run(
+                    pending,
+                    self._calls,
+                    notify=flight.tell,
+                    cancel=flight.cancel,
+                    progress=flight.progress,
+                )
         finally:
             self._judge(flight)
             with self._lock:
@@ -183,4 +220,8 @@ class Flights:
 
 
 def _broken(pending: PendingCall) -> JsonObject:
-    return messages.failed(pending.id, messages.INTERNAL_ERROR, f"a bug in Vespe ended the call of {pending.name[:80]!r}")
+    return messages.failed(
+        pending.id,
+        messages.INTERNAL_ERROR,
+        f"a bug in Vespe ended the call of {pending.name[:80]!r}",
+    )

@@ -1,4 +1,6 @@
-"""Whether a content block, and what may stand in it, is said as clients take it: they refuse the whole answer for one that is not."""
+"""Whether a content block, and what may stand in it, is said as clients take it: they refuse the
+whole answer for one that is not.
+"""
 
 import binascii
 import re
@@ -14,13 +16,19 @@ _NEEDED: Final[dict[str, dict[str, type]]] = {
     "resource": {"resource": dict},
     "resource_link": {"uri": str, "name": str},
 }
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+_MOMENT: Final = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII
+)
 _ROLES: Final = ("user", "assistant")
 
 
 def is_block(block: Any) -> bool:
     """Say whether a value is a content block of MCP."""
-    if not isinstance(block, dict) or not isinstance(kind := block.get("type"), str) or kind not in _NEEDED:
+    if (
+        not isinstance(block, dict)
+        or not isinstance(kind := block.get("type"), str)
+        or kind not in _NEEDED
+    ):
         return False
     if not all(isinstance(block.get(key), wanted) for key, wanted in _NEEDED[kind].items()):
         return False
@@ -28,7 +36,9 @@ def is_block(block: Any) -> bool:
 
 
 def _is_well_said(value: JsonObject) -> bool:
-    """Whether what may be said and is said is what a client takes; it refuses the whole result for one that is not."""
+    """Whether what may be said and is said is what a client takes; it refuses the whole result for
+    one that is not.
+    """
     return all(takes(value[key]) for key, takes in _SAID.items() if key in value)
 
 
@@ -46,7 +56,11 @@ def _is_annotations(value: Any) -> bool:
     audience, priority = value.get("audience", []), value.get("priority", 0)
     if not isinstance(audience, list) or not all(role in _ROLES for role in audience):
         return False
-    if isinstance(priority, bool) or not isinstance(priority, (int, float)) or not 0 <= priority <= 1:
+    if (
+        isinstance(priority, bool)
+        or not isinstance(priority, (int, float))
+        or not 0 <= priority <= 1
+    ):
         return False
     moment = value.get("lastModified", "2025-01-01T00:00:00Z")
     return isinstance(moment, str) and bool(_MOMENT.fullmatch(moment))
@@ -58,10 +72,18 @@ def are_icons(value: Any) -> bool:
 
 
 def _is_icon(icon: Any) -> bool:
-    if not isinstance(icon, dict) or not isinstance(icon.get("src"), str) or not isinstance(icon.get("mimeType", ""), str):
+    if (
+        not isinstance(icon, dict)
+        or not isinstance(icon.get("src"), str)
+        or not isinstance(icon.get("mimeType", ""), str)
+    ):
         return False
     sizes = icon.get("sizes", [])
-    return isinstance(sizes, list) and all(isinstance(size, str) for size in sizes) and icon.get("theme", "light") in ("light", "dark")
+    return (
+        isinstance(sizes, list)
+        and all(isinstance(size, str) for size in sizes)
+        and icon.get("theme", "light") in ("light", "dark")
+    )
 
 
 def _is_text(value: Any) -> bool:
@@ -78,7 +100,12 @@ def _is_size(value: Any) -> bool:
 
 def _is_contents(resource: JsonObject) -> bool:
     said = [resource[key] for key in ("text", "blob") if key in resource]
-    return isinstance(resource.get("uri"), str) and len(said) == 1 and isinstance(said[0], str) and _is_well_said(resource)
+    return (
+        isinstance(resource.get("uri"), str)
+        and len(said) == 1
+        and isinstance(said[0], str)
+        and _is_well_said(resource)
+    )
 
 
 _SAID: Final[dict[str, Callable[[Any], bool]]] = {

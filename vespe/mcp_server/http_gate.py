@@ -1,4 +1,6 @@
-"""What an HTTP request must be before anything reads what it says: from this machine, for this server, by its owner, and small."""
+"""What an HTTP request must be before anything reads what it says: from this machine, for this
+server, by its owner, and small.
+"""
 
 import asyncio
 import contextlib
@@ -32,15 +34,21 @@ MESSAGE: Final = "vespe.message"
 """The key of its body, and of the JSON value that this is: None for a request without one."""
 _PORT: Final = r"(?::[0-9]{1,5})?"
 _LOOPBACK: Final = re.compile(rf"(?:127\.0\.0\.1|localhost|\[::1\]){_PORT}", re.IGNORECASE)
-_ANY_HOST: Final = re.compile(rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,252}})|\[[0-9A-Fa-f:.]{{2,45}}\]){_PORT}")
+_ANY_HOST: Final = re.compile(
+    rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,252}})|\[[0-9A-Fa-f:.]{{2,45}}\]){_PORT}"
+)
 _ORIGIN: Final = re.compile(r"https?://(?P<authority>[^/?#@\s]{1,300})", re.IGNORECASE)
 _KEPT_BACK: Final = frozenset((b"authorization", b"proxy-authorization", b"cookie"))
-_JSON: Final = re.compile(r"application/json(?:[ \t]*;[ \t]*charset=\"?utf-8\"?)?[ \t]*", re.IGNORECASE)
+_JSON: Final = re.compile(
+    r"application/json(?:[ \t]*;[ \t]*charset=\"?utf-8\"?)?[ \t]*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Who is let in: with a `token` only who says it; `remote` lets other hosts' names through than this machine's own."""
+    """Who is let in: with a `token` only who says it; `remote` lets other hosts' names through than
+    this machine's own.
+    """
 
     token: str | None
     remote: bool = False
@@ -48,10 +56,11 @@ class Policy:
 
 
 class Gate:
-    """The ASGI application around the protocol's: what is refused here is never parsed, and no tool hears of it.
+    """The ASGI application around the protocol's: what is refused here is never parsed, and no tool
+    hears of it.
 
-    `running` is the context in which `app` serves; `quick` answers what it takes. The client's own credentials are
-    taken off before `app` sees a request.
+    `running` is the context in which `app` serves; `quick` answers what it takes. The client's own
+    credentials are taken off before `app` sees a request.
     """
 
     def __init__(
@@ -84,14 +93,20 @@ class Gate:
             self._open -= 1
 
     def answer_short(self, request: ShortRequest) -> bytes | None:
-        """Return the JSON text that answers a request at once; None for one that is refused, or needs more than its answer."""
+        """Return the JSON text that answers a request at once; None for one that is refused, or
+        needs more than its answer.
+        """
         if self._quick is None or self._refusal("POST", request.path, request.headers) is not None:
             return None
         try:
             message = strict_json.parse_json(request.body, limit=MAX_BODY_BYTES)
         except InvalidDocument:
             return None
-        return self._quick.answer_at_once(request.headers, message) if isinstance(message, dict) else None
+        return (
+            self._quick.answer_at_once(request.headers, message)
+            if isinstance(message, dict)
+            else None
+        )
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -100,7 +115,9 @@ class Gate:
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _admitted(self, scope: Scope, headers: Mapping[bytes, str | None], receive: Receive, send: Send) -> None:
+    async def _admitted(
+        self, scope: Scope, headers: Mapping[bytes, str | None], receive: Receive, send: Send
+    ) -> None:
         body, message = b"", None
         if scope["method"] == "POST":
             waits = (headers.get(b"expect") or "").lower() == "100-continue"
@@ -111,18 +128,32 @@ class Gate:
             try:
                 message = strict_json.parse_json(body, limit=MAX_BODY_BYTES)
             except InvalidDocument as error:
-                return await _Answer(400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")).send(send)
+                return await _Answer(
+                    400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")
+                ).send(send)
         gone = asyncio.Event()
         async with _watching(receive, gone):
-            if self._quick is not None and isinstance(message, dict) and self._quick.takes(headers, message):
+            if (
+                self._quick is not None
+                and isinstance(message, dict)
+                and self._quick.takes(headers, message)
+            ):
                 answer = await self._quick.answer(message, gone)
                 if answer is not None:
                     return await _Answer(200, answer).send(send)
             kept = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
-            return await self._app({**scope, "headers": kept, GONE: gone, MESSAGE: (body, message)}, replayed(body, gone), send)
+            return await self._app(
+                {**scope, "headers": kept, GONE: gone, MESSAGE: (body, message)},
+                replayed(body, gone),
+                send,
+            )
 
-    def _refusal(self, method: str, path: str, headers: Mapping[bytes, str | None]) -> "_Answer | None":
-        """Say why a request is turned away; the order is that of what it may learn: first where it came from, then who it is."""
+    def _refusal(
+        self, method: str, path: str, headers: Mapping[bytes, str | None]
+    ) -> "_Answer | None":
+        """Say why a request is turned away; the order is that of what it may learn: first where it
+        came from, then who it is.
+        """
         host, origin = headers.get(b"host"), headers.get(b"origin")
         hosts = _ANY_HOST if self._policy.remote else _LOOPBACK
         if host is None or not hosts.fullmatch(host):
@@ -130,9 +161,17 @@ class Gate:
         if origin is not None and not self._is_own(origin, host):
             return _Answer(403, _said("this server does not answer pages of that Origin"))
         if path == "/health":
-            return None if method in ("GET", "HEAD") else _Answer(405, _said("GET only"), {"allow": "GET"})
+            return (
+                None
+                if method in ("GET", "HEAD")
+                else _Answer(405, _said("GET only"), {"allow": "GET"})
+            )
         if not self._knows(headers.get(b"authorization")):
-            return _Answer(401, _said("this server needs its token: Authorization: Bearer TOKEN"), {"www-authenticate": "Bearer"})
+            return _Answer(
+                401,
+                _said("this server needs its token: Authorization: Bearer TOKEN"),
+                {"www-authenticate": "Bearer"},
+            )
         if path != self._policy.path:
             return _Answer(404, _said(f"there is nothing here but {self._policy.path} and /health"))
         if method not in ("GET", "POST", "DELETE"):
@@ -147,26 +186,46 @@ class Gate:
         found = _ORIGIN.fullmatch(origin)
         if found is None:
             return False
-        return bool(_LOOPBACK.fullmatch(found["authority"])) or (self._policy.remote and found["authority"].lower() == host.lower())
+        return bool(_LOOPBACK.fullmatch(found["authority"])) or (
+            self._policy.remote and found["authority"].lower() == host.lower()
+        )
 
     def _knows(self, given: str | None) -> bool:
         if self._policy.token is None:
             return True
         scheme, _, token = (given or "").partition(" ")
-        same = hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._policy.token.encode("utf-8"))
+        same = hmac.compare_digest(
+            token.strip().encode("utf-8", "replace"), self._policy.token.encode("utf-8")
+        )
         return same and scheme.lower() == "bearer"
 
 
 class _Answer:
     """A whole answer of the gate's own; a document may be written already."""
 
-    def __init__(self, status: int, document: Mapping[str, Any] | bytes, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        document: Mapping[str, Any] | bytes,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self._status, self._document, self._headers = status, document, headers or {}
 
     async def send(self, send: Send) -> None:
-        body = self._document if isinstance(self._document, bytes) else json.dumps(self._document).encode("ascii")
-        own = {"content-type": "application/json", "content-length": str(len(body)), "cache-control": "no-store"}
-        headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in (own | dict(self._headers)).items()]
+        body = (
+            self._document
+            if isinstance(self._document, bytes)
+            else json.dumps(self._document).encode("ascii")
+        )
+        own = {
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "cache-control": "no-store",
+        }
+        headers = [
+            (name.encode("ascii"), value.encode("ascii"))
+            for name, value in (own | dict(self._headers)).items()
+        ]
         await send({"type": "http.response.start", "status": self._status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -189,7 +248,8 @@ def _declared(headers: Mapping[bytes, str | None]) -> int:
 
 
 async def _too_large(receive: Receive, *, waits: bool) -> _Answer:
-    """Refuse a body, once what is on its way is thrown away: who is cut off while still sending never reads the answer.
+    """Refuse a body, once what is on its way is thrown away: who is cut off while still sending
+    never reads the answer.
 
     `waits` says that the client sends nothing more before it is answered.
     """
@@ -204,7 +264,9 @@ async def _too_large(receive: Receive, *, waits: bool) -> _Answer:
 
 
 async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Answer:
-    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all. `waits` is for a client that asks whether to send it."""
+    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all. `waits` is for a client
+    that asks whether to send it.
+    """
     if declared > MAX_BODY_BYTES:
         return await _too_large(receive, waits=waits)
     body = bytearray()
@@ -218,7 +280,9 @@ async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Ans
                 if message["type"] == "http.disconnect" or not message.get("more_body"):
                     return bytes(body)
     except TimeoutError:
-        return _Answer(408, _said(f"the body did not come within {BODY_S:g} s"), {"connection": "close"})
+        return _Answer(
+            408, _said(f"the body did not come within {BODY_S:g} s"), {"connection": "close"}
+        )
 
 
 def replayed(body: bytes, gone: asyncio.Event) -> Receive:

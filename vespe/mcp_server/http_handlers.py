@@ -1,4 +1,6 @@
-"""The protocol's own handlers on the official SDK's low-level server: the same answers as over stdio, on streams of HTTP. Owns mcp."""
+"""The protocol's own handlers on the official SDK's low-level server: the same answers as over
+stdio, on streams of HTTP. Owns mcp.
+"""
 
 import asyncio
 import logging
@@ -16,7 +18,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ToolsListChanged,
+)
 
 from vespe import defaults
 from vespe.mcp_server import protocol, tool_call
@@ -64,9 +71,13 @@ class Served(protocol.ToolSource, tool_call.Calls, Watched, Protocol):
 
 
 class Handlers:
-    """The served tools as an SDK server; `stateless` keeps nothing of a client between two requests, `max_calls` run at once."""
+    """The served tools as an SDK server; `stateless` keeps nothing of a client between two
+    requests, `max_calls` run at once.
+    """
 
-    def __init__(self, tools: Served, *, stateless: bool = False, max_calls: int = MAX_CALLS) -> None:
+    def __init__(
+        self, tools: Served, *, stateless: bool = False, max_calls: int = MAX_CALLS
+    ) -> None:
         self._tools, self._stateless = tools, stateless
         self._limiter = anyio.CapacityLimiter(max_calls)
         self._bus = InMemorySubscriptionBus()
@@ -76,12 +87,17 @@ class Handlers:
     def manager(self) -> StreamableHTTPSessionManager:
         """Make the ASGI side of the server: one for each life of a process."""
         return StreamableHTTPSessionManager(
-            self._server(), stateless=self._stateless, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS
+            self._server(),
+            stateless=self._stateless,
+            max_request_body_size=MAX_BODY_BYTES,
+            max_sessions=MAX_SESSIONS,
         )
 
     def quick(self) -> Quick:
         """Make what answers requests that need no stream."""
-        return Quick(self._tools, self._calls, partial(anyio.to_thread.run_sync, limiter=self._limiter))
+        return Quick(
+            self._tools, self._calls, partial(anyio.to_thread.run_sync, limiter=self._limiter)
+        )
 
     async def watch(self) -> None:
         """Look for changes now and then, and tell of them; never returns."""
@@ -115,12 +131,19 @@ class Handlers:
 
     def _server(self) -> Server[Any]:
         server = _Announcing("vespe", version=defaults.VERSION)
-        # Without it the SDK lists all tools before each call, to see what of its arguments is said in headers too.
+        # Without it the SDK lists all tools before each call, to see what of its arguments is said
+        # in headers too.
         server.get_tool_input_schema = self._tools.input_schema
         for method, params in _METHODS.items():
-            server.add_request_handler(method, params, self._call if method == "tools/call" else self._answer)
-        server.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus))
-        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._met)
+            server.add_request_handler(
+                method, params, self._call if method == "tools/call" else self._answer
+            )
+        server.add_request_handler(
+            "subscriptions/listen", types.SubscriptionsListenRequestParams, ListenHandler(self._bus)
+        )
+        server.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, self._met
+        )
         return server
 
     async def _met(self, context: _Context, _: Any) -> None:
@@ -142,15 +165,20 @@ class Handlers:
         self._calls.add(cancel)
         notify = partial(_notified, context, loop)
         told = None if pending.progress_token is None else Progress(pending.progress_token, notify)
-        # Code of this process has this thread to itself, and is let be where its client goes: another thread would only cost time.
+        # Code of this process has this thread to itself, and is let be where its client goes:
+        # another thread would only cost time.
         ending = None if self._tools.in_process(pending.name) else cancel
-        work = partial(tool_call.run, pending, self._tools, cancel=ending, notify=notify, progress=told)
+        work = partial(
+            tool_call.run, pending, self._tools, cancel=ending, notify=notify, progress=told
+        )
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_cancelled_when_gone, context, cancel)
                 if told is not None:
                     tasks.start_soon(_beating, told)
-                answer = await anyio.to_thread.run_sync(self._finished, work, cancel, limiter=self._limiter, abandon_on_cancel=True)
+                answer = await anyio.to_thread.run_sync(
+                    self._finished, work, cancel, limiter=self._limiter, abandon_on_cancel=True
+                )
                 tasks.cancel_scope.cancel()
             return _result(answer)
         finally:
@@ -167,17 +195,28 @@ class Handlers:
         session.initialized, session.revision = True, context.protocol_version
         kept: dict[str, Any] = getattr(connection_of(context.session), "state", {})
         session.log_level = kept.get(_LEVEL)
-        request = {"jsonrpc": "2.0", "id": context.request_id, "method": context.method, "params": dict(context.params or {})}
+        request = {
+            "jsonrpc": "2.0",
+            "id": context.request_id,
+            "method": context.method,
+            "params": dict(context.params or {}),
+        }
         answer = protocol.handle(request, session, self._tools)
         kept[_LEVEL] = session.log_level
         return answer
 
 
 class _Announcing(Server[Any]):
-    """Says to every client that lists may change: clients of the older revisions only listen where that is said."""
+    """Says to every client that lists may change: clients of the older revisions only listen where
+    that is said.
+    """
 
-    def create_initialization_options(self, *arguments: Any, **options: Any) -> InitializationOptions:
-        options["notification_options"] = NotificationOptions(tools_changed=True, resources_changed=True)
+    def create_initialization_options(
+        self, *arguments: Any, **options: Any
+    ) -> InitializationOptions:
+        options["notification_options"] = NotificationOptions(
+            tools_changed=True, resources_changed=True
+        )
         return super().create_initialization_options(*arguments, **options)
 
 
@@ -188,12 +227,16 @@ def _warn_once(missing: str) -> None:
 
 
 def connection_of(session: Any) -> Any:
-    """Return what alone outlives a request of a client: where its log level is kept, and where a message for no request goes.
+    """Return what alone outlives a request of a client: where its log level is kept, and where a
+    message for no request goes.
 
-    The SDK has no public name for it. None, and one line of an error, where a later version has another private one.
+    The SDK has no public name for it. None, and one line of an error, where a later version has
+    another private one.
     """
     connection = getattr(session, "_connection", None)
-    if not isinstance(getattr(connection, "state", None), dict) or not hasattr(connection, "send_tool_list_changed"):
+    if not isinstance(getattr(connection, "state", None), dict) or not hasattr(
+        connection, "send_tool_list_changed"
+    ):
         _warn_once("a client's connection")
         return None
     return connection
@@ -210,7 +253,9 @@ def _result(answer: protocol.Handled) -> JsonObject:
 
 
 def _notified(context: _Context, loop: asyncio.AbstractEventLoop, message: JsonObject) -> None:
-    """Send a message to the stream of the request that it belongs to, from the thread of a call, before anything that follows."""
+    """Send a message to the stream of the request that it belongs to, from the thread of a call,
+    before anything that follows.
+    """
     sent = asyncio.run_coroutine_threadsafe(_sent(context, message), loop)
     # A client that reads nothing, or has gone, misses it; the call goes on.
     futures.wait((sent,), timeout=_PATIENCE_S)

@@ -19,7 +19,8 @@ def serve_http(
     max_calls: int = MAX_CALLS,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve until a signal ends it: then every call ends with its processes, and the signal is raised again.
+    """Serve until a signal ends it: then every call ends with its processes, and the signal is
+    raised again.
 
     `tell` takes a line about each failure that no client is to blame for.
     """

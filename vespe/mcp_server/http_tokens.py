@@ -15,15 +15,19 @@ _DIRECTORY: Final = "http"
 
 
 def token_of(path: str) -> tuple[str, bool]:
-    """Return the token that a file holds, and whether it was made just now: a file that is not there is made, mode 0600.
+    """Return the token that a file holds, and whether it was made just now: a file that is not
+    there is made, mode 0600.
 
-    Raises Refused for a file that others can read, InvalidDocument for one that holds no token, StorageError.
+    Raises Refused for a file that others can read, InvalidDocument for one that holds no token,
+    StorageError.
     """
     if not os.path.lexists(path):
         return _made(path), True
     mode = _mode(path)
     if mode & 0o077:
-        raise Refused(f"others can read the token file {path} (mode {mode:o})", hint=f"chmod 600 {path}")
+        raise Refused(
+            f"others can read the token file {path} (mode {mode:o})", hint=f"chmod 600 {path}"
+        )
     text = atomic.read_bytes(path, limit=4096).decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(text):
         raise InvalidDocument("holds no token: 16 to 512 letters, digits and -._~+/=", path=path)
@@ -32,7 +36,9 @@ def token_of(path: str) -> tuple[str, bool]:
 
 @contextlib.contextmanager
 def token_for(port: int) -> Iterator[tuple[str, str]]:
-    """Return a fresh token and the private file that holds it while the server lives; raises StorageError."""
+    """Return a fresh token and the private file that holds it while the server lives; raises
+    StorageError.
+    """
     directory = os.path.join(locations.user_state_dir(), _DIRECTORY)
     atomic.private_directory(directory)
     path = os.path.join(directory, f"{port}-{os.getpid()}.token")

@@ -1,4 +1,6 @@
-"""The library's ways to serve a project: its tools, with implementations that live in the caller's process."""
+"""The library's ways to serve a project: its tools, with implementations that live in the caller's
+process.
+"""
 
 import logging
 import os
@@ -62,35 +64,61 @@ def serve_http(
     trusted: bool = False,
     selection: Selection | None = None,
 ) -> None:
-    """Serve a project's tools to MCP clients over Streamable HTTP, at `http://ADDRESS/mcp`, until a signal ends it.
+    """Serve a project's tools to MCP clients over Streamable HTTP, at `http://ADDRESS/mcp`, until a
+    signal ends it.
 
-    As `serve_stdio`, for many clients. `address` is HOST:PORT of this machine alone (127.0.0.1, localhost or [::1]). Clients send `token`
-    as `Authorization: Bearer TOKEN`; with None every program of this machine may call. Failures that no client is to blame
-    for are logged to the logger `vespe`. Needs the extra `vespe[mcp]`, else MissingExtra.
+    As `serve_stdio`, for many clients. `address` is HOST:PORT of this machine alone (127.0.0.1,
+    localhost or [::1]). Clients send `token` as `Authorization: Bearer TOKEN`; with None every
+    program of this machine may call. Failures that no client is to blame for are logged to the
+    logger `vespe`. Needs the extra `vespe[mcp]`, else MissingExtra.
 
-    Raises UsageError for another address, StorageError where it is taken, and what `serve_stdio` raises.
+    Raises UsageError for another address, StorageError where it is taken, and what `serve_stdio`
+    raises.
     """
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[2]) > 65_535:
-        raise errors.UsageError(f"serve_http listens on HOST:PORT of this machine alone, not {address!r}", hint="127.0.0.1:8000")
+        raise errors.UsageError(
+            f"serve_http listens on HOST:PORT of this machine alone, not {address!r}",
+            hint="127.0.0.1:8000",
+        )
     try:
         from vespe.http import server
         from vespe.mcp_server import http_gate, http_server
     except ImportError as error:
-        raise errors.MissingExtra("serving over HTTP", extra="mcp", module=error.name or "mcp") from None
+        raise errors.MissingExtra(
+            "serving over HTTP", extra="mcp", module=error.name or "mcp"
+        ) from None
     with _served(project, registry, trusted, selection) as tools:
         listener = server.bound(found[1].strip("[]"), int(found[2]))
-        http_server.serve_http(tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error)
+        http_server.serve_http(
+            tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error
+        )
 
 
 def _served(
-    project: Project | str | os.PathLike[str] | None, registry: ToolRegistry | None, trusted: bool, selection: Selection | None
+    project: Project | str | os.PathLike[str] | None,
+    registry: ToolRegistry | None,
+    trusted: bool,
+    selection: Selection | None,
 ) -> ServedTools:
     if not isinstance(project, Project):
-        return ServedTools(open_workspace(project), registry=registry, trusted=trusted, selection=selection)
+        return ServedTools(
+            open_workspace(project), registry=registry, trusted=trusted, selection=selection
+        )
     if registry is not None:
-        raise errors.UsageError("a Project brings a registry of its own", hint="give one of the two, or `Project(path, registry=registry)`")
+        raise errors.UsageError(
+            "a Project brings a registry of its own",
+            hint="give one of the two, or `Project(path, registry=registry)`",
+        )
     path = project.call_path()
     if path.live is None:
-        raise errors.UsageError("a Project of a configuration that is not on disk cannot be served", hint="give a project's directory")
-    return ServedTools(path.workspace, registry=project.registry, trusted=trusted or path.trusted, selection=selection)
+        raise errors.UsageError(
+            "a Project of a configuration that is not on disk cannot be served",
+            hint="give a project's directory",
+        )
+    return ServedTools(
+        path.workspace,
+        registry=project.registry,
+        trusted=trusted or path.trusted,
+        selection=selection,
+    )

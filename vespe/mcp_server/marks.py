@@ -12,22 +12,35 @@ from vespe.models import Entry
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, fingerprint
 
-Marks: TypeAlias = tuple[tuple[object, ...], tuple[Stamp, Stamp], tuple[tuple[tuple[str, Stamp, Stamp], ...], ...]]
+Marks: TypeAlias = tuple[
+    tuple[object, ...], tuple[Stamp, Stamp], tuple[tuple[tuple[str, Stamp, Stamp], ...], ...]
+]
 
 
 def marks(workspace: Workspace) -> Marks:
-    """Return a value that is another one when a tool, a kit or a configuration was changed, made or removed.
+    """Return a value that is another one when a tool, a kit or a configuration was changed, made or
+    removed.
 
-    Nothing is read: each directory of tools is listed, and each tool's directory and config.json looked at.
+    Nothing is read: each directory of tools is listed, and each tool's directory and config.json
+    looked at.
     """
     tools = tuple(tuple(_tools(scope.directory)) for scope in workspace.scopes if scope.ordered)
-    return (fingerprint(workspace), (stamp(user_config.config_path()), stamp(policy_answers.directory())), tools)
+    return (
+        fingerprint(workspace),
+        (stamp(user_config.config_path()), stamp(policy_answers.directory())),
+        tools,
+    )
 
 
 def still_hold(workspace: Workspace, seen: Marks) -> bool:
-    """Say whether `marks` would give the same now; nothing is kept of what is looked at, since with 100,000 tools that costs a third."""
+    """Say whether `marks` would give the same now; nothing is kept of what is looked at, since with
+    100,000 tools that costs a third.
+    """
     project, rules, scopes = seen
-    if fingerprint(workspace) != project or (stamp(user_config.config_path()), stamp(policy_answers.directory())) != rules:
+    if (
+        fingerprint(workspace) != project
+        or (stamp(user_config.config_path()), stamp(policy_answers.directory())) != rules
+    ):
         return False
     ordered = [scope.directory for scope in workspace.scopes if scope.ordered]
     return all(_hold(directory, tools) for directory, tools in zip(ordered, scopes, strict=True))
@@ -45,18 +58,26 @@ def stamps_in(seen: Marks) -> Iterator[Stamp]:
 def by_path(workspace: Workspace, seen: Marks) -> dict[str, tuple[Stamp, Stamp]]:
     """Return the stamps of each tool in what `marks` gave, by the path of its directory."""
     ordered = (scope.directory for scope in workspace.scopes if scope.ordered)
-    return {f"{where}/{uid}": (own, config) for where, tools in zip(ordered, seen[2], strict=True) for uid, own, config in tools}
+    return {
+        f"{where}/{uid}": (own, config)
+        for where, tools in zip(ordered, seen[2], strict=True)
+        for uid, own, config in tools
+    }
 
 
 def places(workspace: Workspace) -> tuple[str, ...]:
-    """Name what decides which tool a name means and whether it may be called, without the tools themselves."""
+    """Name what decides which tool a name means and whether it may be called, without the tools
+    themselves.
+    """
     config = os.path.join(workspace.root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)
     rules = (config, user_config.config_path(), policy_answers.directory())
     return (*rules, *(scope.directory for scope in workspace.scopes if scope.ordered))
 
 
 def tool_stamps(entry: Entry) -> tuple[Stamp, Stamp]:
-    """Return the stamps of a tool's directory, which tells of files that come and go, and of its config.json."""
+    """Return the stamps of a tool's directory, which tells of files that come and go, and of its
+    config.json.
+    """
     return stamp(entry.path), stamp(f"{entry.path}/{defaults.CONFIG_FILE}")
 
 
@@ -78,7 +99,9 @@ def _hold(directory: str, tools: tuple[tuple[str, Stamp, Stamp], ...]) -> bool:
 
 
 def _stamp_in(directory: int, path: str) -> Stamp:
-    """Return the stamp of what is at a path below an open directory, which is found sooner than by its whole path."""
+    """Return the stamp of what is at a path below an open directory, which is found sooner than by
+    its whole path.
+    """
     try:
         return stamp_of(os.stat(path, dir_fd=directory))
     except OSError:
@@ -114,7 +137,9 @@ class Changes:
         self._due = 0.0
 
     def look(self) -> bool:
-        """Look once; True where clients are to be told now: since the last time nothing changed any more, and before it something did."""
+        """Look once; True where clients are to be told now: since the last time nothing changed any
+        more, and before it something did.
+        """
         started = time.monotonic()
         if started < self._due:
             return False

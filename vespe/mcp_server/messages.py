@@ -17,7 +17,9 @@ RequestId: TypeAlias = str | int
 
 
 class ProtocolError(Exception):
-    """A request that is answered with a JSON-RPC error: its `code`, a sentence, and `data` that the code defines."""
+    """A request that is answered with a JSON-RPC error: its `code`, a sentence, and `data` that the
+    code defines.
+    """
 
     def __init__(self, code: int, message: str, *, data: JsonValue = None) -> None:
         super().__init__(message)
@@ -29,10 +31,16 @@ def answered(identifier: RequestId, result: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "id": identifier, "result": result}
 
 
-def failed(identifier: RequestId | None, code: int, message: str, *, data: JsonValue = None) -> JsonObject:
+def failed(
+    identifier: RequestId | None, code: int, message: str, *, data: JsonValue = None
+) -> JsonObject:
     """Return the error that answers a request; the id is None where it could not be read."""
     error: JsonObject = {"code": code, "message": message}
-    return {"jsonrpc": "2.0", "id": identifier, "error": error if data is None else error | {"data": data}}
+    return {
+        "jsonrpc": "2.0",
+        "id": identifier,
+        "error": error if data is None else error | {"data": data},
+    }
 
 
 def notification(method: str, params: JsonObject) -> JsonObject:
@@ -41,13 +49,19 @@ def notification(method: str, params: JsonObject) -> JsonObject:
 
 
 def is_request_id(value: JsonValue) -> TypeGuard[RequestId]:
-    """Say whether MCP takes a value as the id of a request, or as a progress token: a text or an integer, never null."""
+    """Say whether MCP takes a value as the id of a request, or as a progress token: a text or an
+    integer, never null.
+    """
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def is_response(message: JsonObject) -> bool:
     """Say whether a message answers a request; this server makes none, so that it is for nobody."""
-    return message.get("jsonrpc") == "2.0" and "method" not in message and ("result" in message or "error" in message)
+    return (
+        message.get("jsonrpc") == "2.0"
+        and "method" not in message
+        and ("result" in message or "error" in message)
+    )
 
 
 def why_no_request(message: JsonValue) -> str | None:

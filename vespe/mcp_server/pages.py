@@ -1,4 +1,6 @@
-"""Lists in pages: a cursor names the last item before it, so that a list that changes is neither skipped nor repeated."""
+"""Lists in pages: a cursor names the last item before it, so that a list that changes is neither
+skipped nor repeated.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -24,8 +26,11 @@ class Ready(dict[str, object]):
         self.text = strict_json.compact_json(result)
 
 
-def page(names: Sequence[str], cursor: str | None, *, key: str, item: Callable[[str], JsonObject | None]) -> JsonObject:
-    """Return `{key: items}` of the page after `cursor`, and `nextCursor` where there are more; `names` are sorted.
+def page(
+    names: Sequence[str], cursor: str | None, *, key: str, item: Callable[[str], JsonObject | None]
+) -> JsonObject:
+    """Return `{key: items}` of the page after `cursor`, and `nextCursor` where there are more;
+    `names` are sorted.
 
     Raises ProtocolError for a cursor that this function never gave.
     """
@@ -36,10 +41,15 @@ def page(names: Sequence[str], cursor: str | None, *, key: str, item: Callable[[
 
 
 def first(names: Sequence[str], cursor: str | None) -> int:
-    """Return the index where the page after `cursor` begins; raises ProtocolError as `page` does."""
+    """Return the index where the page after `cursor` begins; raises ProtocolError as `page`
+    does.
+    """
     if cursor is None:
         return 0
     name = cursor.removeprefix(_AFTER)
     if not cursor.startswith(_AFTER) or not NAME_PATTERN.fullmatch(name):
-        raise ProtocolError(INVALID_PARAMS, f"there is no cursor {cursor[:80]!r}: take the nextCursor of the page before")
+        raise ProtocolError(
+            INVALID_PARAMS,
+            f"there is no cursor {cursor[:80]!r}: take the nextCursor of the page before",
+        )
     return bisect_right(names, name)

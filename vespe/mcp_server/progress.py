@@ -28,14 +28,18 @@ class Progress:
             self._send(self._done + 1, None, text)
 
     def beat(self) -> None:
-        """Tell that the call still runs, at most once a second; a tool that says itself how far it is says it better."""
+        """Tell that the call still runs, at most once a second; a tool that says itself how far it
+        is says it better.
+        """
         now = time.monotonic()
         with self._lock:
             if not self._own and now - self._last >= _BEAT_S:
                 self._send(self._done + 1, None, f"running for {now - self._started:.0f} s")
 
     def tell(self, done: float, *, total: float | None = None, message: str = "") -> None:
-        """Tell how much of `total` is done, as the tool says; what is less than the last time is not told."""
+        """Tell how much of `total` is done, as the tool says; what is less than the last time is
+        not told.
+        """
         with self._lock:
             if done > self._done or not self._own:
                 self._own = True
@@ -45,4 +49,8 @@ class Progress:
         self._done, self._last = done, time.monotonic()
         params: JsonObject = {"progressToken": self._token, "progress": done}
         params |= {} if total is None else {"total": total}
-        self._notify(notification("notifications/progress", params | ({"message": message} if message else {})))
+        self._notify(
+            notification(
+                "notifications/progress", params | ({"message": message} if message else {})
+            )
+        )

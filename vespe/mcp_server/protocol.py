@@ -1,4 +1,6 @@
-"""MCP as a pure function: from one JSON-RPC message to its answer, or to the call that has to run first."""
+"""MCP as a pure function: from one JSON-RPC message to its answer, or to the call that has to run
+first.
+"""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -18,10 +20,14 @@ _MAX_SUBSCRIPTIONS: Final = 100
 
 
 class ToolSource(Protocol):
-    """What the protocol asks of the tools that are served; each raises ProtocolError for a cursor or an address that is none."""
+    """What the protocol asks of the tools that are served; each raises ProtocolError for a cursor
+    or an address that is none.
+    """
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
-        """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest adds to a result."""
+        """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest
+        adds to a result.
+        """
         ...
 
     def resources(self, cursor: str | None) -> JsonObject:
@@ -34,7 +40,8 @@ class ToolSource(Protocol):
 
 
 class Session:
-    """What is known of one client: the `revision` of its handshake, its `log_level`, and its open subscriptions by id.
+    """What is known of one client: the `revision` of its handshake, its `log_level`, and its open
+    subscriptions by id.
 
     A client of the newest revision has no handshake: every request of its says what it needs.
     """
@@ -50,7 +57,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingCall:
-    """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to hear of neither.
+    """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to
+    hear of neither.
 
     `trace` is what the request carries of the client's trace.
     """
@@ -85,9 +93,11 @@ Handled: TypeAlias = JsonObject | PendingCall | Cancellation | None
 
 
 def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
-    """Return what answers a message: the answer, the call to run, the call to cancel, or None where there is nothing to say.
+    """Return what answers a message: the answer, the call to run, the call to cancel, or None where
+    there is nothing to say.
 
-    A `subscriptions/listen` is answered at its end; what it gives at once is the notification that acknowledges it.
+    A `subscriptions/listen` is answered at its end; what it gives at once is the notification that
+    acknowledges it.
     """
     if reason := messages.why_no_request(message):
         if isinstance(message, dict) and messages.is_response(message):
@@ -104,14 +114,23 @@ def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
 
 
 def changes(session: Session) -> list[JsonObject]:
-    """Return what to tell a client when the tools have changed: their descriptions are resources, and change with them.
+    """Return what to tell a client when the tools have changed: their descriptions are resources,
+    and change with them.
 
-    One that shook hands is told; each subscription is told what it is for, whether or not hands were shaken too.
+    One that shook hands is told; each subscription is told what it is for, whether or not hands
+    were shaken too.
     """
     kinds = ("tools", "resources")
-    told = [messages.notification(f"notifications/{kind}/list_changed", {}) for kind in kinds] if session.initialized else []
+    told = (
+        [messages.notification(f"notifications/{kind}/list_changed", {}) for kind in kinds]
+        if session.initialized
+        else []
+    )
     return told + [
-        messages.notification(f"notifications/{kind}/list_changed", {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}})
+        messages.notification(
+            f"notifications/{kind}/list_changed",
+            {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}},
+        )
         for identifier, wanted in list(session.subscriptions.items())
         for kind in kinds
         if wanted.get(f"{kind}ListChanged")
@@ -121,7 +140,12 @@ def changes(session: Session) -> list[JsonObject]:
 def ends(session: Session) -> list[JsonObject]:
     """Return the answers that close a client's open subscriptions, and forget them."""
     closing = [
-        messages.answered(identifier, revisions.complete({"_meta": {revisions.SUBSCRIPTION_KEY: identifier}}, revisions.NEWEST))
+        messages.answered(
+            identifier,
+            revisions.complete(
+                {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}}, revisions.NEWEST
+            ),
+        )
         for identifier in list(session.subscriptions)
     ]
     session.subscriptions.clear()
@@ -135,7 +159,10 @@ def _notified(message: JsonObject, session: Session) -> Cancellation | None:
     if message["method"] != "notifications/cancelled" or not isinstance(params, dict):
         return None
     identifier = params.get("requestId")
-    if not messages.is_request_id(identifier) or session.subscriptions.pop(identifier, None) is not None:
+    if (
+        not messages.is_request_id(identifier)
+        or session.subscriptions.pop(identifier, None) is not None
+    ):
         return None
     return Cancellation(id=identifier, reason=str(params.get("reason", "")))
 
@@ -148,28 +175,50 @@ def _answer(message: JsonObject, session: Session, tools: ToolSource) -> JsonObj
     revision = _revision(method, params or {}, session)
     serve = (_MODERN if revision == revisions.NEWEST else _HANDSHAKE).get(method)
     if serve is None:
-        raise ProtocolError(messages.METHOD_NOT_FOUND, f"there is no method {method[:80]!r}", data=method[:80])
-    answer = serve(_Request(id=message["id"], params=params or {}, session=session, tools=tools, revision=revision))
-    return answer if isinstance(answer, PendingCall) or "method" in answer else messages.answered(message["id"], answer)
+        raise ProtocolError(
+            messages.METHOD_NOT_FOUND, f"there is no method {method[:80]!r}", data=method[:80]
+        )
+    answer = serve(
+        _Request(
+            id=message["id"], params=params or {}, session=session, tools=tools, revision=revision
+        )
+    )
+    return (
+        answer
+        if isinstance(answer, PendingCall) or "method" in answer
+        else messages.answered(message["id"], answer)
+    )
 
 
 def _revision(method: str, params: JsonObject, session: Session) -> str:
-    """Return the revision that a request is made in: the newest says so in each, and the handshake speaks for all others."""
+    """Return the revision that a request is made in: the newest says so in each, and the handshake
+    speaks for all others.
+    """
     meta = params.get("_meta")
     if not isinstance(meta, dict | None):
         raise ProtocolError(INVALID_PARAMS, "params._meta must be an object")
-    if method == "initialize" or (revisions.REVISION_KEY not in (meta or {}) and method not in _ONLY_MODERN):
+    if method == "initialize" or (
+        revisions.REVISION_KEY not in (meta or {}) and method not in _ONLY_MODERN
+    ):
         return session.revision
-    missing = [key for key in (revisions.REVISION_KEY, revisions.CAPABILITIES_KEY) if key not in (meta or {})]
+    missing = [
+        key
+        for key in (revisions.REVISION_KEY, revisions.CAPABILITIES_KEY)
+        if key not in (meta or {})
+    ]
     if missing:
         raise ProtocolError(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
     assert meta is not None
     requested = meta[revisions.REVISION_KEY]
     if not isinstance(requested, str) or not isinstance(meta[revisions.CAPABILITIES_KEY], dict):
-        raise ProtocolError(INVALID_PARAMS, "params._meta says a revision as a text and capabilities as an object")
+        raise ProtocolError(
+            INVALID_PARAMS, "params._meta says a revision as a text and capabilities as an object"
+        )
     if requested != revisions.NEWEST:
         supported: JsonObject = {"supported": list(revisions.SUPPORTED), "requested": requested}
-        raise ProtocolError(messages.UNSUPPORTED_REVISION, "Unsupported protocol version", data=supported)
+        raise ProtocolError(
+            messages.UNSUPPORTED_REVISION, "Unsupported protocol version", data=supported
+        )
     return revisions.NEWEST
 
 
@@ -179,11 +228,18 @@ def _initialize(request: _Request) -> JsonObject:
         raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, a text")
     session.revision = revisions.negotiated(request.params["protocolVersion"])
     session.initialized = True
-    return {"protocolVersion": session.revision, "capabilities": revisions.CAPABILITIES, "serverInfo": revisions.SERVER}
+    return {
+        "protocolVersion": session.revision,
+        "capabilities": revisions.CAPABILITIES,
+        "serverInfo": revisions.SERVER,
+    }
 
 
 def _discover(request: _Request) -> JsonObject:
-    found: JsonObject = {"supportedVersions": list(revisions.SUPPORTED), "capabilities": revisions.CAPABILITIES}
+    found: JsonObject = {
+        "supportedVersions": list(revisions.SUPPORTED),
+        "capabilities": revisions.CAPABILITIES,
+    }
     return revisions.complete(found, request.revision, cached=True)
 
 
@@ -207,7 +263,9 @@ def _listen(request: _Request) -> JsonObject:
         raise ProtocolError(messages.INVALID_REQUEST, "a subscription of that id is open")
     if len(request.session.subscriptions) >= _MAX_SUBSCRIPTIONS:
         raise ProtocolError(messages.BUSY, f"{_MAX_SUBSCRIPTIONS} subscriptions are open already")
-    agreed: JsonObject = {key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True}
+    agreed: JsonObject = {
+        key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True
+    }
     request.session.subscriptions[request.id] = agreed
     said: JsonObject = {"notifications": agreed, "_meta": {revisions.SUBSCRIPTION_KEY: request.id}}
     return messages.notification("notifications/subscriptions/acknowledged", said)
@@ -218,7 +276,11 @@ def _list_tools(request: _Request) -> JsonObject:
 
 
 def _call_tool(request: _Request) -> PendingCall:
-    name, arguments, meta = request.params.get("name"), request.params.get("arguments"), request.params.get("_meta") or {}
+    name, arguments, meta = (
+        request.params.get("name"),
+        request.params.get("arguments"),
+        request.params.get("_meta") or {},
+    )
     if not isinstance(name, str):
         raise ProtocolError(INVALID_PARAMS, "tools/call needs name, a text")
     if not isinstance(arguments, dict | None):
@@ -226,7 +288,11 @@ def _call_tool(request: _Request) -> PendingCall:
     token = meta.get("progressToken")
     if token is not None and not messages.is_request_id(token):
         raise ProtocolError(INVALID_PARAMS, "a progress token is a text or an integer")
-    level = meta.get(revisions.LOG_LEVEL_KEY) if request.revision == revisions.NEWEST else request.session.log_level
+    level = (
+        meta.get(revisions.LOG_LEVEL_KEY)
+        if request.revision == revisions.NEWEST
+        else request.session.log_level
+    )
     return PendingCall(
         id=request.id,
         name=name,
@@ -234,12 +300,16 @@ def _call_tool(request: _Request) -> PendingCall:
         revision=request.revision,
         progress_token=token,
         log_level=level if level in LEVELS else None,
-        trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)} if meta else {},
+        trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)}
+        if meta
+        else {},
     )
 
 
 def _list_resources(request: _Request) -> JsonObject:
-    return revisions.complete(request.tools.resources(_cursor(request)), request.revision, cached=True)
+    return revisions.complete(
+        request.tools.resources(_cursor(request)), request.revision, cached=True
+    )
 
 
 def _read_resource(request: _Request) -> JsonObject:
@@ -265,7 +335,10 @@ def _always(key: str, *items: JsonObject) -> Callable[[_Request], JsonObject]:
 
 
 def _get_prompt(request: _Request) -> JsonObject:
-    raise ProtocolError(INVALID_PARAMS, f"there is no prompt {str(request.params.get('name'))[:80]!r}: this server has none")
+    raise ProtocolError(
+        INVALID_PARAMS,
+        f"there is no prompt {str(request.params.get('name'))[:80]!r}: this server has none",
+    )
 
 
 def _cursor(request: _Request) -> str | None:
@@ -284,6 +357,13 @@ _BOTH: Final[dict[str, Callable[[_Request], Any]]] = {
     "prompts/list": _always("prompts"),
     "prompts/get": _get_prompt,
 }
-_HANDSHAKE: Final = _BOTH | {"initialize": _initialize, "ping": _ping, "logging/setLevel": _set_level}
-_ONLY_MODERN: Final[dict[str, Callable[[_Request], Any]]] = {"server/discover": _discover, "subscriptions/listen": _listen}
+_HANDSHAKE: Final = _BOTH | {
+    "initialize": _initialize,
+    "ping": _ping,
+    "logging/setLevel": _set_level,
+}
+_ONLY_MODERN: Final[dict[str, Callable[[_Request], Any]]] = {
+    "server/discover": _discover,
+    "subscriptions/listen": _listen,
+}
 _MODERN: Final = _BOTH | _ONLY_MODERN

@@ -1,4 +1,6 @@
-"""Threads that take turns at reading: one reads and handles what it read, and where that takes long another reads on."""
+"""Threads that take turns at reading: one reads and handles what it read, and where that takes long
+another reads on.
+"""
 
 import threading
 import time
@@ -11,13 +13,17 @@ SLOW_S: Final = 0.01
 """How long handling may take before another thread reads on."""
 _MAX_THREADS: Final = 16
 _LULL_S: Final = 0.1
-"""How long after the last item the watch for slow ones goes on: waking it costs, and so does leaving it on."""
+"""How long after the last item the watch for slow ones goes on: waking it costs, and so does
+leaving it on.
+"""
 
 
 class Turns(Generic[T]):
-    """Handles items as they come, without a change of threads from the reading to the handling of one.
+    """Handles items as they come, without a change of threads from the reading to the handling of
+    one.
 
-    The thread that calls `run` watches: it is the one that signals reach, and never waits for anything else.
+    The thread that calls `run` watches: it is the one that signals reach, and never waits for
+    anything else.
     """
 
     def __init__(self, items: Iterator[T], handle: Callable[[T], None]) -> None:
@@ -30,7 +36,9 @@ class Turns(Generic[T]):
         self._change = threading.Condition(self._lock)
 
     def run(self, tick: Callable[[], None], *, tick_s: float) -> None:
-        """Handle items until there are no more; `tick` is called every `tick_s` seconds in this thread meanwhile."""
+        """Handle items until there are no more; `tick` is called every `tick_s` seconds in this
+        thread meanwhile.
+        """
         self._read_on()
         due = time.monotonic() + tick_s
         while not self._watched(due):
@@ -39,7 +47,9 @@ class Turns(Generic[T]):
                 due = time.monotonic() + tick_s
 
     def finished(self, within_s: float) -> bool:
-        """Wait for what is handled still when the items have ended; False where that takes longer."""
+        """Wait for what is handled still when the items have ended; False where that takes
+        longer.
+        """
         with self._change:
             return self._change.wait_for(lambda: not self._threads, within_s)
 
@@ -61,7 +71,9 @@ class Turns(Generic[T]):
         self._turn += 1
         self._threads += 1
         self._since = 0.0
-        threading.Thread(target=self._read, args=(self._turn,), name="vespe-reader", daemon=True).start()
+        threading.Thread(
+            target=self._read, args=(self._turn,), name="vespe-reader", daemon=True
+        ).start()
 
     def _read(self, turn: int) -> None:
         try:

@@ -24,13 +24,17 @@ TEMPLATE: Final[JsonObject] = {
 
 def resource_of(tool: Tool) -> JsonObject | None:
     """Return the entry of `resources/list` for a tool that has a description.md, else None."""
-    if tool.directory is None or not os.path.isfile(f"{tool.directory}/{defaults.DESCRIPTION_FILE}"):
+    if tool.directory is None or not os.path.isfile(
+        f"{tool.directory}/{defaults.DESCRIPTION_FILE}"
+    ):
         return None
     return {"uri": f"{_HEAD}{tool.name}{_TAIL}", "name": f"{tool.name}{_TAIL}", "mimeType": _TYPE}
 
 
 def contents(uri: str, tools: Mapping[str, Tool]) -> JsonObject:
-    """Return `{"contents"}` of a resource; raises ProtocolError where it is none, or cannot be read."""
+    """Return `{"contents"}` of a resource; raises ProtocolError where it is none, or cannot be
+    read.
+    """
     name = uri[len(_HEAD) : -len(_TAIL)] if uri.startswith(_HEAD) and uri.endswith(_TAIL) else ""
     tool = tools.get(name)
     if tool is None or tool.directory is None:

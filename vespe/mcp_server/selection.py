@@ -14,11 +14,13 @@ from vespe.trust.gate import Grant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What the one who serves asks for: tools of these kits (`project_tools` too), of these names, and read-only ones.
+    """What the one who serves asks for: tools of these kits (`project_tools` too), of these names,
+    and read-only ones.
 
-    An empty `kits` or `names` asks for all; `read_only` for those whose annotations say `readOnlyHint: true`. `ask` is what becomes
-    of calls that a rule of the configuration asks for, `deny` or `allow`: nobody can be asked. `mode` is one of `modes.MODES`;
-    `auto` is decided once, when the serving begins, since a client keeps what it was told.
+    An empty `kits` or `names` asks for all; `read_only` for those whose annotations say
+    `readOnlyHint: true`. `ask` is what becomes of calls that a rule of the configuration asks for,
+    `deny` or `allow`: nobody can be asked. `mode` is one of `modes.MODES`; `auto` is decided once,
+    when the serving begins, since a client keeps what it was told.
     """
 
     kits: tuple[str, ...] = ()
@@ -31,11 +33,15 @@ class Selection:
         """Say whether a tool's kit and name, its own or the one that models know, are asked for."""
         if self.kits and tool.scope not in self.kits:
             return False
-        return not self.names or not {tool.name, tool.uid, view.name_of(tool)}.isdisjoint(self.names)
+        return not self.names or not {tool.name, tool.uid, view.name_of(tool)}.isdisjoint(
+            self.names
+        )
 
     def takes(self, tool: Tool, view: View) -> bool:
         """Say whether a tool is asked for."""
-        return self.means(tool, view) and (not self.read_only or tool.annotations.get("readOnlyHint") is True)
+        return self.means(tool, view) and (
+            not self.read_only or tool.annotations.get("readOnlyHint") is True
+        )
 
 
 Granted = Callable[[str | None], Grant]
@@ -43,11 +49,21 @@ Load = Callable[[Entry], Tool]
 Refused = Callable[[Tool], str]
 
 
-def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load: Load, registry: ToolRegistry, refused: Refused) -> Shown:
-    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads one, `refused` why a tool may not run.
+def shown(
+    workspace: Workspace,
+    *,
+    selection: Selection,
+    granted: Granted,
+    load: Load,
+    registry: ToolRegistry,
+    refused: Refused,
+) -> Shown:
+    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads
+    one, `refused` why a tool may not run.
 
-    `registry` has the program's own functions: those that are tools themselves are shown too. Raises NotTrusted where nothing of the
-    project is trusted; what one tool lacks never hides another.
+    `registry` has the program's own functions: those that are tools themselves are shown too.
+    Raises NotTrusted where nothing of the project is trusted; what one tool lacks never hides
+    another.
     """
     gate, view = _Gate(granted), workspace.view
     tools: dict[str, Tool] = {}
@@ -60,9 +76,13 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
         if row.status == "broken":
             left_out.append(broken(row))
         if row.status == "shadowed" and selection.means(row.entry, view):
-            left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before")
+            left_out.append(
+                f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name and comes before"
+            )
         if row.status == "available" and row.entry.name in own and selection.means(row.entry, view):
-            left_out.append(f"{row.entry.name} of {row.entry.scope} is left out: the program has a function of that name")
+            left_out.append(
+                f"{row.entry.name} of {row.entry.scope} is left out: the program has a function of that name"
+            )
         if row.status != "available" or row.entry.name in own:
             continue
         try:
@@ -72,7 +92,9 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
             left_out.append(f"{row.entry.name} is left out: {error}")
             continue
         if tool.implementation is None and tool.name not in registry:
-            left_out.append(f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type")
+            left_out.append(
+                f"{tool.name} is left out: nothing implements it; {tool.directory}/{defaults.CONFIG_FILE} says no type"
+            )
         else:
             tools[tool.name] = tool
     tools = {name: tool for name, tool in (tools | own).items() if selection.takes(tool, view)}
@@ -82,7 +104,11 @@ def shown(workspace: Workspace, *, selection: Selection, granted: Granted, load:
     gate.refuse_if_all_shut()
     seen = view.shown(tools.values())
     left_out += _unknown(selection, workspace, {**tools, **seen.tools})
-    return Shown(tools=dict(sorted(seen.tools.items())), always=seen.always, left_out=(*left_out, *seen.left_out))
+    return Shown(
+        tools=dict(sorted(seen.tools.items())),
+        always=seen.always,
+        left_out=(*left_out, *seen.left_out),
+    )
 
 
 class _Gate:
@@ -112,10 +138,16 @@ class _Gate:
             raise self._refusal
 
 
-def _unknown(selection: Selection, workspace: Workspace, tools: Mapping[str, Tool]) -> Iterator[str]:
+def _unknown(
+    selection: Selection, workspace: Workspace, tools: Mapping[str, Tool]
+) -> Iterator[str]:
     """What was asked for by name, and is not shown."""
     scopes = {scope.name for scope in workspace.scopes if scope.active}
-    yield from (f"there is no active kit {kit!r}, so none of its tools is shown" for kit in selection.kits if kit not in scopes)
+    yield from (
+        f"there is no active kit {kit!r}, so none of its tools is shown"
+        for kit in selection.kits
+        if kit not in scopes
+    )
     known = {*tools, *(tool.uid for tool in tools.values())}
     yield from (f"no tool {name!r} is shown" for name in selection.names if name not in known)
 

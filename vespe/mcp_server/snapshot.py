@@ -1,4 +1,6 @@
-"""What a server knows of its project at one moment: the tools that it shows, and what their validity rests on."""
+"""What a server knows of its project at one moment: the tools that it shows, and what their
+validity rests on.
+"""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -28,7 +30,9 @@ from vespe.tools import directory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A tool as it was read, with the stamps that it had then; `firm` where those tell of every later change."""
+    """A tool as it was read, with the stamps that it had then; `firm` where those tell of every
+    later change.
+    """
 
     tool: Tool
     stamps: tuple[Stamp, Stamp]
@@ -37,11 +41,13 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was listed already.
+    """The project's tools at one moment. `refusal` says why none is shown; `pages` keeps what was
+    listed already.
 
-    `names` are those that are declared: of all `tools`, or of the `bridge` in their place; `at_once` those that clients must not put off.
-    `policy` decides on calls of them, None where no rule is about any. `firm` says that equal marks mean equal tools; `near` are
-    the places that decide which tool a name means, and whether it may be called.
+    `names` are those that are declared: of all `tools`, or of the `bridge` in their place;
+    `at_once` those that clients must not put off. `policy` decides on calls of them, None where no
+    rule is about any. `firm` says that equal marks mean equal tools; `near` are the places that
+    decide which tool a name means, and whether it may be called.
     """
 
     workspace: Workspace
@@ -65,7 +71,9 @@ class Snapshot:
         return self.tools if self.bridge is None else self.bridge.declared
 
     def still_holds(self, name: str) -> bool:
-        """Say whether a name still means the tool that it meant, with the same bytes, at the price of a few calls of the system."""
+        """Say whether a name still means the tool that it meant, with the same bytes, at the price
+        of a few calls of the system.
+        """
         tool = self.tools[name]
         if not self.near.hold():
             return False
@@ -76,9 +84,17 @@ class Snapshot:
 
 
 def look(
-    workspace: Workspace, path: CallPath, *, selection: Selection, granted: Granted, token: object, before: Snapshot | None
+    workspace: Workspace,
+    path: CallPath,
+    *,
+    selection: Selection,
+    granted: Granted,
+    token: object,
+    before: Snapshot | None,
 ) -> Snapshot:
-    """Look at the project: what did not change since `before` is not read again. `token` tells of changes in trust."""
+    """Look at the project: what did not change since `before` is not read again. `token` tells of
+    changes in trust.
+    """
     seen = server_marks.marks(workspace)
     near = tuple((place, stamp(place)) for place in server_marks.places(workspace))
     load = _Loading(before.loaded if before else {}, server_marks.by_path(workspace, seen))
@@ -118,17 +134,25 @@ def look(
 class _Loading:
     """Loads tools, each once as long as its directory and its config.json stay as they are.
 
-    `seen` are the stamps from before the project was scanned: what still has them has been judged by the scan.
+    `seen` are the stamps from before the project was scanned: what still has them has been judged
+    by the scan.
     """
 
-    def __init__(self, known: Mapping[str, Loaded], seen: Mapping[str, tuple[Stamp, Stamp]]) -> None:
+    def __init__(
+        self, known: Mapping[str, Loaded], seen: Mapping[str, tuple[Stamp, Stamp]]
+    ) -> None:
         self._known, self._seen = known, seen
         self.loaded: dict[str, Loaded] = {}
 
     def __call__(self, entry: Entry) -> Tool:
         stamps = server_marks.tool_stamps(entry)
         known = self._known.get(entry.path)
-        if known is None or not known.firm or known.stamps != stamps or known.tool.scope != entry.scope:
+        if (
+            known is None
+            or not known.firm
+            or known.stamps != stamps
+            or known.tool.scope != entry.scope
+        ):
             firm = settled(stamps)
             judged = firm and self._seen.get(entry.path) == stamps
             known = Loaded(tool=_read(entry, judged=judged), stamps=stamps, firm=firm)
@@ -144,12 +168,25 @@ def _read(entry: Entry, *, judged: bool) -> Tool:
 
 
 def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
-    """Return a project that cannot be opened now: nothing of it is shown, and the next look tries again."""
-    return replace(before, firm=False, tools={}, bridge=None, names=(), left_out=(str(error),), refusal=error, pages={})
+    """Return a project that cannot be opened now: nothing of it is shown, and the next look tries
+    again.
+    """
+    return replace(
+        before,
+        firm=False,
+        tools={},
+        bridge=None,
+        names=(),
+        left_out=(str(error),),
+        refusal=error,
+        pages={},
+    )
 
 
 def differs(before: Snapshot, after: Snapshot, *, definition: Callable[[Tool], JsonObject]) -> bool:
-    """Say whether what clients are shown is another list; tools that were not read again are the same."""
+    """Say whether what clients are shown is another list; tools that were not read again are the
+    same.
+    """
     if (before.names, before.at_once) != (after.names, after.at_once):
         return True
     pairs = ((before.declared[name], after.declared[name]) for name in after.names)

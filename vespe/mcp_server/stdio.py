@@ -1,4 +1,6 @@
-"""MCP over stdin and stdout: one JSON-RPC message a line, calls in threads, answers as they are there."""
+"""MCP over stdin and stdout: one JSON-RPC message a line, calls in threads, answers as they are
+there.
+"""
 
 import contextlib
 import errno
@@ -25,9 +27,13 @@ MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 _GRACE_S: Final = 0.5
 """How long calls may go on when stdin has ended; then they are ended."""
 _LAST_ANSWERS_S: Final = 10.0
-"""How long what is no call may take to be answered when stdin has ended, such as a list of thousands of tools."""
+"""How long what is no call may take to be answered when stdin has ended, such as a list of
+thousands of tools.
+"""
 _END_S: Final = 5.0
-"""How long the calls that are ended may take to tidy up: most of what they take is the grace of their processes, on a busy machine."""
+"""How long the calls that are ended may take to tidy up: most of what they take is the grace of
+their processes, on a busy machine.
+"""
 _FAREWELL_S: Final = 0.2
 _TICK_S: Final = 0.5
 _AWAKE_S: Final = 0.0001
@@ -42,21 +48,27 @@ class Streams:
     target: int
 
 
-def serve(tools: ServedTools, *, max_calls: int = MAX_CALLS, warn: Callable[[str], None] | None = None) -> None:
-    """Serve one client over this process's stdin and stdout, until stdin ends or the client is gone.
+def serve(
+    tools: ServedTools, *, max_calls: int = MAX_CALLS, warn: Callable[[str], None] | None = None
+) -> None:
+    """Serve one client over this process's stdin and stdout, until stdin ends or the client is
+    gone.
 
-    At most `max_calls` calls run at once. `warn` takes a sentence on each tool that is left out from now on.
+    At most `max_calls` calls run at once. `warn` takes a sentence on each tool that is left out
+    from now on.
 
-    While it serves, stdin is empty and stdout is stderr for everything else in the process: a tool that prints cannot
-    reach the client. At its end no process of a tool is left. Raises StorageError where stdin or stdout is closed; on
-    KeyboardInterrupt the calls are ended first.
+    While it serves, stdin is empty and stdout is stderr for everything else in the process: a tool
+    that prints cannot reach the client. At its end no process of a tool is left. Raises
+    StorageError where stdin or stdout is closed; on KeyboardInterrupt the calls are ended first.
     """
     with claimed() as streams:
         _Server(tools, streams, max_calls=max_calls, warn=warn or _nobody).serve()
 
 
 class _Server:
-    def __init__(self, tools: ServedTools, streams: Streams, *, max_calls: int, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, tools: ServedTools, streams: Streams, *, max_calls: int, warn: Callable[[str], None]
+    ) -> None:
         self._tools, self._streams, self._warn = tools, streams, warn
         self._warned = set(tools.left_out)
         self._session = Session()
@@ -84,7 +96,9 @@ class _Server:
             self._say_farewell()
 
     def _grace(self, turns: Turns[bytes | None]) -> float:
-        """Wait until what was asked before the end of stdin is answered; return how long calls may still go on."""
+        """Wait until what was asked before the end of stdin is answered; return how long calls may
+        still go on.
+        """
         ended = time.monotonic()
         while self._answering and time.monotonic() < ended + _LAST_ANSWERS_S:
             turns.finished(_GRACE_S)
@@ -92,7 +106,9 @@ class _Server:
         return max(0.0, ended + _GRACE_S - time.monotonic())
 
     def _say_farewell(self) -> None:
-        """Send what is held, and answer what is subscribed to, as its end; a client that reads nothing keeps nobody waiting."""
+        """Send what is held, and answer what is subscribed to, as its end; a client that reads
+        nothing keeps nobody waiting.
+        """
         closing = protocol.ends(self._session)
 
         def send() -> None:
@@ -127,7 +143,9 @@ class _Server:
         return False
 
     def _waited(self) -> list[tuple[int, int]]:
-        """Wait for an event: awake for a moment where the client asked on at once the last time, since being woken costs more."""
+        """Wait for an event: awake for a moment where the client asked on at once the last time,
+        since being woken costs more.
+        """
         if self._brisk:
             until = time.perf_counter() + _AWAKE_S
             while time.perf_counter() < until:
@@ -141,7 +159,11 @@ class _Server:
     def _take(self, line: bytes | None) -> None:
         self._outbox.hold()
         if line is None:
-            self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"))
+            self._outbox.send(
+                messages.failed(
+                    None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"
+                )
+            )
         elif line.strip(_SPACE):
             self._answer(line)
 
@@ -149,7 +171,9 @@ class _Server:
         try:
             message: JsonValue = strict_json.parse_json(line, limit=MAX_LINE_BYTES)
         except InvalidDocument as error:
-            self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line {error.reason}"))
+            self._outbox.send(
+                messages.failed(None, messages.PARSE_ERROR, f"the line {error.reason}")
+            )
             return
         thread = threading.get_ident()
         self._answering.add(thread)
@@ -171,9 +195,13 @@ def _nobody(_: str) -> None:
 
 @contextlib.contextmanager
 def claimed() -> Iterator[Streams]:
-    """Take stdin and stdout for the protocol alone: what else reads stdin finds its end, and what else prints goes to stderr."""
+    """Take stdin and stdout for the protocol alone: what else reads stdin finds its end, and what
+    else prints goes to stderr.
+    """
     if not _is_open(0) or not _is_open(1):
-        raise StorageError("speak MCP over", "stdin and stdout", OSError(errno.EBADF, "one of them is closed"))
+        raise StorageError(
+            "speak MCP over", "stdin and stdout", OSError(errno.EBADF, "one of them is closed")
+        )
     streams = Streams(source=os.dup(0), target=os.dup(1))
     clean = False
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -185,7 +213,8 @@ def claimed() -> Iterator[Streams]:
     finally:
         os.dup2(streams.source, 0)
         os.dup2(streams.target, 1)
-        # After an interruption a thread may still wait for the old ones: their numbers must not become other files'.
+        # After an interruption a thread may still wait for the old ones: their numbers must not
+        # become other files'.
         for descriptor in (nowhere, streams.source, streams.target) if clean else (nowhere,):
             os.close(descriptor)
 

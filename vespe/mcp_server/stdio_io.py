@@ -1,4 +1,6 @@
-"""Messages out of one descriptor, each whole: never two mixed, and never waiting for a reader that is gone."""
+"""Messages out of one descriptor, each whole: never two mixed, and never waiting for a reader that
+is gone.
+"""
 
 import json
 import os
@@ -20,9 +22,10 @@ _SLICE_MS: Final = 100
 class Outbox:
     """Sends messages to a client from several threads, a line each.
 
-    `source` is the descriptor that the client writes to: when that is hung up and nobody takes what is sent either, the
-    client is `gone`, and what else is sent is dropped. What the thread that reads sends is held until it is about to wait for
-    more: the answers to requests that came together leave together, and wake the client once.
+    `source` is the descriptor that the client writes to: when that is hung up and nobody takes what
+    is sent either, the client is `gone`, and what else is sent is dropped. What the thread that
+    reads sends is held until it is about to wait for more: the answers to requests that came
+    together leave together, and wake the client once.
     """
 
     def __init__(self, descriptor: int, *, source: int) -> None:
@@ -97,10 +100,12 @@ _CHUNK: Final = 64 * 1024
 
 
 def lines(descriptor: int, *, limit: int, ready: Callable[[], bool]) -> Iterator[bytes | None]:
-    """Return each line without its end, the last one too where it has none; None stands for one of more than `limit` bytes.
+    """Return each line without its end, the last one too where it has none; None stands for one of
+    more than `limit` bytes.
 
-    `ready` waits until there is something to read, and says False where nothing more is to be read. Only whole lines are
-    given: what is held of one that is not yet at its end is at most `limit` bytes and a chunk.
+    `ready` waits until there is something to read, and says False where nothing more is to be read.
+    Only whole lines are given: what is held of one that is not yet at its end is at most `limit`
+    bytes and a chunk.
     """
     held: list[bytes] = []
     size = 0
@@ -125,7 +130,9 @@ def lines(descriptor: int, *, limit: int, ready: Callable[[], bool]) -> Iterator
 
 
 def _read(descriptor: int) -> bytes:
-    """Read what there is; a descriptor that does not wait may have nothing after all, and one that is gone is at its end."""
+    """Read what there is; a descriptor that does not wait may have nothing after all, and one that
+    is gone is at its end.
+    """
     while True:
         try:
             return os.read(descriptor, _CHUNK)

@@ -23,31 +23,52 @@ class Calls(Protocol):
     """What runs a call: `vespe.mcp_server.tools.ServedTools`."""
 
     def in_process(self, name: str) -> bool:
-        """Say whether the tool is code of this process, which may be done before a thread has even woken."""
+        """Say whether the tool is code of this process, which may be done before a thread has even
+        woken.
+        """
         ...
 
     def call(
-        self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
     ) -> tuple[Outcome, JsonObject | None]:
         """Return what became of the call, and the output schema that its tool is held to."""
         ...
 
 
 def run(
-    pending: PendingCall, calls: Calls, *, notify: Notify, cancel: threading.Event | None = None, progress: Progress | None = None
+    pending: PendingCall,
+    calls: Calls,
+    *,
+    notify: Notify,
+    cancel: threading.Event | None = None,
+    progress: Progress | None = None,
 ) -> JsonObject:
     """Run a call to its answer; `notify` takes the notifications on the way, from this thread.
 
-    `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is then for nobody.
+    `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is
+    then for nobody.
     """
-    told = progress or (None if pending.progress_token is None else Progress(pending.progress_token, notify))
+    told = progress or (
+        None if pending.progress_token is None else Progress(pending.progress_token, notify)
+    )
     telemetry = tracing.telemetry(carried=bool(pending.trace))
     try:
-        if telemetry is None and told is None and pending.log_level is None:  # most calls: nobody listens on the way
-            outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=None)
+        if (
+            telemetry is None and told is None and pending.log_level is None
+        ):  # most calls: nobody listens on the way
+            outcome, output_schema = calls.call(
+                pending.name, pending.arguments, cancel=cancel, progress=None
+            )
         else:
             with _heard(pending, told, notify, telemetry) as span:
-                outcome, output_schema = calls.call(pending.name, pending.arguments, cancel=cancel, progress=told)
+                outcome, output_schema = calls.call(
+                    pending.name, pending.arguments, cancel=cancel, progress=told
+                )
                 if span is not None and outcome.error is not None:
                     span.fail("tool_error")
     except _REFUSED as error:
@@ -67,7 +88,10 @@ def _heard(
     with contextlib.ExitStack() as around:
         span = None
         if telemetry is not None:
-            request = {"jsonrpc.request.id": str(pending.id), "mcp.protocol.version": pending.revision}
+            request = {
+                "jsonrpc.request.id": str(pending.id),
+                "mcp.protocol.version": pending.revision,
+            }
             span = around.enter_context(telemetry.serve_call(pending.name, request, pending.trace))
         if told is not None or pending.log_level is not None:
             around.enter_context(call_progress.listened(_listener(pending, told, notify)))
@@ -76,10 +100,17 @@ def _heard(
 
 def _refused(pending: PendingCall, error: errors.VespeError, *, code: int) -> JsonObject:
     said = f"{error} ({error.hint})" if error.hint else str(error)
-    return messages.failed(pending.id, code, strict_json.repair_surrogates(said), data={"code": error.code, "tool": pending.name[:80]})
+    return messages.failed(
+        pending.id,
+        code,
+        strict_json.repair_surrogates(said),
+        data={"code": error.code, "tool": pending.name[:80]},
+    )
 
 
-def _listener(pending: PendingCall, told: Progress | None, notify: Notify) -> call_progress.Listener:
+def _listener(
+    pending: PendingCall, told: Progress | None, notify: Notify
+) -> call_progress.Listener:
     def progress(done: float, total: float | None, message: str) -> None:
         if told is not None:
             told.tell(done, total=total, message=message)
@@ -92,9 +123,17 @@ def _listener(pending: PendingCall, told: Progress | None, notify: Notify) -> ca
 
 def _say(pending: PendingCall, notify: Notify, *, level: str, data: JsonValue) -> None:
     """Send a log message to a client that wants to hear of its level."""
-    if pending.log_level is None or level not in LEVELS or LEVELS.index(level) < LEVELS.index(pending.log_level):
+    if (
+        pending.log_level is None
+        or level not in LEVELS
+        or LEVELS.index(level) < LEVELS.index(pending.log_level)
+    ):
         return
-    notify(messages.notification("notifications/message", {"level": level, "logger": pending.name, "data": data}))
+    notify(
+        messages.notification(
+            "notifications/message", {"level": level, "logger": pending.name, "data": data}
+        )
+    )
 
 
 _OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
@@ -103,16 +142,20 @@ _OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
 def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
     """Return the result of `tools/call` as a revision says it.
 
-    What failed is an `isError` result in words that a model can act on. A result that is itself one of `tools/call`
-    (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
+    What failed is an `isError` result in words that a model can act on. A result that is itself one
+    of `tools/call` (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
     """
     value, failed = result_texts.told(outcome)
     if not failed and output_schema is None and is_tool_result(value):
         return revisions.complete(_sieved(value, revision), revision)
-    return revisions.complete(_said(outcome, value, output_schema, revision) | _noted(outcome), revision)
+    return revisions.complete(
+        _said(outcome, value, output_schema, revision) | _noted(outcome), revision
+    )
 
 
-def _said(outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, revision: str) -> JsonObject:
+def _said(
+    outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, revision: str
+) -> JsonObject:
     failed = outcome.error is not None
     content = [{"type": "text", "text": result_texts.text_of(value)}]
     if failed or outcome.truncated:
@@ -126,29 +169,49 @@ def _said(outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, 
 
 
 def _noted(outcome: Outcome) -> JsonObject:
-    """Return `_meta` with what was repaired and where the whole of a result that was cut is, where there is any of it."""
+    """Return `_meta` with what was repaired and where the whole of a result that was cut is, where
+    there is any of it.
+    """
     meta: JsonObject = {"vespe/notes": list(outcome.notes)} if outcome.notes else {}
     meta |= {"vespe/outputFile": outcome.output_file} if outcome.output_file else {}
     return {"_meta": meta} if meta else {}
 
 
 def is_tool_result(value: JsonValue) -> bool:
-    """Say whether a tool's result is the result of a `tools/call` already: nothing but content blocks and what goes with them."""
-    if not isinstance(value, dict) or not value.keys() <= _OWN_KEYS or not isinstance(value.get("content"), list):
+    """Say whether a tool's result is the result of a `tools/call` already: nothing but content
+    blocks and what goes with them.
+    """
+    if (
+        not isinstance(value, dict)
+        or not value.keys() <= _OWN_KEYS
+        or not isinstance(value.get("content"), list)
+    ):
         return False
-    if not isinstance(value.get("isError", False), bool) or not isinstance(value.get("_meta", {}), dict):
+    if not isinstance(value.get("isError", False), bool) or not isinstance(
+        value.get("_meta", {}), dict
+    ):
         return False
-    return bool(value["content"]) and all(content_blocks.is_block(block) for block in value["content"])
+    return bool(value["content"]) and all(
+        content_blocks.is_block(block) for block in value["content"]
+    )
 
 
 def _sieved(value: JsonObject, revision: str) -> JsonObject:
-    """Return a ready result as the revision says it: a block that it does not know stands as the text of its JSON."""
+    """Return a ready result as the revision says it: a block that it does not know stands as the
+    text of its JSON.
+    """
     content = [
-        block if revisions.takes_block(block["type"], revision) else {"type": "text", "text": result_texts.text_of(block)}
+        block
+        if revisions.takes_block(block["type"], revision)
+        else {"type": "text", "text": result_texts.text_of(block)}
         for block in value["content"]
     ]
     structure = value.get("structuredContent")
-    kept: JsonObject = {key: value[key] for key in ("structuredContent", "_meta") if value.get(key) is not None}
-    if not revisions.has_structure(revision) or not (isinstance(structure, dict) or revisions.structures_any(revision)):
+    kept: JsonObject = {
+        key: value[key] for key in ("structuredContent", "_meta") if value.get(key) is not None
+    }
+    if not revisions.has_structure(revision) or not (
+        isinstance(structure, dict) or revisions.structures_any(revision)
+    ):
         kept.pop("structuredContent", None)
     return {"content": content, "isError": value.get("isError", False), **kept}

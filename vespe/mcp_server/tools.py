@@ -1,4 +1,6 @@
-"""The tools that a project serves: what is shown, as ready-made lists, and calls of them through one call path."""
+"""The tools that a project serves: what is shown, as ready-made lists, and calls of them through
+one call path.
+"""
 
 import os
 import threading
@@ -29,9 +31,9 @@ _SHAPE = McpShape()
 class ServedTools:
     """The tools of one project, for as many clients as there are; safe to share between threads.
 
-    What is on disk is looked at again whenever a client lists, and whenever a called tool is not what it was: what is
-    shown and what runs are never older than the question. Whoever serves them closes them.
-    Raises NotTrusted where nothing of the project may run.
+    What is on disk is looked at again whenever a client lists, and whenever a called tool is not
+    what it was: what is shown and what runs are never older than the question. Whoever serves them
+    closes them. Raises NotTrusted where nothing of the project may run.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class ServedTools:
         if self._now.refusal is not None:
             raise self._now.refusal
         if self._selection.mode == "auto":
-            self._selection = replace(self._selection, mode="all" if self._now.bridge is None else "bridge")
+            self._selection = replace(
+                self._selection, mode="all" if self._now.bridge is None else "bridge"
+            )
 
     def __enter__(self) -> "ServedTools":
         return self
@@ -73,7 +77,9 @@ class ServedTools:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: the sessions with MCP servers, the interpreters, and the log's open file."""
+        """End what is kept between calls: the sessions with MCP servers, the interpreters, and the
+        log's open file.
+        """
         self._sessions.close()
         self._workers.close()
         self._path.close()
@@ -94,10 +100,16 @@ class ServedTools:
         return self._now.workspace.warnings
 
     def refresh(self) -> bool:
-        """Look whether the project changed; True, and another `version`, where what clients are shown is another list now."""
+        """Look whether the project changed; True, and another `version`, where what clients are
+        shown is another list now.
+        """
         with self._lock:
             before = self._now
-            if before.firm and self._token() == before.marks[1] and marks.still_hold(before.workspace, before.marks[0]):
+            if (
+                before.firm
+                and self._token() == before.marks[1]
+                and marks.still_hold(before.workspace, before.marks[0])
+            ):
                 return False
             try:
                 self._now = self._look(self._live.workspace, before)
@@ -108,7 +120,8 @@ class ServedTools:
             return changed
 
     def page(self, revision: str, cursor: str | None) -> JsonObject:
-        """Return one page of `tools/list`: the first as it is now, the others as they were then or later.
+        """Return one page of `tools/list`: the first as it is now, the others as they were then or
+        later.
 
         Raises ProtocolError for a cursor that is none.
         """
@@ -118,9 +131,14 @@ class ServedTools:
         start = pages.first(now.names, cursor)
         if (ready := now.pages.get((revision, start))) is None:
             made = pages.page(
-                now.names, cursor, key="tools", item=lambda name: _entry(now.declared[name], revision, at_once=name in now.at_once)
+                now.names,
+                cursor,
+                key="tools",
+                item=lambda name: _entry(now.declared[name], revision, at_once=name in now.at_once),
             )
-            ready = now.pages[revision, start] = pages.Ready(revisions.complete(made, revision, cached=True))
+            ready = now.pages[revision, start] = pages.Ready(
+                revisions.complete(made, revision, cached=True)
+            )
         return ready
 
     def resources(self, cursor: str | None) -> JsonObject:
@@ -128,7 +146,12 @@ class ServedTools:
         self.refresh()
         now = self._now
         names = tuple(name for name in now.names if name in now.tools)
-        return pages.page(names, cursor, key="resources", item=lambda name: server_resources.resource_of(now.tools[name]))
+        return pages.page(
+            names,
+            cursor,
+            key="resources",
+            item=lambda name: server_resources.resource_of(now.tools[name]),
+        )
 
     def read(self, uri: str) -> JsonObject:
         """Return the contents of one resource; raises ProtocolError where there is none."""
@@ -146,9 +169,15 @@ class ServedTools:
         return tool is not None and tool.itself.name in self._registry
 
     def call(
-        self, name: str, arguments: JsonObject, *, cancel: threading.Event | None, progress: Callable[[str], None] | None
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
     ) -> tuple[Outcome, JsonObject | None]:
-        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any more.
+        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any
+        more.
 
         What a bridge's `call_tool` is about runs as a call of its own.
         """
@@ -187,9 +216,14 @@ class ServedTools:
     def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
         path = replace(self._path, workspace=workspace)
         check, token = self._live.trust.check, self._token()
-        found = snapshot.look(workspace, path, selection=self._selection, granted=check, token=token, before=before)
-        # What was read of strangers decides on calls, and not on what is listed, so that the list stays as it is.
-        return replace(found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint))
+        found = snapshot.look(
+            workspace, path, selection=self._selection, granted=check, token=token, before=before
+        )
+        # What was read of strangers decides on calls, and not on what is listed, so that the list
+        # stays as it is.
+        return replace(
+            found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint)
+        )
 
     def _token(self) -> object:
         """Return what changes when trust does, or what the program registered."""
@@ -205,4 +239,6 @@ def _newest(tool: Tool) -> JsonObject:
 
 
 def _entry(tool: Tool, revision: str, *, at_once: bool = False) -> JsonObject:
-    return revisions.tool_entry(marked(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision)
+    return revisions.tool_entry(
+        marked(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision
+    )

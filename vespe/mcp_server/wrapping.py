@@ -1,4 +1,6 @@
-"""Anyone's MCP server between its client and Vespe: lines pass as they are, and nothing of the server outlives the client."""
+"""Anyone's MCP server between its client and Vespe: lines pass as they are, and nothing of the
+server outlives the client.
+"""
 
 import contextlib
 import os
@@ -24,18 +26,23 @@ _END_S: Final = 1.5
 
 
 def wrap(command: Sequence[str], context: Context, calls: WrappedCalls) -> int:
-    """Run a server for the client of this process's stdin and stdout, and return its exit status (128 and the number of a signal).
+    """Run a server for the client of this process's stdin and stdout, and return its exit status
+    (128 and the number of a signal).
 
-    It ends when stdin does, after GRACE_S to answer what was asked, or when the client is gone, with all that it has started. Raises
-    StorageError where stdin or stdout is closed, ToolExecutionError where the server does not start or writes a line that is too long,
-    InvalidArguments. On KeyboardInterrupt, and whatever else a handler of signals raises, the server ends first.
+    It ends when stdin does, after GRACE_S to answer what was asked, or when the client is gone,
+    with all that it has started. Raises StorageError where stdin or stdout is closed,
+    ToolExecutionError where the server does not start or writes a line that is too long,
+    InvalidArguments. On KeyboardInterrupt, and whatever else a handler of signals raises, the
+    server ends first.
     """
     with claimed() as streams, contextlib.closing(calls):
         return _Wrapping(command, context, calls=calls, streams=streams).run()
 
 
 class _Wrapping:
-    def __init__(self, command: Sequence[str], context: Context, *, calls: WrappedCalls, streams: Streams) -> None:
+    def __init__(
+        self, command: Sequence[str], context: Context, *, calls: WrappedCalls, streams: Streams
+    ) -> None:
         self._calls, self._streams = calls, streams
         self._outbox = Outbox(streams.target, source=streams.source)
         self._over, self._tell_over = os.pipe()
@@ -48,7 +55,12 @@ class _Wrapping:
             command,
             cwd=os.getcwd(),
             env=context.environment,
-            listener=Listener(heard=self._heard, over=lambda: os.close(self._tell_over), said=_pass_on, max_line_bytes=MAX_LINE_BYTES),
+            listener=Listener(
+                heard=self._heard,
+                over=lambda: os.close(self._tell_over),
+                said=_pass_on,
+                max_line_bytes=MAX_LINE_BYTES,
+            ),
             sandbox=context.sandbox,
         )
 
@@ -66,11 +78,15 @@ class _Wrapping:
                 self._process.end()
             self._process.wait(farewell_s + _END_S)
         if self._process.flooded:
-            raise ToolExecutionError(f"the server wrote a line of more than {MAX_LINE_BYTES} bytes, and was ended")
+            raise ToolExecutionError(
+                f"the server wrote a line of more than {MAX_LINE_BYTES} bytes, and was ended"
+            )
         return self._process.check_ended()
 
     def _ready(self) -> bool:
-        """Wait for the client's next bytes; False where the server is over, or nobody reads what it says."""
+        """Wait for the client's next bytes; False where the server is over, or nobody reads what it
+        says.
+        """
         while not self._process.wait_for_room(_ROOM_BYTES, seconds=_LOOK_S):
             if self._hangup.poll(0):
                 return False
@@ -79,7 +95,11 @@ class _Wrapping:
 
     def _send(self, line: bytes | None) -> None:
         if line is None:
-            self._outbox.send(messages.failed(None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"))
+            self._outbox.send(
+                messages.failed(
+                    None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"
+                )
+            )
             return
         self._calls.asked(line)
         self._process.send(line + b"\n")
@@ -90,7 +110,9 @@ class _Wrapping:
 
 
 def _pass_on(said: bytes) -> None:
-    """Write what the server says beside the protocol to stderr; where nobody reads that, it is lost."""
+    """Write what the server says beside the protocol to stderr; where nobody reads that, it is
+    lost.
+    """
     with contextlib.suppress(OSError):
         while said:
             said = said[os.write(2, said) :]

@@ -1,4 +1,6 @@
-"""A process that lives on under a supervisor and answers one request at a time, to whichever thread asks."""
+"""A process that lives on under a supervisor and answers one request at a time, to whichever thread
+asks.
+"""
 
 import contextlib
 import os
@@ -22,7 +24,9 @@ _MAX_DIGITS: Final = 18
 
 
 class NoAnswer(Exception):
-    """The request has no answer, and the process is gone: `late`, `cancelled`, or it `ended` by itself. `logs` is what it said."""
+    """The request has no answer, and the process is gone: `late`, `cancelled`, or it `ended` by
+    itself. `logs` is what it said.
+    """
 
     def __init__(self, reason: Literal["late", "cancelled", "ended"], logs: bytes) -> None:
         super().__init__(reason)
@@ -30,7 +34,9 @@ class NoAnswer(Exception):
 
 
 class Answer(NamedTuple):
-    """The head of an answer (one line, without its size), the bytes after it, and what the tree wrote to stderr meanwhile."""
+    """The head of an answer (one line, without its size), the bytes after it, and what the tree
+    wrote to stderr meanwhile.
+    """
 
     head: bytes
     body: bytes
@@ -38,22 +44,33 @@ class Answer(NamedTuple):
 
 
 class AnsweringProcess(Supervised):
-    """A process that reads requests from stdin and answers on the descriptor that is the last of its arguments.
+    """A process that reads requests from stdin and answers on the descriptor that is the last of
+    its arguments.
 
-    An answer is a line, `SIZE HEAD`, and SIZE bytes after it. One thread at a time may ask; between two requests nobody
-    watches the process, and nothing is read of what it writes.
+    An answer is a line, `SIZE HEAD`, and SIZE bytes after it. One thread at a time may ask; between
+    two requests nobody watches the process, and nothing is read of what it writes.
     """
 
-    def __init__(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], first: bytes, sandbox: "Policy | None" = None) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        first: bytes,
+        sandbox: "Policy | None" = None,
+    ) -> None:
         super().__init__(os.path.basename(argv[0]))
         self._stdin, self._sandbox = -1, sandbox
         self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox)
         self._first = first
 
     def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> Answer:
-        """Send a request and wait for its answer until a moment of `time.monotonic`. The first one starts the process.
+        """Send a request and wait for its answer until a moment of `time.monotonic`. The first one
+        starts the process.
 
-        Raises NoAnswer, and StorageError where it cannot be started. On those, and on KeyboardInterrupt, nothing is left of the process.
+        Raises NoAnswer, and StorageError where it cannot be started. On those, and on
+        KeyboardInterrupt, nothing is left of the process.
         """
         with uninterruptible():
             answered = False
@@ -61,7 +78,12 @@ class AnsweringProcess(Supervised):
                 if self.supervisor:
                     self._send(request)
                 else:
-                    self.start(self._command, stdin=self._first + request, cap_bytes=0, sandbox=self._sandbox)
+                    self.start(
+                        self._command,
+                        stdin=self._first + request,
+                        cap_bytes=0,
+                        sandbox=self._sandbox,
+                    )
                 mark = self.outputs["stderr"].count
                 answer = self._awaited(mark, until, cancel)
                 answered = True
@@ -118,7 +140,9 @@ class AnsweringProcess(Supervised):
                 output.data.clear()
 
     def _whole(self, mark: int) -> tuple[bytes, bytes] | None:
-        """Return the head and the body of an answer that has come whole; raises NoAnswer for what is none: a tool can write there too."""
+        """Return the head and the body of an answer that has come whole; raises NoAnswer for what
+        is none: a tool can write there too.
+        """
         data = self.outputs["result"].data
         end = data.find(b"\n")
         if end < 0:

@@ -1,4 +1,6 @@
-"""Contexts that outlive a call: entered once for each key, and left together when their owner closes, or this process ends."""
+"""Contexts that outlive a call: entered once for each key, and left together when their owner
+closes, or this process ends.
+"""
 
 import contextlib
 import os
@@ -9,7 +11,9 @@ from contextlib import AbstractContextManager
 
 
 class KeptContexts:
-    """What contexts gave when they were entered, by key, for several threads; `close` leaves them all."""
+    """What contexts gave when they were entered, by key, for several threads; `close` leaves them
+    all.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -21,9 +25,13 @@ class KeptContexts:
         weakref.finalize(self, _leave_all, self._entered, self._pid)
 
     def of(self, key: Hashable, make: Callable[[], AbstractContextManager[str]]) -> str:
-        """Return what the context of a key gave, entered where there is none yet; raises what entering raises."""
+        """Return what the context of a key gave, entered where there is none yet; raises what
+        entering raises.
+        """
         with self._lock:
-            if self._pid != os.getpid():  # what the parent of a fork entered is the parent's to leave
+            if (
+                self._pid != os.getpid()
+            ):  # what the parent of a fork entered is the parent's to leave
                 self._begin()
             if key not in self._given:
                 self._given[key] = self._entered.enter_context(make())

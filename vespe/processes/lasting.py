@@ -1,4 +1,6 @@
-"""Processes that keep what a tool keeps: one for each tool that asks for it, one call at a time, until one of its terms is over."""
+"""Processes that keep what a tool keeps: one for each tool that asks for it, one call at a time,
+until one of its terms is over.
+"""
 
 import threading
 import time
@@ -16,7 +18,9 @@ _MOST: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How long a process is kept: for `max_calls`, while somebody asks it within `max_idle_s`, and while what it is `made_of` stays."""
+    """How long a process is kept: for `max_calls`, while somebody asks it within `max_idle_s`, and
+    while what it is `made_of` stays.
+    """
 
     made_of: Hashable
     max_calls: int
@@ -24,7 +28,9 @@ class Terms:
 
 
 class Lasting:
-    """The processes of one owner, for calls from several threads; `close` ends them, and then leaves their `contexts`."""
+    """The processes of one owner, for calls from several threads; `close` ends them, and then
+    leaves their `contexts`.
+    """
 
     def __init__(self) -> None:
         self.contexts = KeptContexts()
@@ -42,7 +48,8 @@ class Lasting:
         until: float,
         cancel: threading.Event | None,
     ) -> Answer:
-        """Have the process of a key answer, made where there is none; calls of one key wait for each other.
+        """Have the process of a key answer, made where there is none; calls of one key wait for
+        each other.
 
         Raises as `AnsweringProcess.ask` does.
         """
@@ -86,10 +93,16 @@ class Lasting:
     def _tidy(self) -> None:
         """End what nobody has asked for long, until none is left."""
         while True:
-            time.sleep(min([one.terms.max_idle_s for one in list(self._kept.values())], default=1.0) / 4)
+            time.sleep(
+                min([one.terms.max_idle_s for one in list(self._kept.values())], default=1.0) / 4
+            )
             with self._lock:
                 now = time.monotonic()
-                old = {key: one for key, one in self._kept.items() if one.used < now - one.terms.max_idle_s and not one.lock.locked()}
+                old = {
+                    key: one
+                    for key, one in self._kept.items()
+                    if one.used < now - one.terms.max_idle_s and not one.lock.locked()
+                }
                 for key in old:
                     del self._kept[key]
                 self._tidied = over = bool(self._kept)

@@ -1,4 +1,6 @@
-"""A process that lives on under a supervisor: lines to it and from it at any time, until it is ended with its whole tree."""
+"""A process that lives on under a supervisor: lines to it and from it at any time, until it is
+ended with its whole tree.
+"""
 
 import contextlib
 import os
@@ -31,9 +33,11 @@ _FAILED: Final = pattern(rb"^F (\d+) (\w+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Who is told of a process: `heard` of each line, `over` once when the whole tree is gone, in a thread of the process's own.
+    """Who is told of a process: `heard` of each line, `over` once when the whole tree is gone, in a
+    thread of the process's own.
 
-    `said` is told what the tree writes to stderr, as it comes. A process that writes a line of more than `max_line_bytes` is ended.
+    `said` is told what the tree writes to stderr, as it comes. A process that writes a line of more
+    than `max_line_bytes` is ended.
     """
 
     heard: Callable[[bytes], None]
@@ -45,12 +49,19 @@ class Listener:
 class LastingProcess:
     """One process for as long as its owner wants it; safe to share between threads.
 
-    The process reads lines from stdin and writes lines to the descriptor that is the last of its arguments, or, where its listener
-    has `said`, to its stdout. What the tree wrote to stderr before a line has been taken before `heard` gets the line.
+    The process reads lines from stdin and writes lines to the descriptor that is the last of its
+    arguments, or, where its listener has `said`, to its stdout. What the tree wrote to stderr
+    before a line has been taken before `heard` gets the line.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], listener: Listener, sandbox: "Policy | None" = None
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        listener: Listener,
+        sandbox: "Policy | None" = None,
     ) -> None:
         self._sandbox, self._listener = sandbox, listener
         self._lines_of = "result" if listener.said is None else "stdout"
@@ -69,27 +80,46 @@ class LastingProcess:
 
     def start(self) -> None:
         """Start it; raises InvalidArguments and StorageError."""
-        command = payload([self._argv], cwd=self._cwd, env=self._env, result=self._listener.said is None, sandbox=self._sandbox)
+        command = payload(
+            [self._argv],
+            cwd=self._cwd,
+            env=self._env,
+            result=self._listener.said is None,
+            sandbox=self._sandbox,
+        )
         with contextlib.ExitStack() as undone:
             undone.callback(self._tree.close)
             self._waker = self._tree.waker()
-            self._tree.start(command, stdin=b"", cap_bytes=self._listener.max_line_bytes, sandbox=self._sandbox)
+            self._tree.start(
+                command, stdin=b"", cap_bytes=self._listener.max_line_bytes, sandbox=self._sandbox
+            )
             threading.Thread(target=self._pump, name="vespe-lasting", daemon=True).start()
             undone.pop_all()
 
     def send(self, line: bytes) -> None:
-        """Send the process a line, as soon as it takes it; one that is over or is being ended gets nothing more."""
+        """Send the process a line, as soon as it takes it; one that is over or is being ended gets
+        nothing more.
+        """
         with self._lock:
             self._waiting.append(line)
             self._wake()
 
     def wait_for_room(self, limit: int, *, seconds: float) -> bool:
-        """Wait until it has at most `limit` bytes still to take, or is over; False where that takes longer."""
+        """Wait until it has at most `limit` bytes still to take, or is over; False where that takes
+        longer.
+        """
         with self._room:
-            return self._room.wait_for(lambda: self._waker < 0 or sum(map(len, self._waiting)) + self._tree.backlog <= limit, seconds)
+            return self._room.wait_for(
+                lambda: (
+                    self._waker < 0 or sum(map(len, self._waiting)) + self._tree.backlog <= limit
+                ),
+                seconds,
+            )
 
     def close(self, *, farewell_s: float) -> None:
-        """End its stdin once it has taken what was sent, and after so long whatever of the tree is still there. Returns at once."""
+        """End its stdin once it has taken what was sent, and after so long whatever of the tree is
+        still there. Returns at once.
+        """
         with self._lock:
             if self._farewell_at is None:
                 self._farewell_at = time.monotonic() + farewell_s
@@ -112,7 +142,9 @@ class LastingProcess:
         """
         said = bytes(self._tree.outputs["status"].data)
         if failed := _FAILED.search(said):
-            raise not_started(self._argv, cwd=self._cwd, number=int(failed[1]), stage=failed[2].decode("ascii"))
+            raise not_started(
+                self._argv, cwd=self._cwd, number=int(failed[1]), stage=failed[2].decode("ascii")
+            )
         ended = _ENDED.search(said)
         code = os.waitstatus_to_exitcode(int(ended[1])) if ended else -signal.SIGKILL
         return code if code >= 0 else 128 - code
@@ -124,12 +156,16 @@ class LastingProcess:
             return self._tree.outputs["stderr"].count
 
     def said_since(self, mark: int) -> bytes:
-        """Return what the tree wrote to stderr since `written` was `mark`: the last LOG_TAIL_BYTES of it."""
+        """Return what the tree wrote to stderr since `written` was `mark`: the last LOG_TAIL_BYTES
+        of it.
+        """
         with self._lock:
             return self._tree.outputs["stderr"].kept_since(mark)
 
     def born_since(self, moment: float) -> list[int]:
-        """Return the processes of the tree that began after a moment of `boot_time`; none where the system does not tell."""
+        """Return the processes of the tree that began after a moment of `boot_time`; none where the
+        system does not tell.
+        """
         found: list[int] = []
         queue = [self._tree.supervisor]
         while queue:
@@ -158,7 +194,9 @@ class LastingProcess:
             self._gone.set()
 
     def _due(self) -> float:
-        """Do what is due, and give how long to wait for more; 0 where it has been waited long enough."""
+        """Do what is due, and give how long to wait for more; 0 where it has been waited long
+        enough.
+        """
         with self._lock:
             now = time.monotonic()
             if self._end_at is not None:
@@ -213,7 +251,10 @@ class LastingProcess:
         if name != self._lines_of:
             return []
         lines = output.lines()
-        if max(map(len, (*lines, output.data))) > self._listener.max_line_bytes and not self.flooded:
+        if (
+            max(map(len, (*lines, output.data))) > self._listener.max_line_bytes
+            and not self.flooded
+        ):
             self.flooded, self._farewell_at = True, 0.0
         if self.flooded:  # what it still writes while it is ended is the rest of that line
             output.data.clear()
@@ -232,7 +273,9 @@ class _Tree(Supervised):
         return len(self.feeds.get(self.stdin, b"")) if self.stdin in self.open else 0
 
     def waker(self) -> int:
-        """Return a descriptor that wakes whoever selects, at each byte written to it; raises StorageError."""
+        """Return a descriptor that wakes whoever selects, at each byte written to it; raises
+        StorageError.
+        """
         try:
             pipe = os.pipe()
         except OSError as error:
@@ -280,7 +323,9 @@ def _children(pid: int) -> list[int]:
 
 
 def _began(pid: int) -> float:
-    """Return when a process began, in `boot_time`, a clock tick too late; 0 for one that has ended."""
+    """Return when a process began, in `boot_time`, a clock tick too late; 0 for one that has
+    ended.
+    """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
         return 0.0 if fields[0] == b"Z" else (int(fields[19]) + 1) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,6 @@
-"""Start a process, feed it, bound what it writes, and end its whole tree: at its end, at the deadline, when Vespe dies."""
+"""Start a process, feed it, bound what it writes, and end its whole tree: at its end, at the
+deadline, when Vespe dies.
+"""
 
 import contextlib
 import errno
@@ -24,12 +26,16 @@ if TYPE_CHECKING:
     from vespe.processes.workers import Workers
 
 _SAID = pattern(rb"[ES] [0-9]{1,9}|F [0-9]{1,9} [a-z]+")
-"""What the supervisor says on its status pipe; a tool that runs as root can write anything else into it."""
+"""What the supervisor says on its status pipe; a tool that runs as root can write anything else
+into it.
+"""
 _PATIENCE_S = 0.4
 """How long after a tree's last KILL the call still waits for its supervisor."""
 _CANCEL_POLL_S = 0.05
 _LOOK_S = 0.5
-"""How long at most it is waited at a time: a signal that comes just before a wait, or to another thread, does not end it."""
+"""How long at most it is waited at a time: a signal that comes just before a wait, or to another
+thread, does not end it.
+"""
 _SAID_BYTES = 2048
 _ATTEMPTS: Final = 3
 _ALONE: Final = "no process that is kept ready could be forked, so this call started one of its own"
@@ -41,13 +47,15 @@ _PLAIN: Final = Interpreter(argv=(sys.executable, "-I", "-S", "-B"), env={})
 class Command:
     """One process to run: fixed argv, no shell.
 
-    `argv[0]` with a slash is a path, else a name in the absolute directories of `env`'s PATH. `env` is the whole
-    environment. `stdin` is all that the process can read; with `result_fd` a descriptor for one result is open in
-    it, and its number is argv's last element. `timeout_s` counts from the call of `run`; `cap_bytes` bounds stdout,
-    and the result. `name` is what errors call it, by default the program's. `then` are programs that run after it, each where the
-    one before ended with 0; they share all of this, and the last that ran says how the process ended. With an `interpreter`
-    `message` is what its script is told in place of stdin, and `argv` is its `program()`. `workers` keep what a call can be a fork
-    of. `sandbox` is what all of them are held to.
+    `argv[0]` with a slash is a path, else a name in the absolute directories of `env`'s PATH. `env`
+    is the whole environment. `stdin` is all that the process can read; with `result_fd` a
+    descriptor for one result is open in it, and its number is argv's last element. `timeout_s`
+    counts from the call of `run`; `cap_bytes` bounds stdout, and the result. `name` is what errors
+    call it, by default the program's. `then` are programs that run after it, each where the one
+    before ended with 0; they share all of this, and the last that ran says how the process ended.
+    With an `interpreter` `message` is what its script is told in place of stdin, and `argv` is its
+    `program()`. `workers` keep what a call can be a fork of. `sandbox` is what all of them are held
+    to.
     """
 
     argv: Sequence[str]
@@ -67,10 +75,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """How a process ended: `returncode`, or the number of the `signal` that killed it; one of them is None.
+    """How a process ended: `returncode`, or the number of the `signal` that killed it; one of them
+    is None.
 
-    `stdout` and `result` (None without `result_fd`) are whole; `stderr` is the last LOG_TAIL_BYTES of `stderr_bytes`.
-    `notes` are sentences on how it came to run.
+    `stdout` and `result` (None without `result_fd`) are whole; `stderr` is the last LOG_TAIL_BYTES
+    of `stderr_bytes`. `notes` are sentences on how it came to run.
     """
 
     returncode: int | None
@@ -84,30 +93,63 @@ class Finished:
 
 
 def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
-    """Run a command to its end and give what it wrote; nothing that it started is left when this returns or raises.
+    """Run a command to its end and give what it wrote; nothing that it started is left when this
+    returns or raises.
 
-    Raises InvalidArguments (an argument that no process can be given), ToolExecutionError (it does not start),
-    OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError (no descriptors or processes
-    are left). On KeyboardInterrupt, and whatever else a handler of signals raises while it is waited for, the tree ends first.
+    Raises InvalidArguments (an argument that no process can be given), ToolExecutionError (it does
+    not start), OutputTooLarge (with `kept`), TimedOut, Interrupted (`cancel` was set), StorageError
+    (no descriptors or processes are left). On KeyboardInterrupt, and whatever else a handler of
+    signals raises while it is waited for, the tree ends first.
     """
-    programs, interpreter, began = (command.argv, *command.then), command.interpreter, time.monotonic()
-    made = payload(programs, cwd=command.cwd, env=command.env, result=command.result_fd, sandbox=command.sandbox)
+    programs, interpreter, began = (
+        (command.argv, *command.then),
+        command.interpreter,
+        time.monotonic(),
+    )
+    made = payload(
+        programs,
+        cwd=command.cwd,
+        env=command.env,
+        result=command.result_fd,
+        sandbox=command.sandbox,
+    )
     tried = False
     for lease in _leases(command):
         tried = True
-        ready = None if lease is None else _run(_Call(command, began, lease), made | {"boot": interpreter is not None}, cancel)
+        ready = (
+            None
+            if lease is None
+            else _run(
+                _Call(command, began, lease), made | {"boot": interpreter is not None}, cancel
+            )
+        )
         if ready is not None:
             return ready
-    is_here = interpreter is not None and interpreter.argv[0] == sys.executable and not (command.sandbox and command.sandbox.prefix)
-    alone = cast(Finished, _run(_Call(command, began), made | {"boot": BOOT if is_here else ""}, cancel))
+    is_here = (
+        interpreter is not None
+        and interpreter.argv[0] == sys.executable
+        and not (command.sandbox and command.sandbox.prefix)
+    )
+    alone = cast(
+        Finished, _run(_Call(command, began), made | {"boot": BOOT if is_here else ""}, cancel)
+    )
     return replace(alone, notes=(_ALONE,)) if tried else alone
 
 
 def _leases(command: Command) -> "Iterator[Lease | None]":
-    """Yield supervisors that are there already, another one while a call does not begin; None where one is not to be had."""
+    """Yield supervisors that are there already, another one while a call does not begin; None where
+    one is not to be had.
+    """
     workers = command.workers
     # A proxy's channel is handed to a supervisor of the call's own.
-    if workers is None or command.then or (command.sandbox is not None and (command.sandbox.connect is not None or command.sandbox.prefix)):
+    if (
+        workers is None
+        or command.then
+        or (
+            command.sandbox is not None
+            and (command.sandbox.connect is not None or command.sandbox.prefix)
+        )
+    ):
         return
     for _ in range(_ATTEMPTS):
         try:
@@ -127,7 +169,11 @@ def _run(call: "_Call", made: dict[str, Any], cancel: threading.Event | None) ->
         watched = False
         try:
             interpreter, is_ready = command.interpreter, call.lease is not None
-            stdin = interpreter.stdin(command.message, is_ready=is_ready) if interpreter else command.stdin
+            stdin = (
+                interpreter.stdin(command.message, is_ready=is_ready)
+                if interpreter
+                else command.stdin
+            )
             call.start(made, stdin=stdin, cap_bytes=command.cap_bytes, sandbox=command.sandbox)
             call.watch(cancel)
             watched = True
@@ -139,13 +185,21 @@ def _run(call: "_Call", made: dict[str, Any], cancel: threading.Event | None) ->
 
 
 def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all of `extra`."""
-    allowed = {name: value for name, value in base.items() if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")}
+    """Return the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all
+    of `extra`.
+    """
+    allowed = {
+        name: value
+        for name, value in base.items()
+        if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")
+    }
     return allowed | dict(extra)
 
 
 class _Call(Supervised):
-    """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its waits can be interrupted."""
+    """One run: the supervisor, the pipes to it and to the tool, and why it is being ended. Only its
+    waits can be interrupted.
+    """
 
     is_brief = True
 
@@ -175,7 +229,9 @@ class _Call(Supervised):
                 self._serve(key.fd, key.data)
 
     def _ready(self, wait_s: float) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait for pipes that are ready; what an interruption takes away is ready again the next time."""
+        """Wait for pipes that are ready; what an interruption takes away is ready again the next
+        time.
+        """
         with interruptible():
             return self.selector.select(wait_s)
 
@@ -190,7 +246,8 @@ class _Call(Supervised):
         if output.overflows and not self.reason:
             self.end(name, defaults.ORPHAN_GRACE_S)
         elif name == "status" and self.give_up is None and b"\nE " in output.data:
-            # The process itself has ended; what it left behind is the supervisor's, and no longer the deadline's.
+            # The process itself has ended; what it left behind is the supervisor's, and no longer
+            # the deadline's.
             self.give_up = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
             self.wake()
         return None
@@ -213,13 +270,25 @@ class _Call(Supervised):
 
     def finished(self) -> Finished:
         """What became of the process, or the error that says why not."""
-        said = {line[:1]: line[2:] for line in self.outputs["status"].kept.splitlines() if _SAID.fullmatch(line)}
+        said = {
+            line[:1]: line[2:]
+            for line in self.outputs["status"].kept.splitlines()
+            if _SAID.fullmatch(line)
+        }
         self._raise_what_ended_it()
         if b"F" in said:
             number, stage = said[b"F"].split(b" ")
-            raise not_started(self.command.argv, cwd=self.command.cwd, number=int(number), stage=stage.decode("ascii"))
+            raise not_started(
+                self.command.argv,
+                cwd=self.command.cwd,
+                number=int(number),
+                stage=stage.decode("ascii"),
+            )
         if b"E" not in said:
-            raise ToolExecutionError(f"{self.program} was ended together with the process that watched it", details=self._said())
+            raise ToolExecutionError(
+                f"{self.program} was ended together with the process that watched it",
+                details=self._said(),
+            )
         status, stderr = int(said[b"E"]), self.outputs["stderr"]
         return Finished(
             returncode=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
@@ -237,7 +306,9 @@ class _Call(Supervised):
             late.details |= self._said()
             raise late
         if self.reason == "cancelled":
-            raise Interrupted(f"{self.program} was cancelled and has been ended", details=self._said())
+            raise Interrupted(
+                f"{self.program} was cancelled and has been ended", details=self._said()
+            )
         for name, what in (("stdout", "to its standard output"), ("result", "as its result")):
             output = self.outputs[name]
             if output.overflows:
@@ -253,7 +324,9 @@ class _Call(Supervised):
         return {"stderr": text} if text else {}
 
 
-def not_started(argv: Sequence[str], *, cwd: str, number: int, stage: str) -> InvalidArguments | ToolExecutionError:
+def not_started(
+    argv: Sequence[str], *, cwd: str, number: int, stage: str
+) -> InvalidArguments | ToolExecutionError:
     """Return the sentence for what the operating system said when the process should have begun."""
     program, why = argv[0], os.strerror(number)
     details = {"program": program, "errno": number}
@@ -264,16 +337,33 @@ def not_started(argv: Sequence[str], *, cwd: str, number: int, stage: str) -> In
             details=details,
         )
     if stage == "cwd":
-        return ToolExecutionError(f"{program} cannot start in the directory {cwd}: {why}", details={**details, "directory": cwd})
+        return ToolExecutionError(
+            f"{program} cannot start in the directory {cwd}: {why}",
+            details={**details, "directory": cwd},
+        )
     if number == errno.E2BIG:
         size = max(len(text.encode("utf-8", "surrogateescape")) for text in argv)
-        return InvalidArguments(f"the arguments are longer than the operating system takes: the longest has {size} bytes")
+        return InvalidArguments(
+            f"the arguments are longer than the operating system takes: the longest has {size} bytes"
+        )
     if number == errno.ENOENT and "/" not in program:
-        return ToolExecutionError(f"there is no program called {program!r} on PATH", hint="install it, or mend PATH", details=details)
+        return ToolExecutionError(
+            f"there is no program called {program!r} on PATH",
+            hint="install it, or mend PATH",
+            details=details,
+        )
     if number == errno.ENOENT and os.path.exists(program):
-        return ToolExecutionError(f"{program} cannot run: its first line names an interpreter that does not exist", details=details)
+        return ToolExecutionError(
+            f"{program} cannot run: its first line names an interpreter that does not exist",
+            details=details,
+        )
     if number == errno.EACCES:
-        return ToolExecutionError(f"{program} is not executable", hint=f"chmod +x {program}", details=details)
+        return ToolExecutionError(
+            f"{program} is not executable", hint=f"chmod +x {program}", details=details
+        )
     if number == errno.ENOEXEC:
-        return ToolExecutionError(f"{program} is not a program: it has neither a machine's format nor a #! line", details=details)
+        return ToolExecutionError(
+            f"{program} is not a program: it has neither a machine's format nor a #! line",
+            details=details,
+        )
     return ToolExecutionError(f"{program} cannot start: {why}", details=details)

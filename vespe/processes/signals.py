@@ -1,8 +1,12 @@
-"""Turn SIGINT, SIGTERM and SIGHUP into exceptions of the main thread, except inside uninterruptible sections."""
+"""Turn SIGINT, SIGTERM and SIGHUP into exceptions of the main thread, except inside uninterruptible
+sections.
+"""
 
-# Python raises KeyboardInterrupt between any two steps of the main thread. What must not be cut in two is an `uninterruptible`
-# section: the handler only notes a signal that comes there, and the section raises it where it ends. Sections do not look at
-# frames (as trio's enable_ki_protection does) nor touch a handler of a host program: https://vorpus.org/blog/control-c-handling-in-python-and-trio/
+# Python raises KeyboardInterrupt between any two steps of the main thread. What must not be cut in
+# two is an `uninterruptible` section: the handler only notes a signal that comes there, and the
+# section raises it where it ends. Sections do not look at frames (as trio's enable_ki_protection
+# does) nor touch a handler of a host program:
+# https://vorpus.org/blog/control-c-handling-in-python-and-trio/
 
 import _thread
 import contextlib
@@ -18,7 +22,9 @@ from typing import Any, Final
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S: Final = 3.0
-"""How long the first signal may take to end a command before the next is heard: tidying up takes no longer."""
+"""How long the first signal may take to end a command before the next is heard: tidying up takes no
+longer.
+"""
 _CALLBACK_S: Final = 0.02
 """How long a callback may take that has dropped a signal's exception."""
 
@@ -33,12 +39,14 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def raise_on_signals() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the main thread at Ctrl-C, and Terminated at the first SIGTERM or SIGHUP.
+    """Raise KeyboardInterrupt in the main thread at Ctrl-C, and Terminated at the first SIGTERM or
+    SIGHUP.
 
-    While one is on its way more of them are ignored, as long as tidying up may take. A signal that is ignored (`nohup`), or
-    a SIGTERM or SIGHUP that the program handles itself, stays as it is. In another thread than the main one, where no handler can
-    be set, this does nothing. Where Python drops the exception, since it came in a `__del__` or in a callback of the garbage collector,
-    the signal comes once more.
+    While one is on its way more of them are ignored, as long as tidying up may take. A signal that
+    is ignored (`nohup`), or a SIGTERM or SIGHUP that the program handles itself, stays as it is. In
+    another thread than the main one, where no handler can be set, this does nothing. Where Python
+    drops the exception, since it came in a `__del__` or in a callback of the garbage collector, the
+    signal comes once more.
     """
     before: dict[int, Any] = {}
     tell_dropped = sys.unraisablehook
@@ -48,7 +56,8 @@ def raise_on_signals() -> Iterator[None]:
             tell_dropped(dropped)
             return
         _main.raised_at = None
-        # From another thread: the callback that the exception would come in once more has ended by then.
+        # From another thread: the callback that the exception would come in once more has ended by
+        # then.
         _thread.start_new_thread(_send, (signal_of(dropped.exc_value),))
 
     _main.noted, _main.raised_at, _main.is_command = 0, None, True
@@ -71,7 +80,9 @@ def raise_on_signals() -> Iterator[None]:
 
 
 def uninterruptible() -> AbstractContextManager[None]:
-    """Let no signal raise in here: it raises at the end of the outermost such section. Only for what takes a moment."""
+    """Let no signal raise in here: it raises at the end of the outermost such section. Only for
+    what takes a moment.
+    """
     return _Section(held=True)
 
 
@@ -81,18 +92,24 @@ def interruptible() -> AbstractContextManager[None]:
 
 
 def go_on() -> None:
-    """Say that an interruption was dealt with, and what it interrupted goes on: the next Ctrl-C is heard at once."""
+    """Say that an interruption was dealt with, and what it interrupted goes on: the next Ctrl-C is
+    heard at once.
+    """
     _main.raised_at = None
 
 
 def raised() -> int:
-    """Return the number of the signal that is on its way to end this command; 0 where there is none."""
+    """Return the number of the signal that is on its way to end this command; 0 where there is
+    none.
+    """
     is_on_its_way = _main.raised_at is not None and time.monotonic() - _main.raised_at < _PATIENCE_S
     return _main.raised if is_on_its_way else 0
 
 
 def in_command() -> bool:
-    """Whether this process is Vespe's own command, where `raise_on_signals` handles signals, and not a program that uses the library."""
+    """Whether this process is Vespe's own command, where `raise_on_signals` handles signals, and
+    not a program that uses the library.
+    """
     return _main.is_command
 
 
@@ -102,14 +119,18 @@ def in_main_thread() -> bool:
 
 
 def signal_of(error: BaseException | None) -> int:
-    """Return the number of the signal behind an interruption, whatever it was wrapped in; SIGINT where none of ours is."""
+    """Return the number of the signal behind an interruption, whatever it was wrapped in; SIGINT
+    where none of ours is.
+    """
     while error is not None and not isinstance(error, Terminated):
         error = error.__cause__ or error.__context__
     return error.number if error is not None else int(signal.SIGINT)
 
 
 class _Main:
-    """What the main thread is doing: whether signals are `held`, which one was `noted` meanwhile, the last that was `raised`, and when."""
+    """What the main thread is doing: whether signals are `held`, which one was `noted` meanwhile,
+    the last that was `raised`, and when.
+    """
 
     is_command = False
     held = False
@@ -122,7 +143,9 @@ _main: Final = _Main()
 
 
 class _Section:
-    """Sets whether signals are held, and sets it back: to what it was, so that an outer section mends what an exception left."""
+    """Sets whether signals are held, and sets it back: to what it was, so that an outer section
+    mends what an exception left.
+    """
 
     __slots__ = ("_before", "_held")
 

@@ -1,4 +1,6 @@
-"""A supervisor with the tree below it: the pipes to both, what came through them, and the word that ends the tree."""
+"""A supervisor with the tree below it: the pipes to both, what came through them, and the word that
+ends the tree.
+"""
 
 import contextlib
 import fcntl
@@ -27,14 +29,17 @@ _GIVEN = 6
 """The last descriptor that the supervisor may be given: the channel of a sandbox's proxy."""
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
-"""What an interpreter may need in order to start at all; the supervisor gets nothing else of the environment."""
+"""What an interpreter may need in order to start at all; the supervisor gets nothing else of the
+environment.
+"""
 _OURS_TO_WRITE = ("control", "stdin")
 _FROM_HERE_S = 1.0
 
 
 @functools.cache
 def _hide_memory() -> None:
-    """Keep what runs as this user from reading this process's environment and memory, where keys are; root still can.
+    """Keep what runs as this user from reading this process's environment and memory, where keys
+    are; root still can.
 
     A program that uses the library decides that for itself: prctl(2), PR_SET_DUMPABLE.
     """
@@ -44,20 +49,32 @@ def _hide_memory() -> None:
 
 
 def payload(
-    programs: Sequence[Sequence[str]], *, cwd: str, env: Mapping[str, str], result: bool, sandbox: "Policy | None" = None
+    programs: Sequence[Sequence[str]],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    result: bool,
+    sandbox: "Policy | None" = None,
 ) -> dict[str, Any]:
     """Return programs, by their argv, as the supervisor's `main` takes them.
 
-    Each runs where the one before ended with 0. With `result` a descriptor for results is open in them, and its number is the last
-    element of the first one's argv. `boot` is what a fork of the supervisor is to run instead of starting the program.
-    Raises InvalidArguments for what no process can be given.
+    Each runs where the one before ended with 0. With `result` a descriptor for results is open in
+    them, and its number is the last element of the first one's argv. `boot` is what a fork of the
+    supervisor is to run instead of starting the program. Raises InvalidArguments for what no
+    process can be given.
     """
     prefix = sandbox.prefix if sandbox is not None else ()
     first, *then = ([*prefix, *argv] for argv in programs)
     return {
-        "programs": [_program([*first, str(_RESULT_FD)] if result else first), *(_program(argv) for argv in then)],
+        "programs": [
+            _program([*first, str(_RESULT_FD)] if result else first),
+            *(_program(argv) for argv in then),
+        ],
         "cwd": _path(cwd, "the working directory"),
-        "env": {_path(name, "a variable's name"): _path(value, f"the variable {name}") for name, value in env.items()},
+        "env": {
+            _path(name, "a variable's name"): _path(value, f"the variable {name}")
+            for name, value in env.items()
+        },
         "result": result,
         "vespe": os.getpid(),
         "sandbox": entering(sandbox) if sandbox is not None else None,
@@ -67,7 +84,8 @@ def payload(
 
 
 def entering(policy: "Policy") -> tuple[Any, Mapping[str, Any]] | None:
-    """Return what a child needs to be held to a policy, as marshal carries it: the code that has `enter`, and what `enter` takes.
+    """Return what a child needs to be held to a policy, as marshal carries it: the code that has
+    `enter`, and what `enter` takes.
 
     None where nothing is to be held.
     """
@@ -75,32 +93,43 @@ def entering(policy: "Policy") -> tuple[Any, Mapping[str, Any]] | None:
 
 
 def _program(argv: Sequence[str]) -> list[bytes]:
-    return [_path(argv[0], "the program"), *(_argument(text, index) for index, text in enumerate(argv[1:], 1))]
+    return [
+        _path(argv[0], "the program"),
+        *(_argument(text, index) for index, text in enumerate(argv[1:], 1)),
+    ]
 
 
 def _argument(text: str, index: int) -> bytes:
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InvalidArguments(f"argument {index} of the process holds a lone surrogate, which UTF-8 cannot say") from None
+        raise InvalidArguments(
+            f"argument {index} of the process holds a lone surrogate, which UTF-8 cannot say"
+        ) from None
     if b"\0" in data:
         raise InvalidArguments(f"argument {index} of the process holds a NUL character")
     return data
 
 
 def _path(text: str, what: str) -> bytes:
-    """A text that may have come from the operating system: undecodable bytes are given back as they were."""
+    """A text that may have come from the operating system: undecodable bytes are given back as they
+    were.
+    """
     try:
         data = os.fsencode(text)
     except UnicodeEncodeError:
-        raise InvalidArguments(f"{what} holds a character that the file system cannot say: {text!a}") from None
+        raise InvalidArguments(
+            f"{what} holds a character that the file system cannot say: {text!a}"
+        ) from None
     if b"\0" in data:
         raise InvalidArguments(f"{what} holds a NUL character")
     return data
 
 
 class Output:
-    """One pipe that the tree writes to: at most `cap` bytes kept, its head or its tail, all counted."""
+    """One pipe that the tree writes to: at most `cap` bytes kept, its head or its tail, all
+    counted.
+    """
 
     __slots__ = ("cap", "count", "data", "fd", "keep_tail")
 
@@ -121,14 +150,18 @@ class Output:
         return bool(chunk)
 
     def drain(self) -> None:
-        """Take what is left in the pipe after the tree has ended; an outsider that holds it open is not waited for."""
+        """Take what is left in the pipe after the tree has ended; an outsider that holds it open is
+        not waited for.
+        """
         before = -1
         while before != self.count and not self.overflows:
             before = self.count
             self.read()
 
     def lines(self) -> list[bytes]:
-        """Return the whole lines that are there, and keep the rest; to be asked after each `read`."""
+        """Return the whole lines that are there, and keep the rest; to be asked after each
+        `read`.
+        """
         end = self.data.rfind(b"\n", max(len(self.data) - _CHUNK, 0)) + 1
         whole = bytes(self.data[:end]).split(b"\n")[:-1]
         del self.data[:end]
@@ -178,8 +211,9 @@ class Lease(Protocol):
 class Supervised:
     """A supervisor and its tree, from our side; every method is for one thread at a time.
 
-    `program` is what errors call what is started. `feeds` holds what is still to be written, by descriptor; `outputs` what has been read.
-    `is_brief` says that it lives for one call: then its supervisor may be a fork of this process, and keep all that this one has.
+    `program` is what errors call what is started. `feeds` holds what is still to be written, by
+    descriptor; `outputs` what has been read. `is_brief` says that it lives for one call: then its
+    supervisor may be a fork of this process, and keep all that this one has.
     """
 
     is_brief = False
@@ -196,8 +230,16 @@ class Supervised:
         self.outputs: dict[str, Output] = {}
         self.proxy: Proxy | None = None
 
-    def start(self, command: dict[str, Any], *, stdin: bytes, cap_bytes: int, sandbox: "Policy | None" = None) -> None:
-        """Make the pipes and start the supervisor on their other ends, or let the one that is leased begin; raises StorageError.
+    def start(
+        self,
+        command: dict[str, Any],
+        *,
+        stdin: bytes,
+        cap_bytes: int,
+        sandbox: "Policy | None" = None,
+    ) -> None:
+        """Make the pipes and start the supervisor on their other ends, or let the one that is
+        leased begin; raises StorageError.
 
         A sandbox that reaches hosts gets its proxy.
         """
@@ -207,7 +249,10 @@ class Supervised:
         # A proxy runs in a thread of its own.
         is_alone = self.lease is None and (sandbox is None or sandbox.connect is None)
         forked = self.is_brief and is_alone and not command["boot"] and _can_fork()
-        fed = {"control": b"" if self.lease or forked else boot_message(SUPERVISOR, command), "stdin": stdin}
+        fed = {
+            "control": b"" if self.lease or forked else boot_message(SUPERVISOR, command),
+            "stdin": stdin,
+        }
         try:
             for name in ("control", "status", "stderr", "stdin", "stdout", "result"):
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
@@ -218,7 +263,9 @@ class Supervised:
             elif self.lease is None:
                 self._spawn(command, theirs)
             else:
-                with contextlib.suppress(OSError):  # it is gone: the status pipe says that nothing has begun
+                with contextlib.suppress(
+                    OSError
+                ):  # it is gone: the status pipe says that nothing has begun
                     self.lease.begin(theirs, command)
         except OSError as error:
             raise StorageError("start a process for", self.program, error) from error
@@ -227,8 +274,13 @@ class Supervised:
                 os.close(fd)
 
     def _spawn(self, command: dict[str, Any], theirs: list[int]) -> None:
-        """Start a supervisor of this tree's own; in the tool's interpreter and environment, where the tool is to be a fork of it."""
-        argv, env = [sys.executable, "-I", "-S", "-B"], {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ}
+        """Start a supervisor of this tree's own; in the tool's interpreter and environment, where
+        the tool is to be a fork of it.
+        """
+        argv, env = (
+            [sys.executable, "-I", "-S", "-B"],
+            {name: os.environ[name] for name in _LOADER_VARIABLES if name in os.environ},
+        )
         if command["boot"]:
             argv, env = [os.fsdecode(part) for part in command["programs"][0][:-3]], command["env"]
         self.supervisor = os.posix_spawn(
@@ -241,14 +293,18 @@ class Supervised:
         )
 
     def _channel(self, connect: "Callable[[str, int], Any]") -> int:
-        """Start the proxy; returns the end of its channel that the supervisor gets, above the numbers that it will be copied to."""
+        """Start the proxy; returns the end of its channel that the supervisor gets, above the
+        numbers that it will be copied to.
+        """
         from vespe.processes.sandbox.proxy import Proxy
 
         self.proxy = Proxy(connect)
         return _above(self.proxy.theirs)
 
     def _pipe(self, name: str, data: bytes, cap_bytes: int) -> int:
-        """Make one pipe, keep our end of it, and give theirs: above the numbers that it will be copied to."""
+        """Make one pipe, keep our end of it, and give theirs: above the numbers that it will be
+        copied to.
+        """
         reader, writer = os.pipe()
         ours, theirs = (writer, reader) if name in _OURS_TO_WRITE else (reader, writer)
         self.open.add(ours)
@@ -267,7 +323,9 @@ class Supervised:
     def write(self, fd: int) -> None:
         """Write what the pipe takes; where that was all, or nobody reads, it is `fed`."""
         try:
-            self.feeds[fd] = self.feeds[fd][os.write(fd, self.feeds[fd]) :] if self.feeds[fd] else self.feeds[fd]
+            self.feeds[fd] = (
+                self.feeds[fd][os.write(fd, self.feeds[fd]) :] if self.feeds[fd] else self.feeds[fd]
+            )
         except BlockingIOError:
             return
         except BrokenPipeError:
@@ -277,7 +335,9 @@ class Supervised:
             self.fed(fd)
 
     def fed(self, fd: int) -> None:
-        """Take note that a pipe has all that it was to be given: one other than the control pipe is closed."""
+        """Take note that a pipe has all that it was to be given: one other than the control pipe is
+        closed.
+        """
         if fd != self.control:
             self.shut(fd)
 
@@ -299,7 +359,9 @@ class Supervised:
             self.wake()
 
     def wake(self) -> None:
-        """Let the supervisor go on where the tool has stopped it; it is our child and not waited for, so the pid is its own."""
+        """Let the supervisor go on where the tool has stopped it; it is our child and not waited
+        for, so the pid is its own.
+        """
         if self.lease is not None:
             return self.lease.wake()
         with contextlib.suppress(ProcessLookupError):
@@ -307,7 +369,9 @@ class Supervised:
         return None
 
     def close(self) -> None:
-        """Take what is left in the pipes, close them, and wait for the supervisor: in the background where it hangs."""
+        """Take what is left in the pipes, close them, and wait for the supervisor: in the
+        background where it hangs.
+        """
         if self.proxy is not None:
             self.proxy.close()
         for output in self.outputs.values():
@@ -324,7 +388,9 @@ class Supervised:
             _wait(self.supervisor)
 
     def _give_back(self, lease: "Lease") -> None:
-        """Give a supervisor back that has said how its call ended; one that a tool has killed leaves its tree to the zygote."""
+        """Give a supervisor back that has said how its call ended; one that a tool has killed
+        leaves its tree to the zygote.
+        """
         whole = not self.supervised and b"\nE " in self.outputs["status"].data
         if self.supervised and lease.pid:
             _end_from_here(lease.pid, lease.group)
@@ -334,7 +400,9 @@ class Supervised:
 
 
 def _can_fork() -> bool:
-    """Whether a supervisor can be a fork of this process, in place of an interpreter: in our own command, while it has one thread."""
+    """Whether a supervisor can be a fork of this process, in place of an interpreter: in our own
+    command, while it has one thread.
+    """
     from vespe.processes import supervisor
 
     return signals.in_command() and supervisor.is_single()
@@ -356,7 +424,9 @@ def _become_supervisor(command: dict[str, Any], theirs: Sequence[int]) -> NoRetu
 
 
 def _end_from_here(pid: int, group: int) -> None:
-    """Kill all that is below a supervisor that does not end: its tree may stop it faster than it goes on; then let it go on."""
+    """Kill all that is below a supervisor that does not end: its tree may stop it faster than it
+    goes on; then let it go on.
+    """
     from vespe.processes import supervisor
 
     until = time.monotonic() + _FROM_HERE_S

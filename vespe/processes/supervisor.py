@@ -1,19 +1,25 @@
-"""The subreaper of one call: starts its process, says how it ended, and lets no descendant outlive the call."""
+"""The subreaper of one call: starts its process, says how it ended, and lets no descendant outlive
+the call.
+"""
 
-# This runs in an interpreter of its own (`-I -S -B`), or in a fork of Vespe's command; it imports nothing of Vespe. Each millisecond here
-# is one of every call: `_signal` and `_ctypes` instead of `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
+# This runs in an interpreter of its own (`-I -S -B`), or in a fork of Vespe's command; it imports
+# nothing of Vespe. Each millisecond here is one of every call: `_signal` and `_ctypes` instead of
+# `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
-# Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of the tool, 6 channel of a proxy.
-# Control: after the command at most one line, the grace in seconds with which to end the tree; its end of file means that Vespe has
-# died or has given up. Status: `F errno stage` (could not start), `S pid`, `E wait-status`; its end of file: the tree is gone.
+# Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of
+# the tool, 6 channel of a proxy. Control: after the command at most one line, the grace in seconds
+# with which to end the tree; its end of file means that Vespe has died or has given up. Status:
+# `F errno stage` (could not start), `S pid`, `E wait-status`; its end of file: the tree is gone.
 #
-# Linux: orphans of the tree become children of this subreaper, so that the tree is gone exactly when there is no child
-# left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to launchd: there the tree is what `ps` shows
-# below this process and in the process groups that it has seen there. A daemon that has left its group, and whose
-# parent has ended, before the tree is first looked at is not found.
+# Linux: orphans of the tree become children of this subreaper, so that the tree is gone exactly
+# when there is no child left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to
+# launchd: there the tree is what `ps` shows below this process and in the process groups that it
+# has seen there. A daemon that has left its group, and whose parent has ended, before the tree is
+# first looked at is not found.
 #
-# Between this process and the tool stands the watcher, which only waits for the tool: a tool that kills or stops its
-# parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is still there. A zygote (zygote.py) needs none.
+# Between this process and the tool stands the watcher, which only waits for the tool: a tool that
+# kills or stops its parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is
+# still there. A zygote (zygote.py) needs none.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
 import os
@@ -27,7 +33,9 @@ RLIMIT_CORE = 4
 ORPHAN_GRACE_S = 0.3
 """Between TERM and KILL for what Vespe, or the tool itself, has left behind."""
 GIVE_UP_S = 10.0
-"""How long after the first KILL to go on with what cannot be ended: another user's process, one stuck in the kernel."""
+"""How long after the first KILL to go on with what cannot be ended: another user's process, one
+stuck in the kernel.
+"""
 STEP_S = 0.02
 """How often a tree that is being ended is looked at again, besides at each end of a child."""
 KILL_STEP_S = 0.002
@@ -75,7 +83,9 @@ class Tree:
         return below(os.getpid())
 
     def by_listing(self, processes: dict[int, tuple[int, int]]) -> list[int]:
-        """The tree by parents and process groups: `processes` maps a pid to its parent's pid and its group."""
+        """The tree by parents and process groups: `processes` maps a pid to its parent's pid and
+        its group.
+        """
         # This process's own group is never the tool's: whoever started it may be in that group too.
         here, own = os.getpid(), os.getpgrp()
         found, size = {here}, 0
@@ -89,10 +99,14 @@ class Tree:
 
 
 def kill(pid: int, spared: int) -> None:
-    """Kill a process and, in one step, its whole process group: no chain of forks outruns that. `spared` is a group to leave alone."""
+    """Kill a process and, in one step, its whole process group: no chain of forks outruns that.
+    `spared` is a group to leave alone.
+    """
     try:
         group = os.getpgid(pid)
-        if group > 1 and group != spared:  # 0 is the group of a process that another PID namespace holds, and would mean our own
+        if (
+            group > 1 and group != spared
+        ):  # 0 is the group of a process that another PID namespace holds, and would mean our own
             os.killpg(group, signal.SIGKILL)
     except OSError:
         pass
@@ -139,7 +153,12 @@ def listing() -> dict[int, tuple[int, int]]:
     reader, writer = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, writer, 1)]
     # One `-o` for each: POSIX takes all that follows an equals sign as one heading.
-    pid = os.posix_spawn("/bin/ps", ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid="], {"LC_ALL": "C"}, file_actions=actions)
+    pid = os.posix_spawn(
+        "/bin/ps",
+        ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid="],
+        {"LC_ALL": "C"},
+        file_actions=actions,
+    )
     os.close(writer)
     data = b""
     while more := os.read(reader, 65536):
@@ -147,7 +166,11 @@ def listing() -> dict[int, tuple[int, int]]:
     os.close(reader)
     os.waitpid(pid, 0)
     rows = (line.split() for line in data.splitlines())
-    return {int(row[0]): (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and int(row[0]) != pid}
+    return {
+        int(row[0]): (int(row[1]), int(row[2]))
+        for row in rows
+        if len(row) == 3 and int(row[0]) != pid
+    }
 
 
 def prctl(option: int, value: int) -> None:
@@ -162,9 +185,11 @@ def call(name: str, *arguments: "int | bytes") -> None:
 
 
 def harden() -> None:
-    """Let nothing of the tree gain rights by a program's set-user-ID bit or leave a core with secrets in it, nor read this process.
+    """Let nothing of the tree gain rights by a program's set-user-ID bit or leave a core with
+    secrets in it, nor read this process.
 
-    A tool of the same user could otherwise open `/proc/PID/fd/0`, the control pipe. The tool itself can be read again: prctl(2).
+    A tool of the same user could otherwise open `/proc/PID/fd/0`, the control pipe. The tool itself
+    can be read again: prctl(2).
     """
     if LINUX:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
@@ -173,7 +198,9 @@ def harden() -> None:
 
 
 def tell(status: int, said: bytes) -> None:
-    """Say a line to Vespe; where Vespe is dead already, nobody listens, and the tree is to end all the same."""
+    """Say a line to Vespe; where Vespe is dead already, nobody listens, and the tree is to end all
+    the same.
+    """
     try:
         os.write(status, said)
     except OSError:
@@ -181,7 +208,9 @@ def tell(status: int, said: bytes) -> None:
 
 
 def start(command: "dict[str, Any]", status: int) -> tuple[int, int]:
-    """Start the watcher and below it the tool; gives their pids, the tool's as 0 where it has none."""
+    """Start the watcher and below it the tool; gives their pids, the tool's as 0 where it has
+    none.
+    """
     reader, writer = os.pipe()
     watcher = os.fork()
     if watcher == 0:
@@ -193,7 +222,9 @@ def start(command: "dict[str, Any]", status: int) -> tuple[int, int]:
 
 
 def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
-    """Be the watcher: start the tool, wait for it, and where it ended well for what comes after it; tell how the last ended, and end."""
+    """Be the watcher: start the tool, wait for it, and where it ended well for what comes after it;
+    tell how the last ended, and end.
+    """
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -203,7 +234,10 @@ def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
             tool = os.fork()
             if tool == 0:
                 become(command, argv, status, writer)
-            for descriptor in (*([writer] if writer >= 0 else ()), *(() if left else range(STDIN, command["given"]))):
+            for descriptor in (
+                *([writer] if writer >= 0 else ()),
+                *(() if left else range(STDIN, command["given"])),
+            ):
                 os.close(descriptor)
             writer = -1  # it was told which is the first
             ended = os.waitpid(tool, 0)[1]
@@ -215,7 +249,9 @@ def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
 
 
 def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: int) -> None:
-    """Become the tool, in a session of its own, with default signals and no descriptors but its own: a program, or a fork of this one."""
+    """Become the tool, in a session of its own, with default signals and no descriptors but its
+    own: a program, or a fork of this one.
+    """
     stage = b"start"
     try:
         # Said before any code of the tool runs, which might stop whoever else would say it.
@@ -250,7 +286,9 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
 
 
 def hold(sandbox: "Any", channel: int) -> "Any":
-    """Hold this process, and what it becomes, to a policy: by `sandbox/enter.py`, which came along as code, or is ready."""
+    """Hold this process, and what it becomes, to a policy: by `sandbox/enter.py`, which came along
+    as code, or is ready.
+    """
     code, policy = sandbox
     if callable(code):
         return code(policy, channel)
@@ -260,12 +298,15 @@ def hold(sandbox: "Any", channel: int) -> "Any":
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
-    """Become the program; a bare name is looked up in the absolute directories of the tool's own PATH."""
+    """Become the program; a bare name is looked up in the absolute directories of the tool's own
+    PATH.
+    """
     if b"/" in argv[0]:
         os.execve(argv[0], argv, env)
     failure: OSError = FileNotFoundError(2, "")
     for directory in env.get(b"PATH", b"/usr/bin:/bin").split(b":"):
-        # A relative or empty entry would be the project's directory, whose bytes nobody has approved.
+        # A relative or empty entry would be the project's directory, whose bytes nobody has
+        # approved.
         if directory.startswith(b"/"):
             try:
                 os.execve(directory + b"/" + argv[0], argv, env)
@@ -277,21 +318,31 @@ def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
 
 
 def is_single() -> bool:
-    """Whether this process has one thread, so that a fork of it can go on without an exec; never outside Linux."""
+    """Whether this process has one thread, so that a fork of it can go on without an exec; never
+    outside Linux.
+    """
     return LINUX and len(os.listdir("/proc/self/task")) == 1
 
 
 def run_here(command: "dict[str, Any]") -> None:
-    """Be the interpreter that was to be started: as it is after its start, and with what its `-c` would run."""
+    """Be the interpreter that was to be started: as it is after its start, and with what its `-c`
+    would run.
+    """
     try:
         signal.set_wakeup_fd(-1)
         ignored = signal.SIG_IGN
-        for number, handler in (("SIGPIPE", ignored), ("SIGXFSZ", ignored), ("SIGINT", signal.default_int_handler)):
+        for number, handler in (
+            ("SIGPIPE", ignored),
+            ("SIGXFSZ", ignored),
+            ("SIGINT", signal.default_int_handler),
+        ):
             signal.signal(getattr(signal, number), handler)
         os.closerange(4, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
         prctl(PR_SET_DUMPABLE, 1)
         sys.argv = ["-c", "3"]
-        command["boot"]() if callable(command["boot"]) else exec(command["boot"], sys.modules["__main__"].__dict__)
+        command["boot"]() if callable(command["boot"]) else exec(
+            command["boot"], sys.modules["__main__"].__dict__
+        )
         os._exit(0)
     except BaseException:  # as an interpreter ends that nothing was caught in
         sys.excepthook(*sys.exc_info())
@@ -311,7 +362,8 @@ class Watch:
         self.poll.register(self.wake, select.POLLIN)
         self.vespe = -1
         try:
-            # A process that Vespe forked may hold the control pipe open after Vespe's death: watch Vespe itself too.
+            # A process that Vespe forked may hold the control pipe open after Vespe's death: watch
+            # Vespe itself too.
             self.vespe = os.pidfd_open(vespe)
             self.poll.register(self.vespe, select.POLLIN)
         except (AttributeError, OSError):
@@ -323,7 +375,12 @@ class Watch:
 
     def wait(self, seconds: float | None) -> float | None:
         """Wait for anything to happen; gives the grace where the tree is to end now."""
-        ready = [descriptor for descriptor, _ in self.poll.poll(None if seconds is None else max(0, round(seconds * 1000)))]
+        ready = [
+            descriptor
+            for descriptor, _ in self.poll.poll(
+                None if seconds is None else max(0, round(seconds * 1000))
+            )
+        ]
         if self.wake in ready:
             os.read(self.wake, 4096)
         if self.vespe in ready:
@@ -339,7 +396,9 @@ class Watch:
 
 
 def grace_in(said: bytes) -> float | None:
-    """The grace that a line of the control pipe names; None for anything else, which is not Vespe's."""
+    """The grace that a line of the control pipe names; None for anything else, which is not
+    Vespe's.
+    """
     for line in said.split(b"\n"):
         if line.replace(b".", b"", 1).isdigit():
             return float(line)
@@ -373,7 +432,9 @@ def prepare() -> None:
 
 
 def outlive(tree: Tree, watch: Watch, status: int = -1) -> None:
-    """Wait until the tool has ended or is to end, and then for all that it has started; tell how on `status`, where no watcher does."""
+    """Wait until the tool has ended or is to end, and then for all that it has started; tell how on
+    `status`, where no watcher does.
+    """
     grace = None
     while tree.reap() and not tree.ended and grace is None:
         grace = watch.wait(None)

@@ -1,4 +1,6 @@
-"""Interpreters that are kept ready in a process that lives: a call is a fork of one, and nothing of it is left behind."""
+"""Interpreters that are kept ready in a process that lives: a call is a fork of one, and nothing of
+it is left behind.
+"""
 
 import contextlib
 import marshal
@@ -18,14 +20,18 @@ from vespe.processes.lasting import Lasting
 _ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8
 _MAX_SUPERVISORS: Final = 64
-"""Of one zygote: more calls at a time than that have a process of their own each, as in a process that does not live."""
+"""Of one zygote: more calls at a time than that have a process of their own each, as in a process
+that does not live.
+"""
 _SWEEP_S: Final = 1.0
 """How long is waited for what a supervisor left that was killed."""
 _END_S: Final = 1.0
 
 
 class Workers:
-    """The zygotes of one process that lives, for calls from several threads; `close` ends them. `lasting` are processes that keep state."""
+    """The zygotes of one process that lives, for calls from several threads; `close` ends them.
+    `lasting` are processes that keep state.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +51,9 @@ class Workers:
         self.close()
 
     def lease(self, interpreter: Interpreter) -> "Lease | None":
-        """Return a supervisor for one call, or None where there is to be none, without waiting; raises OSError where none can be had."""
+        """Return a supervisor for one call, or None where there is to be none, without waiting;
+        raises OSError where none can be had.
+        """
         if not is_possible():
             return None
         key = interpreter.key()
@@ -55,7 +63,9 @@ class Workers:
             return None if zygote is None else zygote.lease()
 
     def _zygote(self, interpreter: Interpreter, key: tuple[object, ...]) -> "_Zygote | None":
-        """Return the zygote of a key, the last one in order; raises OSError where it cannot be started."""
+        """Return the zygote of a key, the last one in order; raises OSError where it cannot be
+        started.
+        """
         zygote = self._zygotes.pop(key, None)
         if zygote is not None and not zygote.is_alive():
             self._spoilt |= {key} if zygote.complains else set()
@@ -66,7 +76,9 @@ class Workers:
         if zygote is None:
             while len(self._zygotes) >= _MAX_ZYGOTES:
                 self._zygotes.pop(next(iter(self._zygotes))).close()
-            zygote = _Zygote(interpreter, preload=() if key in self._spoilt else interpreter.preload)
+            zygote = _Zygote(
+                interpreter, preload=() if key in self._spoilt else interpreter.preload
+            )
         self._zygotes[key] = zygote
         return zygote
 
@@ -91,29 +103,39 @@ class Workers:
 
 
 def _close_all(zygotes: "dict[tuple[object, ...], _Zygote]", pid: int) -> None:
-    """Let the zygotes of Workers that nobody closed end, where this is the process that made them."""
+    """Let the zygotes of Workers that nobody closed end, where this is the process that made
+    them.
+    """
     for zygote in zygotes.values() if pid == os.getpid() else ():
         zygote.close()
 
 
 def is_possible() -> bool:
-    """Whether this system can: forks without an exec are safe, and processes can be named for good."""
+    """Whether this system can: forks without an exec are safe, and processes can be named for
+    good.
+    """
     return sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(os, "memfd_create")
 
 
 class _Zygote:
-    """One zygote and its supervisors; what is not locked is called under the lock of its Workers."""
+    """One zygote and its supervisors; what is not locked is called under the lock of its
+    Workers.
+    """
 
     def __init__(self, interpreter: Interpreter, *, preload: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
-        # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads these.
+        # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads
+        # these.
         reader, writer = os.pipe()
         try:
             self.pid = os.posix_spawn(
                 interpreter.argv[0],
                 [*interpreter.argv, "-c", BOOT],
                 interpreter.env,
-                file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0), *((os.POSIX_SPAWN_DUP2, writer, number) for number in (1, 2))],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
+                    *((os.POSIX_SPAWN_DUP2, writer, number) for number in (1, 2)),
+                ],
                 setpgroup=0,
                 setsigmask=(),
             )
@@ -124,10 +146,14 @@ class _Zygote:
             theirs.close()
             os.close(reader)
             os.close(writer)
-        self.env = {(os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()}
+        self.env = {
+            (os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()
+        }
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
         self.complains = False
-        """Whether it has said, once it is over, why it cannot be forked, and did not end for another reason."""
+        """Whether it has said, once it is over, why it cannot be forked, and did not end for
+        another reason.
+        """
         self.lock = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
@@ -157,7 +183,9 @@ class _Zygote:
         return not self.over.is_set()
 
     def lease(self) -> "Lease | None":
-        """Return a supervisor that is free, or else a new one; raises OSError where the zygote is gone."""
+        """Return a supervisor that is free, or else a new one; raises OSError where the zygote is
+        gone.
+        """
         with self.lock:
             if self.idle:
                 return self.idle.pop()
@@ -177,7 +205,9 @@ class _Zygote:
         return Lease(self, ours)
 
     def give_back(self, lease: "Lease", *, whole: bool) -> None:
-        """Keep a supervisor that has ended its call for the next one; one that has not is left to itself."""
+        """Keep a supervisor that has ended its call for the next one; one that has not is left to
+        itself.
+        """
         with self.lock:
             if whole and self.socket.fileno() >= 0 and self.is_alive():
                 self.idle.append(lease)
@@ -229,7 +259,11 @@ class Lease:
         try:
             # The zygote has the code of the sandbox, and the environment that calls share.
             sandbox = command["sandbox"] and (None, command["sandbox"][1])
-            env = dict(command["env"].items() - self._zygote.env) if command["boot"] else command["env"]
+            env = (
+                dict(command["env"].items() - self._zygote.env)
+                if command["boot"]
+                else command["env"]
+            )
             data = memoryview(marshal.dumps(command | {"sandbox": sandbox, "env": env}, 4))
             while data:
                 data = data[os.write(file, data) :]

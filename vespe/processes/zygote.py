@@ -1,13 +1,18 @@
-"""An interpreter that is ready: it forks supervisors, and each of those forks one process a call."""
+"""An interpreter that is ready: it forks supervisors, and each of those forks one process a
+call.
+"""
 
-# workers.py starts this with `-I -B -X utf8` and the environment of the calls; it imports nothing of Vespe: the supervisor's
-# code arrives with the message. It is never threaded, imports what the tools depend on and nothing of theirs, and keeps no
-# argument and no secret of a call: those are read by the fork that is the call's own.
+# workers.py starts this with `-I -B -X utf8` and the environment of the calls; it imports nothing
+# of Vespe: the supervisor's code arrives with the message. It is never threaded, imports what the
+# tools depend on and nothing of theirs, and keeps no argument and no secret of a call: those are
+# read by the fork that is the call's own.
 #
-# Vespe says on descriptor 0 "s" with a socket, for one more supervisor, and "x" for the end; the end of file says that too.
-# A supervisor serves one call after another from its socket: seven descriptors (those of supervisor.py, and a file with the
-# command). It says nothing on the status pipe before the tool is there: a call whose status pipe ends so has not begun, and can begin
-# elsewhere. A supervisor that a tool has killed leaves its tree to the zygote, which ends it and only then closes that socket.
+# Vespe says on descriptor 0 "s" with a socket, for one more supervisor, and "x" for the end; the
+# end of file says that too. A supervisor serves one call after another from its socket: seven
+# descriptors (those of supervisor.py, and a file with the command). It says nothing on the status
+# pipe before the tool is there: a call whose status pipe ends so has not begun, and can begin
+# elsewhere. A supervisor that a tool has killed leaves its tree to the zygote, which ends it and
+# only then closes that socket.
 
 import _signal as signal  # type: ignore[import-not-found]  # as in supervisor.py
 import array
@@ -28,7 +33,9 @@ CHANNEL, OWN = 0, 6
 IDLE_S = 30.0
 MAX_CALLS = 10_000
 GROWTH_PAGES = 2048
-"""A supervisor that has grown by so much (8 MiB), or has served so many calls, ends, and another one is forked."""
+"""A supervisor that has grown by so much (8 MiB), or has served so many calls, ends, and another
+one is forked.
+"""
 LOOK_EVERY = 256
 ONE_FD = array.array("i", [0]).itemsize
 
@@ -37,7 +44,9 @@ def main(message: "dict[str, Any]") -> "NoReturn":
     """Import what the message says, and fork supervisors until nobody wants one."""
     supervisor = made("vespe_supervisor", message["supervisor"])
     supervisor.prepare()
-    if why := imported(message["preload"]) or ("" if supervisor.is_single() else "it starts threads"):
+    if why := imported(message["preload"]) or (
+        "" if supervisor.is_single() else "it starts threads"
+    ):
         os.write(CHANNEL, why.encode("utf-8", "replace")[:200])
         os._exit(1)
     message["enter"] = made("vespe_sandbox", message["enter"]).enter
@@ -58,7 +67,9 @@ def made(name: str, code: "Any") -> "Any":
 
 
 def rehearse(scripts: "list[Any]") -> None:
-    """Let the first script make its calls of nothing, where it has some; what goes wrong there goes wrong in a call, which says it."""
+    """Let the first script make its calls of nothing, where it has some; what goes wrong there goes
+    wrong in a call, which says it.
+    """
     if hasattr(scripts[0] if scripts else None, "rehearse"):
         try:
             scripts[0].rehearse(*scripts[1:])
@@ -67,7 +78,9 @@ def rehearse(scripts: "list[Any]") -> None:
 
 
 def imported(distributions: "list[str]") -> str:
-    """Import the modules of distributions; say why a fork of this would not be what a new interpreter is, or nothing."""
+    """Import the modules of distributions; say why a fork of this would not be what a new
+    interpreter is, or nothing.
+    """
     before, said = state(), os.memfd_create("said")
     kept = os.dup(1)
     for descriptor in (1, 2):
@@ -91,16 +104,28 @@ def imported(distributions: "list[str]") -> str:
 
 
 def state() -> "tuple[Any, ...]":
-    """What a fork would share with its siblings, or get from an import though its own would have come later."""
-    handlers = [signal.getsignal(number) for number in range(1, signal.NSIG) if number not in (32, 33)]
+    """What a fork would share with its siblings, or get from an import though its own would have
+    come later.
+    """
+    handlers = [
+        signal.getsignal(number) for number in range(1, signal.NSIG) if number not in (32, 33)
+    ]
     return sorted(os.listdir("/proc/self/fd")), handlers, os.getcwd(), dict(os.environ)
 
 
 def handled() -> "list[int]":
-    """Return the signals that this process handles or ignores, by whatever code: proc_pid_status(5)."""
+    """Return the signals that this process handles or ignores, by whatever code:
+    proc_pid_status(5).
+    """
     with open("/proc/self/status", "rb") as file:
-        masks = [int(line.split()[1], 16) for line in file if line.startswith((b"SigIgn:", b"SigCgt:"))]
-    return [number for number in range(1, signal.NSIG) if any(mask >> (number - 1) & 1 for mask in masks)]
+        masks = [
+            int(line.split()[1], 16) for line in file if line.startswith((b"SigIgn:", b"SigCgt:"))
+        ]
+    return [
+        number
+        for number in range(1, signal.NSIG)
+        if any(mask >> (number - 1) & 1 for mask in masks)
+    ]
 
 
 def modules(distributions: "list[str]") -> "list[str]":
@@ -121,8 +146,14 @@ def recorded(path: str) -> "list[str]":
             files = [line.split(",")[0] for line in file]
     except OSError:
         return []
-    inits = [name.removesuffix("/__init__.py") for name in files if name.endswith("/__init__.py") and name.count("/") == 1]
-    return inits + [name.removesuffix(".py") for name in files if name.endswith(".py") and "/" not in name]
+    inits = [
+        name.removesuffix("/__init__.py")
+        for name in files
+        if name.endswith("/__init__.py") and name.count("/") == 1
+    ]
+    return inits + [
+        name.removesuffix(".py") for name in files if name.endswith(".py") and "/" not in name
+    ]
 
 
 def received(connection: "socket.socket", most: int) -> "tuple[bytes, list[int]]":
@@ -151,10 +182,17 @@ class Zygote:
         self.supervisors: dict[int, int] = {}
 
     def run(self) -> None:
-        """Serve until Vespe is gone, says the end, or has wanted nothing for a while, and no supervisor is left."""
+        """Serve until Vespe is gone, says the end, or has wanted nothing for a while, and no
+        supervisor is left.
+        """
         wanted = True
         while wanted or self.supervisors:
-            ready = {descriptor for descriptor, _ in self.watch.poll.poll(None if self.supervisors else IDLE_S * 1000)}
+            ready = {
+                descriptor
+                for descriptor, _ in self.watch.poll.poll(
+                    None if self.supervisors else IDLE_S * 1000
+                )
+            }
             if self.watch.wake in ready:
                 os.read(self.watch.wake, 4096)
             self.reap()
@@ -203,7 +241,9 @@ class Zygote:
             os._exit(0)
 
     def reap(self) -> None:
-        """Wait for supervisors that have ended, end what they have left, and only then say that they are gone."""
+        """Wait for supervisors that have ended, end what they have left, and only then say that
+        they are gone.
+        """
         ended = []
         while True:
             try:
@@ -224,7 +264,9 @@ class Zygote:
         until = time.monotonic() + self.supervisor.GIVE_UP_S
         own = os.getpgrp()
         while time.monotonic() < until:
-            queue = [pid for pid in self.supervisor.children(os.getpid()) if pid not in self.supervisors]
+            queue = [
+                pid for pid in self.supervisor.children(os.getpid()) if pid not in self.supervisors
+            ]
             if not queue:
                 return
             left = list(queue)
@@ -237,7 +279,9 @@ class Zygote:
 
 
 class Supervisor:
-    """Serves one call after another: each is one fork, and nothing of it is left when the next begins."""
+    """Serves one call after another: each is one fork, and nothing of it is left when the next
+    begins.
+    """
 
     def __init__(self, supervisor: "Any", message: "dict[str, Any]") -> None:
         self.supervisor, self.message = supervisor, message
@@ -250,7 +294,9 @@ class Supervisor:
         self.handled = handled()
 
     def run(self) -> None:
-        """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn out."""
+        """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn
+        out.
+        """
         idle = select.poll()
         for descriptor in (OWN, self.watch.vespe):
             if descriptor >= 0:
@@ -267,7 +313,9 @@ class Supervisor:
                 return
 
     def serve(self, descriptors: "list[int]") -> None:
-        """Run one call to the end of all that it started; one that cannot begin leaves its status pipe empty."""
+        """Run one call to the end of all that it started; one that cannot begin leaves its status
+        pipe empty.
+        """
         *standard, command = descriptors
         for number, descriptor in enumerate(standard):
             os.dup2(descriptor, number, inheritable=number == 2)
@@ -276,7 +324,9 @@ class Supervisor:
         status = os.dup(self.supervisor.STATUS)
         try:
             # Where Vespe has said or closed something already, it has given the call up.
-            if not any(descriptor == self.supervisor.CONTROL for descriptor, _ in self.watch.poll.poll(0)):
+            if not any(
+                descriptor == self.supervisor.CONTROL for descriptor, _ in self.watch.poll.poll(0)
+            ):
                 tool = os.fork()
                 if tool == 0:
                     self.become(command, status)
@@ -300,14 +350,18 @@ class Supervisor:
     def become(self, file: int, status: int) -> "NoReturn":
         """Read the command, which no other process of ours does, and be the tool."""
         try:
-            command = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))  # one read: it is in memory
+            command = marshal.loads(
+                os.pread(file, os.fstat(file).st_size, 0)
+            )  # one read: it is in memory
             os.close(file)
             if command["sandbox"]:
                 command["sandbox"] = self.message["enter"], command["sandbox"][1]
             command["signals"] = self.handled
             if command["boot"]:
                 command["boot"] = self.child
-                for name, value in command["env"].items():  # what is not in this environment already
+                for name, value in command[
+                    "env"
+                ].items():  # what is not in this environment already
                     os.environb[name] = value
             self.supervisor.become(command, command["programs"][0], status, -1)
         finally:

@@ -1,4 +1,6 @@
-"""What changed for models: the tools that a project shows them, in a git revision and now, or in two revisions."""
+"""What changed for models: the tools that a project shows them, in a git revision and now, or in
+two revisions.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,12 +20,15 @@ from vespe.schemas.comparison.contracts import Change
 from vespe.schemas.explain import short
 
 _SAID_BY: Final = {"name": "as", "description": "description"}
-"""By part of a change, what `tools` of the project may say in the place of the tool's own config.json."""
+"""By part of a change, what `tools` of the project may say in the place of the tool's own
+config.json.
+"""
 
 
 @contextmanager
 def opened_at(revision: str, *, root: str) -> Iterator[Workspace]:
-    """Open the project at `root` as a git revision has it: its configuration and its own tools; kits are those of this machine.
+    """Open the project at `root` as a git revision has it: its configuration and its own tools;
+    kits are those of this machine.
 
     Raises as `revisions.checked_out` and `open_workspace` do.
     """
@@ -32,17 +37,26 @@ def opened_at(revision: str, *, root: str) -> Iterator[Workspace]:
 
 
 def compare_views(old: Workspace, new: Workspace) -> list[Comparison]:
-    """Compare what two states of a project show to models, tool by tool; what models see no change of is not listed.
+    """Compare what two states of a project show to models, tool by tool; what models see no change
+    of is not listed.
 
     Raises InvalidTool where a tool of either cannot be loaded.
     """
 
     def changes(before: Tool, after: Tool) -> Sequence[Change]:
-        seen = contracts.changes(*(contracts.contract_of(tool, command="") for tool in (before, after)))
+        seen = contracts.changes(
+            *(contracts.contract_of(tool, command="") for tool in (before, after))
+        )
         placed = (_placed(change, new.view, after) for change in seen)
-        return [*placed, *_presets(before.behind, after.behind), *_exposure(old.view, before, new.view, after)]
+        return [
+            *placed,
+            *_presets(before.behind, after.behind),
+            *_exposure(old.view, before, new.view, after),
+        ]
 
-    return compared_versions.compare_sets([*old.shown().tools.values()], [*new.shown().tools.values()], changes=changes)
+    return compared_versions.compare_sets(
+        [*old.shown().tools.values()], [*new.shown().tools.values()], changes=changes
+    )
 
 
 def _placed(change: Change, view: View, tool: Tool) -> Change:
@@ -55,12 +69,21 @@ def _presets(old: Facade | None, new: Facade | None) -> Iterator[Change]:
     """What is filled in otherwise at each call: a model sees it in neither version."""
     before, after = (facade.preset if facade else {} for facade in (old, new))
     for name in sorted(before.keys() | after.keys()):
-        was, said = (f"preset to {short(values[name])}" if name in values else "no preset" for values in (before, after))
+        was, said = (
+            f"preset to {short(values[name])}" if name in values else "no preset"
+            for values in (before, after)
+        )
         if was != said:
             gone = name not in after
             place = _place_in((old if gone else new), name)
             message = f"{name} is {said}, and was {was}"
-            yield Change(part="preset", verdict="unknown", message=message, pointer=place, side="old" if gone else "new")
+            yield Change(
+                part="preset",
+                verdict="unknown",
+                message=message,
+                pointer=place,
+                side="old" if gone else "new",
+            )
 
 
 def _place_in(facade: Facade | None, name: str) -> str:
@@ -71,4 +94,10 @@ def _exposure(old: View, before: Tool, new: View, after: Tool) -> Iterator[Chang
     (was, place), (said, now) = old.said(before.itself, "expose"), new.said(after.itself, "expose")
     if was != said:
         message = f"expose is {said or 'not said'}, and was {was or 'not said'}"
-        yield Change(part="expose", verdict="compatible", message=message, pointer=now or place, side="new" if now else "old")
+        yield Change(
+            part="expose",
+            verdict="compatible",
+            message=message,
+            pointer=now or place,
+            side="new" if now else "old",
+        )

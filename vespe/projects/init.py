@@ -1,4 +1,6 @@
-"""A directory made its user's project: `.vespe/` comes whole and trusted in one rename, or not at all."""
+"""A directory made its user's project: `.vespe/` comes whole and trusted in one rename, or not at
+all.
+"""
 
 import contextlib
 import os
@@ -20,11 +22,12 @@ class Founded:
 
 
 def found_project(directory: str | os.PathLike[str]) -> Founded:
-    """Make `directory` a project, itself too where it is missing, and trust it: it is its user's own.
+    """Make `directory` a project, itself too where it is missing, and trust it: it is its user's
+    own.
 
-    Of several at once exactly one makes it. Where there already is a `.vespe/` no trust is given, nothing is overwritten,
-    and only what it lacks is added. What a killed one left goes. Raises StorageError, and then there is no `.vespe/`;
-    InvalidDocument where `.vespe` is no directory.
+    Of several at once exactly one makes it. Where there already is a `.vespe/` no trust is given,
+    nothing is overwritten, and only what it lacks is added. What a killed one left goes. Raises
+    StorageError, and then there is no `.vespe/`; InvalidDocument where `.vespe` is no directory.
     """
     root = _absolute(os.fspath(directory))
     inner = project.project_dir(root)
@@ -60,7 +63,9 @@ def _place(root: str, inner: str) -> None:
 
 
 def _distrust(aside: str) -> None:
-    """Take back the trust of what did not become a `.vespe/`, before it is deleted: an inode's number may come back."""
+    """Take back the trust of what did not become a `.vespe/`, before it is deleted: an inode's
+    number may come back.
+    """
     root, name = os.path.split(aside)
     if os.path.isdir(os.path.join(aside, defaults.PROJECT_DIR)):
         with contextlib.suppress(OSError, StorageError):

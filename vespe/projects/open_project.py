@@ -1,4 +1,6 @@
-"""A project that stays open: read once, and each answer is what a new process would find on disk."""
+"""A project that stays open: read once, and each answer is what a new process would find on
+disk.
+"""
 
 import os
 import threading
@@ -20,13 +22,17 @@ from vespe.trust.gate import Grant
 from vespe.trust.live import LiveTrust
 
 _SHARE: Final = 32
-"""Looking for a tool that took another's name in place takes at most one part in so many of the time."""
+"""Looking for a tool that took another's name in place takes at most one part in so many of the
+time.
+"""
 _MAX_KNOWN: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A tool as it was read, and what its name rests on: places, and the kits where they could matter."""
+    """A tool as it was read, and what its name rests on: places, and the kits where they could
+    matter.
+    """
 
     tool: Tool
     places: Held
@@ -35,18 +41,31 @@ class _Known:
 
 
 class OpenProject:
-    """The configuration, kits, names, tools and approvals of one project, for many calls from several threads.
+    """The configuration, kits, names, tools and approvals of one project, for many calls from
+    several threads.
 
-    What was read is believed while the stamps of all that it rests on hold; what changed within the last tenth of a second is
-    read again each time, since a second change could hide in it. Of a change in any file that an answer rests on the next
-    answer knows. One is told late: where another tool's config.json is rewritten in place and takes a name that was
-    called before, the next look at all names sees it, after at most 32 times as long as such a look takes.
+    What was read is believed while the stamps of all that it rests on hold; what changed within the
+    last tenth of a second is read again each time, since a second change could hide in it. Of a
+    change in any file that an answer rests on the next answer knows. One is told late: where
+    another tool's config.json is rewritten in place and takes a name that was called before, the
+    next look at all names sees it, after at most 32 times as long as such a look takes.
     """
 
-    def __init__(self, workspace: Workspace, *, environ: Mapping[str, str] | None = None, trusted: bool = False) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        environ: Mapping[str, str] | None = None,
+        trusted: bool = False,
+    ) -> None:
         self.root = workspace.root
         self.watch = Watch()
-        self.trust = LiveTrust(workspace.config, environ=os.environ if environ is None else environ, trusted=trusted, watch=self.watch)
+        self.trust = LiveTrust(
+            workspace.config,
+            environ=os.environ if environ is None else environ,
+            trusted=trusted,
+            watch=self.watch,
+        )
         self._lock = threading.RLock()
         self._user_path = os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE)
         self._user: tuple[Stamp, Workspace, UserConfig] | None = None
@@ -57,7 +76,9 @@ class OpenProject:
 
     @property
     def workspace(self) -> Workspace:
-        """The project as it is now, opened anew only where its configuration or a kit changed; raises as `open_workspace` does."""
+        """The project as it is now, opened anew only where its configuration or a kit changed;
+        raises as `open_workspace` does.
+        """
         with self._lock:
             if not self._is_open():
                 opened = open_workspace(self.root)
@@ -70,7 +91,9 @@ class OpenProject:
 
     @property
     def user(self) -> UserConfig:
-        """The user's own configuration, as this project tightens it; raises InvalidDocument and StorageError."""
+        """The user's own configuration, as this project tightens it; raises InvalidDocument and
+        StorageError.
+        """
         found, workspace = stamp(self._user_path), self._opened[1]
         known = self._user
         if known is not None and known[0] == found and known[1] is workspace:
@@ -80,14 +103,18 @@ class OpenProject:
         return user
 
     def grant(self, tool_directory: str | None = None) -> Grant:
-        """Return the grant under which a tool of the project may run now; raises NotTrusted. See `TrustCheck.check`."""
+        """Return the grant under which a tool of the project may run now; raises NotTrusted. See
+        `TrustCheck.check`.
+        """
         if (kept := self.trust.kept(tool_directory)) is not None:
             return kept
         self.trust.read_anew(self.workspace.config)
         return self.trust.check(tool_directory)
 
     def tool(self, name: str) -> Tool:
-        """Return the tool that a name, a uid or `scope/name` means now; raises as `Workspace.tool` does."""
+        """Return the tool that a name, a uid or `scope/name` means now; raises as `Workspace.tool`
+        does.
+        """
         known = self._known.get(name)
         if (
             known is None
@@ -110,9 +137,13 @@ class OpenProject:
             return self._look_at_names()
 
     def _look_at_names(self) -> bool:
-        """Look whether any tool's config.json is another one; what is known by name is forgotten where one is."""
+        """Look whether any tool's config.json is another one; what is known by name is forgotten
+        where one is.
+        """
         started = time.monotonic()
-        names = tuple(_configs(scope.directory) for scope in self._opened[1].scopes if scope.ordered)
+        names = tuple(
+            _configs(scope.directory) for scope in self._opened[1].scopes if scope.ordered
+        )
         same = names == self._names
         if not same:
             self._known, self._names = {}, names
@@ -140,7 +171,12 @@ class OpenProject:
             if (self._due or not by_name) and settled(found for _, found in places):
                 if len(self._known) >= _MAX_KNOWN:
                     self._known = {}
-                self._known[name] = _Known(tool, Held(places, self.watch), by_name, bool(workspace.config.active_kits) and not first)
+                self._known[name] = _Known(
+                    tool,
+                    Held(places, self.watch),
+                    by_name,
+                    bool(workspace.config.active_kits) and not first,
+                )
             return tool
 
 

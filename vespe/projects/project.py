@@ -1,4 +1,6 @@
-"""A project's own files: what a `.vespe/` holds, reading and changing its config.json, and what that file may not say."""
+"""A project's own files: what a `.vespe/` holds, reading and changing its config.json, and what
+that file may not say.
+"""
 
 import copy
 import os
@@ -49,7 +51,9 @@ RESTRICTED: Final = frozenset(
 _TIGHTENING: Final = ("/allow_hosts", "/approvals", "/sandbox")
 _GRANTS: Final = ("trust", "trusted")
 _SCOPE: Final = pattern(r"[a-z0-9][a-z0-9_]{0,63}")
-_IGNORED: Final = "# What Vespe keeps here for itself while it works\n*.tmp\n/tools/.*\n__pycache__/\n"
+_IGNORED: Final = (
+    "# What Vespe keeps here for itself while it works\n*.tmp\n/tools/.*\n__pycache__/\n"
+)
 _FIRST: Final = {"active_kits": [], "tool_resolution_order": list(defaults.DEFAULT_ORDER)}
 
 
@@ -69,16 +73,20 @@ def config_path(root: str | os.PathLike[str]) -> str:
 
 
 def complete_project_dir(inner: str) -> None:
-    """Add what a `.vespe/` lacks: config.json, tools/ and .gitignore; what exists is never overwritten.
+    """Add what a `.vespe/` lacks: config.json, tools/ and .gitignore; what exists is never
+    overwritten.
 
-    `inner` is the path of the `.vespe/`, or of what becomes one. Raises StorageError, and InvalidDocument where it is no
-    directory.
+    `inner` is the path of the `.vespe/`, or of what becomes one. Raises StorageError, and
+    InvalidDocument where it is no directory.
     """
     if os.path.islink(inner) or not os.path.isdir(inner):
         raise InvalidDocument("is not a directory, so no project can be made here", path=inner)
     with atomic.locked(inner):
         _make_directory(os.path.join(inner, defaults.TOOLS_DIR))
-        for name, text in ((".gitignore", _IGNORED), (defaults.CONFIG_FILE, strict_json.dump_json(_FIRST))):
+        for name, text in (
+            (".gitignore", _IGNORED),
+            (defaults.CONFIG_FILE, strict_json.dump_json(_FIRST)),
+        ):
             if not os.path.lexists(path := os.path.join(inner, name)):
                 atomic.write_atomic(path, text)
 
@@ -86,18 +94,22 @@ def complete_project_dir(inner: str) -> None:
 def read_config(root: str | os.PathLike[str]) -> ProjectConfig:
     """Read which kits are active and the order of scopes; without a config.json the defaults hold.
 
-    Raises InvalidDocument, with the JSON Pointer, for a value of the wrong type, a newer version or `trust: true`;
-    StorageError where the file cannot be read. A scope that does not exist is no error here.
+    Raises InvalidDocument, with the JSON Pointer, for a value of the wrong type, a newer version or
+    `trust: true`; StorageError where the file cannot be read. A scope that does not exist is no
+    error here.
     """
     path = config_path(os.path.abspath(root))
     return _checked(strict_json.read_object_if_there(path), path)
 
 
-def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], None]) -> ProjectConfig:
-    """Change config.json under the project's lock: `change` edits the document in place; unknown keys and key order stay.
+def update_config(
+    root: str | os.PathLike[str], change: Callable[[JsonObject], None]
+) -> ProjectConfig:
+    """Change config.json under the project's lock: `change` edits the document in place; unknown
+    keys and key order stay.
 
-    Gives the new configuration; nothing is written where nothing changed, or where the result would not be valid.
-    Raises as `read_config` does, and StorageError.
+    Gives the new configuration; nothing is written where nothing changed, or where the result would
+    not be valid. Raises as `read_config` does, and StorageError.
     """
     path = config_path(os.path.abspath(root))
     with atomic.locked(project_dir(root)):
@@ -112,20 +124,29 @@ def update_config(root: str | os.PathLike[str], change: Callable[[JsonObject], N
         return config
 
 
-def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: bool = True) -> ProjectConfig:
-    """Activate kits, after those that are active already and in the order given, or deactivate them.
+def set_active(
+    root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: bool = True
+) -> ProjectConfig:
+    """Activate kits, after those that are active already and in the order given, or deactivate
+    them.
 
-    Whether a kit exists is not asked. An approval of the project's bytes holds with these kits too. Raises UsageError for what is
-    not a kit id, and as `update_config` does.
+    Whether a kit exists is not asked. An approval of the project's bytes holds with these kits too.
+    Raises UsageError for what is not a kit id, and as `update_config` does.
     """
     wanted = tuple(dict.fromkeys(kit_ids))
     for kit_id in wanted if active else ():
         if not _SCOPE.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
-            raise UsageError(f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most")
+            raise UsageError(
+                f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
+            )
 
     def change(document: JsonObject) -> None:
         before = list(fields.strings(document, "active_kits", path=config_path(root)))
-        after = [*before, *(k for k in wanted if k not in before)] if active else [k for k in before if k not in wanted]
+        after = (
+            [*before, *(k for k in wanted if k not in before)]
+            if active
+            else [k for k in before if k not in wanted]
+        )
         if after != before:
             document["active_kits"] = after
 
@@ -134,15 +155,20 @@ def set_active(root: str | os.PathLike[str], kit_ids: Iterable[str], *, active: 
     if active:
         from vespe.trust import gate
 
-        gate.carry_over(before, replace(before, active_kits=tuple(dict.fromkeys((*before.active_kits, *wanted)))))
+        gate.carry_over(
+            before,
+            replace(before, active_kits=tuple(dict.fromkeys((*before.active_kits, *wanted)))),
+        )
     return config
 
 
 def restricted_keys(document: JsonObject) -> list[str]:
-    """Return a warning for each key, at any depth of a project's config.json, that only the user may set.
+    """Return a warning for each key, at any depth of a project's config.json, that only the user
+    may set.
 
-    All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what the user says
-    (`configuration.narrowed`, `policy.rules_of`). Approvals that allow nothing say what counts, and need no warning.
+    All are ignored, but `allow_hosts`, `approvals` and `sandbox` at the top, which can tighten what
+    the user says (`configuration.narrowed`, `policy.rules_of`). Approvals that allow nothing say
+    what counts, and need no warning.
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [
@@ -150,7 +176,8 @@ def restricted_keys(document: JsonObject) -> list[str]:
         if pointer in _TIGHTENING
         else f"{pointer} in {defaults.CONFIG_FILE} is ignored: {only}"
         for pointer, key, value in _members(document, "")
-        if key in RESTRICTED and not (pointer == "/approvals" and isinstance(value, dict) and not value.get("allow"))
+        if key in RESTRICTED
+        and not (pointer == "/approvals" and isinstance(value, dict) and not value.get("allow"))
     ]
 
 
@@ -160,12 +187,17 @@ def _checked(document: JsonObject, path: str) -> ProjectConfig:
     for pointer, key, value in _members(document, ""):
         if key in _GRANTS and value is True:
             raise InvalidDocument(
-                "a project cannot grant itself trust", path=path, pointer=pointer, hint="remove the key, then approve it with `vespe trust`"
+                "a project cannot grant itself trust",
+                path=path,
+                pointer=pointer,
+                hint="remove the key, then approve it with `vespe trust`",
             )
     return ProjectConfig(
         root=os.path.dirname(os.path.dirname(path)),
         active_kits=fields.strings(document, "active_kits", path=path),
-        tool_resolution_order=fields.strings(document, "tool_resolution_order", path=path, default=defaults.DEFAULT_ORDER),
+        tool_resolution_order=fields.strings(
+            document, "tool_resolution_order", path=path, default=defaults.DEFAULT_ORDER
+        ),
         document=document,
     )
 

@@ -16,23 +16,34 @@ from vespe.trust import gate
 def create_tool(root: str | os.PathLike[str], draft: Draft) -> Tool:
     """Make the tool of a draft in the project at `root`, trusted: it is its user's own.
 
-    In a project that is trusted as a place nothing more is kept. Raises as `authoring.create_tool` does; where the trust
-    cannot be kept there is no tool either.
+    In a project that is trusted as a place nothing more is kept. Raises as `authoring.create_tool`
+    does; where the trust cannot be kept there is no tool either.
     """
     own = _Own(root)
-    return authoring.create_tool(project.tools_dir(root), draft, taken=own.has, staged=own.trust, used=own.uses)
+    return authoring.create_tool(
+        project.tools_dir(root), draft, taken=own.has, staged=own.trust, used=own.uses
+    )
 
 
 def copy_tool(root: str | os.PathLike[str], entry: Entry, *, name: str | None = None) -> Tool:
-    """Copy a tool into the project at `root`, as `authoring.copy_tool` does, under `name` where given.
+    """Copy a tool into the project at `root`, as `authoring.copy_tool` does, under `name` where
+    given.
 
-    An installed kit's is copied from the bytes that were approved, or not at all. A kit's is trusted then, as a tool that the user
-    makes. One of the project's own is not: where the project came from elsewhere, so did the code.
+    An installed kit's is copied from the bytes that were approved, or not at all. A kit's is
+    trusted then, as a tool that the user makes. One of the project's own is not: where the project
+    came from elsewhere, so did the code.
     """
     own = _Own(root)
     staged = None if entry.scope == defaults.PROJECT_TOOLS else own.trust
     with pinned.pinned(entry.path) as verified:
-        return authoring.copy_tool(verified, project.tools_dir(root), taken=own.has, name=name, staged=staged, used=own.uses)
+        return authoring.copy_tool(
+            verified,
+            project.tools_dir(root),
+            taken=own.has,
+            name=name,
+            staged=staged,
+            used=own.uses,
+        )
 
 
 class _Own:

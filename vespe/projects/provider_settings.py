@@ -1,4 +1,6 @@
-"""What the user says of one provider of models: where it answers, the key or where it stands; checked, and never the project's."""
+"""What the user says of one provider of models: where it answers, the key or where it stands;
+checked, and never the project's.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
@@ -21,9 +23,10 @@ _LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 class ProviderSettings:
     """`providers.NAME` of the user's config.json; "" is what is not said.
 
-    `api` says whose wire format an endpoint speaks (one of APIS) that has a name of the user's own. `api_key_env` names
-    the environment variable that holds the key; `headers` go with every request; `keep` names fields beside OpenAI's own
-    that an endpoint wants back in messages, such as `reasoning_content`.
+    `api` says whose wire format an endpoint speaks (one of APIS) that has a name of the user's own.
+    `api_key_env` names the environment variable that holds the key; `headers` go with every
+    request; `keep` names fields beside OpenAI's own that an endpoint wants back in messages, such
+    as `reasoning_content`.
     """
 
     api: str = ""
@@ -43,14 +46,18 @@ KEYS: Final = tuple(item.name for item in fields(ProviderSettings))
 
 
 def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSettings:
-    """Return the settings of a provider, types checked; raises InvalidDocument with the pointer. What is wrong is never quoted."""
+    """Return the settings of a provider, types checked; raises InvalidDocument with the pointer.
+    What is wrong is never quoted.
+    """
     here = f"/providers/{escape_pointer(name)}"
     if not isinstance(value, dict):
         raise InvalidDocument("must be an object", path=path, pointer=here)
     said = {key: value[key] for key in KEYS if key in value}
     headers = said.get("headers", {})
     for key, item in said.items():
-        if key == "keep" and not (isinstance(item, list) and all(isinstance(name, str) for name in item)):
+        if key == "keep" and not (
+            isinstance(item, list) and all(isinstance(name, str) for name in item)
+        ):
             raise InvalidDocument("must be an array of strings", path=path, pointer=f"{here}/{key}")
         if key not in ("headers", "keep") and not isinstance(item, str):
             raise InvalidDocument("must be a string", path=path, pointer=f"{here}/{key}")
@@ -59,14 +66,21 @@ def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSet
     for header, item in headers.items():
         if not _TOKEN.fullmatch(header) or not isinstance(item, str) or not _can_be_sent(item):
             pointer = f"{here}/headers/{escape_pointer(header)}"
-            raise InvalidDocument("must be a header's name with a printable ASCII text as its value", path=path, pointer=pointer)
+            raise InvalidDocument(
+                "must be a header's name with a printable ASCII text as its value",
+                path=path,
+                pointer=pointer,
+            )
     if not _VARIABLE.fullmatch(said.get("api_key_env", "X")):
-        raise InvalidDocument("must be the name of an environment variable", path=path, pointer=f"{here}/api_key_env")
+        raise InvalidDocument(
+            "must be the name of an environment variable", path=path, pointer=f"{here}/api_key_env"
+        )
     return ProviderSettings(**said)
 
 
 def refuse_unusable(key: str, value: JsonValue) -> None:
-    """Refuse what `config set` must not write under a dotted key of `providers`: a name that means nothing, a URL that is never used.
+    """Refuse what `config set` must not write under a dotted key of `providers`: a name that means
+    nothing, a URL that is never used.
 
     Raises UsageError and Refused.
     """
@@ -83,13 +97,15 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
 
 
 def endpoint_url(text: str) -> Url:
-    """Take the URL of an endpoint apart; raises Refused for what no key is sent to: http beyond this machine, a user in the URL.
+    """Take the URL of an endpoint apart; raises Refused for what no key is sent to: http beyond
+    this machine, a user in the URL.
 
     What stands before an `@` may be a password: it is not quoted.
     """
     if "@" in text.partition("://")[2].partition("/")[0]:
         raise Refused(
-            "the provider's base_url is refused: it holds a user or a password", hint="give the key as `api_key`, or in `headers`"
+            "the provider's base_url is refused: it holds a user or a password",
+            hint="give the key as `api_key`, or in `headers`",
         )
     url = parse_url(text)
     if url.scheme != "https" and not is_loopback(url):

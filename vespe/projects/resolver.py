@@ -1,4 +1,6 @@
-"""From a name to exactly one tool, with the reason and with what it shadows; pure: files are the caller's `lookup`."""
+"""From a name to exactly one tool, with the reason and with what it shadows; pure: files are the
+caller's `lookup`.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -10,30 +12,54 @@ from vespe.models import Candidate, Entry, Resolution, Row
 from vespe.projects.scopes import Scope, Scopes, scopes_of
 from vespe.projects.snapshots import diff_snapshots, snapshot
 
-__all__ = ["Lookup", "Names", "Row", "Scope", "Scopes", "diff_snapshots", "resolve", "rows", "scopes_of", "snapshot"]
+__all__ = [
+    "Lookup",
+    "Names",
+    "Row",
+    "Scope",
+    "Scopes",
+    "diff_snapshots",
+    "resolve",
+    "rows",
+    "scopes_of",
+    "snapshot",
+]
 
 Lookup: TypeAlias = Callable[[Scope, str], Sequence[Entry]]
-"""Gives a scope's tool of that uid, else its tools of that name, the broken ones too (`catalog.find`, `Catalog.lookup`).
+"""Gives a scope's tool of that uid, else its tools of that name, the broken ones too
+(`catalog.find`, `Catalog.lookup`).
 
-Raises InvalidDocument for a scope that cannot be listed."""
+Raises InvalidDocument for a scope that cannot be listed.
+"""
 Names: TypeAlias = Callable[[], Iterable[str]]
 """Gives the names that could have been meant; asked only where nothing was found."""
 Found: TypeAlias = tuple[Scope, Entry]
 _UID_PREFIX: Final = "tool-"
 
 
-def resolve(name: str, scopes: Sequence[Scope], *, lookup: Lookup, names: Names | None = None, complete: bool = True) -> Resolution:
-    """Say which tool `name` means (design, section 3): a tool's name, `scope/name`, `scope/uid`, or a uid.
+def resolve(
+    name: str,
+    scopes: Sequence[Scope],
+    *,
+    lookup: Lookup,
+    names: Names | None = None,
+    complete: bool = True,
+) -> Resolution:
+    """Say which tool `name` means (design, section 3): a tool's name, `scope/name`, `scope/uid`, or
+    a uid.
 
-    The first ordered scope with a tool of that name wins, broken or not; a uid comes before a name that looks like one.
-    `complete=False` asks no scope after the winner's, so that the other candidates are not known. Raises AmbiguousTool
-    where that scope holds several, or several scopes hold the uid; InvalidTool where the winner is broken; ToolNotFound,
-    with the nearest of `names`, or with the inactive kit that has it. What `lookup` raises for a scope that may hold the
-    winner is raised too, since no later scope may take its place; of another scope it is a warning.
+    The first ordered scope with a tool of that name wins, broken or not; a uid comes before a name
+    that looks like one. `complete=False` asks no scope after the winner's, so that the other
+    candidates are not known. Raises AmbiguousTool where that scope holds several, or several scopes
+    hold the uid; InvalidTool where the winner is broken; ToolNotFound, with the nearest of `names`,
+    or with the inactive kit that has it. What `lookup` raises for a scope that may hold the winner
+    is raised too, since no later scope may take its place; of another scope it is a warning.
     """
     scope, slash, rest = name.partition("/")
     if slash:
-        return _qualified(name, [s for s in scopes if s.name == scope], wanted=rest, lookup=lookup, names=names)
+        return _qualified(
+            name, [s for s in scopes if s.name == scope], wanted=rest, lookup=lookup, names=names
+        )
     if name.startswith(_UID_PREFIX) and (exact := _by_uid(name, scopes, lookup)):
         return _one(name, exact, reason="its uid is exact")
     found: list[Found] = []
@@ -49,17 +75,34 @@ def resolve(name: str, scopes: Sequence[Scope], *, lookup: Lookup, names: Names 
                 raise
             warnings.append(str(error))
             continue
-        found += [(place, entry) for entry in entries if entry.name == name or (entry.uid == name and not place.active)]
-    return _first(name, found, warnings) if found and found[0][0].ordered else _nowhere(name, scopes, found=found, names=names)
+        found += [
+            (place, entry)
+            for entry in entries
+            if entry.name == name or (entry.uid == name and not place.active)
+        ]
+    return (
+        _first(name, found, warnings)
+        if found and found[0][0].ordered
+        else _nowhere(name, scopes, found=found, names=names)
+    )
 
 
-def rows(scopes: Sequence[Scope], entries: Callable[[Scope], Iterable[Entry]], *, everything: bool = True) -> tuple[Row, ...]:
-    """List tools by name, then by the order of their scopes; those whose name is not known come last.
+def rows(
+    scopes: Sequence[Scope], entries: Callable[[Scope], Iterable[Entry]], *, everything: bool = True
+) -> tuple[Row, ...]:
+    """List tools by name, then by the order of their scopes; those whose name is not known come
+    last.
 
-    `entries` gives a scope's tools as a Catalog lists them: where they share a name they have a `problem`. A broken tool
-    whose name is known still shadows. `everything=False` gives the available ones and asks only ordered scopes.
+    `entries` gives a scope's tools as a Catalog lists them: where they share a name they have a
+    `problem`. A broken tool whose name is known still shadows. `everything=False` gives the
+    available ones and asks only ordered scopes.
     """
-    listed = [(scope, entry) for scope in scopes if everything or scope.ordered for entry in entries(scope)]
+    listed = [
+        (scope, entry)
+        for scope in scopes
+        if everything or scope.ordered
+        for entry in entries(scope)
+    ]
     shared = _shared_uids(listed)
     first: dict[str, str] = {}
     ranked = []
@@ -68,7 +111,14 @@ def rows(scopes: Sequence[Scope], entries: Callable[[Scope], Iterable[Entry]], *
         if everything or row.status == "available":
             other = shared.get((scope.name, entry.uid))
             problem = f"shares its uid with {other}" if other else None
-            shown = replace(row, entry=replace(entry, problem="; ".join(filter(None, (entry.problem, problem))))) if problem else row
+            shown = (
+                replace(
+                    row,
+                    entry=replace(entry, problem="; ".join(filter(None, (entry.problem, problem)))),
+                )
+                if problem
+                else row
+            )
             ranked.append(((entry.name is None, entry.name or "", rank), shown))
     return tuple(row for _, row in sorted(ranked, key=lambda pair: pair[0]))
 
@@ -77,13 +127,23 @@ def _row(scope: Scope, entry: Entry, first: dict[str, str]) -> Row:
     broken = entry.problem is not None
     if not scope.ordered:
         return Row(entry=entry, status="broken" if broken else "inactive")
-    by = first.setdefault(entry.name, f"{scope.name}/{entry.uid}") if entry.name is not None else None
+    by = (
+        first.setdefault(entry.name, f"{scope.name}/{entry.uid}")
+        if entry.name is not None
+        else None
+    )
     shadowed_by = by.partition("/")[2] if by and not by.startswith(f"{scope.name}/") else None
-    return Row(entry=entry, status="broken" if broken else "shadowed" if shadowed_by else "available", shadowed_by=shadowed_by)
+    return Row(
+        entry=entry,
+        status="broken" if broken else "shadowed" if shadowed_by else "available",
+        shadowed_by=shadowed_by,
+    )
 
 
 def _shared_uids(listed: Iterable[Found]) -> dict[tuple[str, str], str]:
-    """Name, for each active tool whose uid another active scope has too, the first other scope's tool."""
+    """Name, for each active tool whose uid another active scope has too, the first other scope's
+    tool.
+    """
     holders: dict[str, list[Scope]] = {}
     for scope, entry in listed:
         if scope.active:
@@ -97,10 +157,18 @@ def _shared_uids(listed: Iterable[Found]) -> dict[tuple[str, str], str]:
 
 
 def _by_uid(uid: str, scopes: Sequence[Scope], lookup: Lookup) -> list[Found]:
-    return [(scope, entry) for scope in scopes if scope.active for entry in lookup(scope, uid) if entry.uid == uid]
+    return [
+        (scope, entry)
+        for scope in scopes
+        if scope.active
+        for entry in lookup(scope, uid)
+        if entry.uid == uid
+    ]
 
 
-def _qualified(name: str, scopes: Sequence[Scope], *, wanted: str, lookup: Lookup, names: Names | None) -> Resolution:
+def _qualified(
+    name: str, scopes: Sequence[Scope], *, wanted: str, lookup: Lookup, names: Names | None
+) -> Resolution:
     found = [(scope, entry) for scope in scopes for entry in lookup(scope, wanted)]
     if not found or not found[0][0].active:
         return _nowhere(name, scopes, found=found, names=names)
@@ -125,15 +193,29 @@ def _first(name: str, found: Sequence[Found], warnings: Sequence[str]) -> Resolu
     reason = f"{winner.name} is the first scope in order that has it"
     chosen = Candidate(entry=entry, status="selected", reason=reason, decided_by=winner.decided_by)
     others = tuple(_other(scope, other, by=found[0], among=found) for scope, other in found[1:])
-    twins = [f"{scope.name}/{other.uid}" for scope, other in found[1:] if scope.active and other.uid == entry.uid]
+    twins = [
+        f"{scope.name}/{other.uid}"
+        for scope, other in found[1:]
+        if scope.active and other.uid == entry.uid
+    ]
     shared = (f"the uid {entry.uid} is not unique: {twin} has it too" for twin in twins)
-    return Resolution(name=name, entry=entry, reason=reason, candidates=(chosen, *others), warnings=(*shared, *warnings))
+    return Resolution(
+        name=name,
+        entry=entry,
+        reason=reason,
+        candidates=(chosen, *others),
+        warnings=(*shared, *warnings),
+    )
 
 
 def _other(scope: Scope, entry: Entry, *, by: Found, among: Sequence[Found]) -> Candidate:
     winner, winning = by
     if not scope.ordered:
-        reason = "its scope is not in tool_resolution_order" if scope.active else f"the kit {scope.name} is not active"
+        reason = (
+            "its scope is not in tool_resolution_order"
+            if scope.active
+            else f"the kit {scope.name} is not active"
+        )
         return Candidate(entry=entry, status="inactive", reason=reason, decided_by=scope.decided_by)
     if entry.problem is not None:
         status, reason = "broken", entry.problem
@@ -141,12 +223,20 @@ def _other(scope: Scope, entry: Entry, *, by: Found, among: Sequence[Found]) -> 
         status, reason = "ambiguous", f"{scope.name} has several tools of that name"
     else:
         status, reason = "shadowed", f"{winner.name} comes before {scope.name}"
-    return Candidate(entry=entry, status=status, reason=reason, decided_by=scope.decided_by, shadowed_by=winning.uid)
+    return Candidate(
+        entry=entry,
+        status=status,
+        reason=reason,
+        decided_by=scope.decided_by,
+        shadowed_by=winning.uid,
+    )
 
 
 def _ambiguous(name: str, found: Sequence[Found]) -> AmbiguousTool:
     places = {scope.name for scope, _ in found}
-    uids = [entry.uid if len(places) == 1 else f"{scope.name}/{entry.uid}" for scope, entry in found]
+    uids = [
+        entry.uid if len(places) == 1 else f"{scope.name}/{entry.uid}" for scope, entry in found
+    ]
     owner = found[0][0].name if len(places) == 1 else "the project"
     return AmbiguousTool(name, scope=owner, uids=uids, paths=[entry.path for _, entry in found])
 
@@ -156,17 +246,31 @@ def _refuse_broken(entry: Entry) -> None:
         raise InvalidTool(entry.uid, [entry.problem], path=entry.path)
 
 
-def _nowhere(name: str, scopes: Sequence[Scope], *, found: Sequence[Found], names: Names | None) -> Resolution:
+def _nowhere(
+    name: str, scopes: Sequence[Scope], *, found: Sequence[Found], names: Names | None
+) -> Resolution:
     searched = [scope.name for scope in scopes if scope.active and (scope.ordered or "/" in name)]
     if not found:
-        close = difflib.get_close_matches(name.rpartition("/")[2], sorted(set(names())), n=3) if names else []
+        close = (
+            difflib.get_close_matches(name.rpartition("/")[2], sorted(set(names())), n=3)
+            if names
+            else []
+        )
         unknown = "/" in name and not scopes
-        raise ToolNotFound(name, searched=searched, close=close, reason=f"there is no scope {name.partition('/')[0]!r}" if unknown else "")
+        raise ToolNotFound(
+            name,
+            searched=searched,
+            close=close,
+            reason=f"there is no scope {name.partition('/')[0]!r}" if unknown else "",
+        )
     scope, entry = found[0]
     if scope.active:
         whole = f"{scope.name}/{entry.name or entry.uid}"
         raise ToolNotFound(
-            name, searched=searched, reason=f"{scope.name} has it, but is not in tool_resolution_order", hint=f"call it as {whole}"
+            name,
+            searched=searched,
+            reason=f"{scope.name} has it, but is not in tool_resolution_order",
+            hint=f"call it as {whole}",
         )
     raise ToolNotFound(
         name,

@@ -1,4 +1,6 @@
-"""Where names are looked for: a project's scopes in the order that its configuration and the kits on the machine give."""
+"""Where names are looked for: a project's scopes in the order that its configuration and the kits
+on the machine give.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -15,10 +17,11 @@ _ORDER: Final = "tool_resolution_order"
 class Scope:
     """One place that tools come from: `project_tools`, or a kit by its id.
 
-    `directory` holds its tool directories; it may not exist. `active` is false for a kit that the project did not
-    activate: none of its tools is available by any name. `ordered` is true where plain names are looked for in it; an
-    active scope that is not is reached by qualified names and uids alone. `decided_by` is the file and the JSON Pointer
-    (`FILE#/active_kits/0`) that gave the scope its place.
+    `directory` holds its tool directories; it may not exist. `active` is false for a kit that the
+    project did not activate: none of its tools is available by any name. `ordered` is true where
+    plain names are looked for in it; an active scope that is not is reached by qualified names and
+    uids alone. `decided_by` is the file and the JSON Pointer (`FILE#/active_kits/0`) that gave the
+    scope its place.
     """
 
     name: str
@@ -31,7 +34,8 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
-    """Every scope once: those that plain names are looked for in, in order, then other active ones, then inactive kits.
+    """Every scope once: those that plain names are looked for in, in order, then other active ones,
+    then inactive kits.
 
     `warnings` are sentences on what the configuration names and the machine does not have.
     """
@@ -46,9 +50,11 @@ class Scopes:
 
 
 def scopes_of(config: ProjectConfig, kits: Iterable[Kit]) -> Scopes:
-    """Put a project's scopes in order; `kits` come in the order of their roots, the hidden and broken ones too.
+    """Put a project's scopes in order; `kits` come in the order of their roots, the hidden and
+    broken ones too.
 
-    A scope that the configuration names twice has the first of its places. Pure: it looks at no file.
+    A scope that the configuration names twice has the first of its places. Pure: it looks at no
+    file.
     """
     laid = _Layout(config, kits)
     ordered: dict[str, Scope] = {}
@@ -63,7 +69,9 @@ class _Layout:
 
     def __init__(self, config: ProjectConfig, kits: Iterable[Kit]) -> None:
         self._config = config
-        self._file = project.config_path(config.root) if config.root else "the configuration that was given"
+        self._file = (
+            project.config_path(config.root) if config.root else "the configuration that was given"
+        )
         self._kits: dict[str, Kit] = {}
         for kit in kits:
             self._kits.setdefault(kit.kit_id, kit)
@@ -74,19 +82,33 @@ class _Layout:
     def in_order(self) -> Iterator[Scope]:
         """The active scopes that the order names, again where it names them again."""
         for index, name in enumerate(self._config.tool_resolution_order):
-            place = f"/{_ORDER}/{index}" if _ORDER in self._config.document else f"/{_ORDER} (the default)"
+            place = (
+                f"/{_ORDER}/{index}"
+                if _ORDER in self._config.document
+                else f"/{_ORDER} (the default)"
+            )
             if name == defaults.PROJECT_TOOLS:
                 yield from self._project(place, ordered=True)
             elif name == defaults.ACTIVE_KITS:
-                yield from (self._kit(kit_id, f"/active_kits/{at}", ordered=True) for kit_id, at in self._usable_active())
+                yield from (
+                    self._kit(kit_id, f"/active_kits/{at}", ordered=True)
+                    for kit_id, at in self._usable_active()
+                )
             elif name in dict(self._usable_active()):
                 yield self._kit(name, place, ordered=True)
 
     def past_the_order(self) -> Iterator[Scope]:
         """Every scope, as it is where the order does not name it: active ones first."""
         yield from self._project(f"/{_ORDER}", ordered=False)
-        yield from (self._kit(kit_id, f"/active_kits/{at}", ordered=False) for kit_id, at in self._usable_active())
-        inactive = (kit_id for kit_id, kit in self._kits.items() if kit_id not in self._active and kit.problem is None)
+        yield from (
+            self._kit(kit_id, f"/active_kits/{at}", ordered=False)
+            for kit_id, at in self._usable_active()
+        )
+        inactive = (
+            kit_id
+            for kit_id, kit in self._kits.items()
+            if kit_id not in self._active and kit.problem is None
+        )
         yield from (self._kit(kit_id, "/active_kits", ordered=False) for kit_id in inactive)
 
     def warnings(self) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""Which tool each name means, as a map to keep beside the project, and what differs between two such maps."""
+"""Which tool each name means, as a map to keep beside the project, and what differs between two
+such maps.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,23 +9,40 @@ from vespe.models import Entry, JsonObject, Row
 from vespe.projects.view import View
 
 
-def snapshot(rows: Iterable[Row], digest: Callable[[Entry], str], *, view: View | None = None) -> JsonObject:
-    """Return `{name: {"uid", "scope", "digest"}}` of the available tools, by the names that models know; `digest` is asked once for each.
+def snapshot(
+    rows: Iterable[Row], digest: Callable[[Entry], str], *, view: View | None = None
+) -> JsonObject:
+    """Return `{name: {"uid", "scope", "digest"}}` of the available tools, by the names that models
+    know; `digest` is asked once for each.
 
-    What the project's `tools` say of a tool stands under `view`; one that is never shown is left out.
+    What the project's `tools` say of a tool stands under `view`; one that is never shown is left
+    out.
     """
     seen = view or View()
-    shown = [row.entry for row in rows if row.status == "available" and seen.exposure(row.entry) != "never"]
-    named = sorted(((seen.name_of(entry), entry) for entry in shown), key=lambda pair: (pair[0], pair[0] != pair[1].name))
+    shown = [
+        row.entry
+        for row in rows
+        if row.status == "available" and seen.exposure(row.entry) != "never"
+    ]
+    named = sorted(
+        ((seen.name_of(entry), entry) for entry in shown),
+        key=lambda pair: (pair[0], pair[0] != pair[1].name),
+    )
     made: JsonObject = {}
     for name, entry in named:
         said = [dict(rule.said) for rule in seen.rules_about(entry.name, entry.scope)]
-        made.setdefault(name, {"uid": entry.uid, "scope": entry.scope, "digest": digest(entry)} | ({"view": said} if said else {}))
+        made.setdefault(
+            name,
+            {"uid": entry.uid, "scope": entry.scope, "digest": digest(entry)}
+            | ({"view": said} if said else {}),
+        )
     return made
 
 
 def diff_snapshots(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Say what differs, a line a name, by name: `+` new, `-` gone, `~` another tool or other bytes; [] where nothing does."""
+    """Say what differs, a line a name, by name: `+` new, `-` gone, `~` another tool or other bytes;
+    [] where nothing does.
+    """
     lines = (_difference(name, old.get(name), new.get(name)) for name in sorted({*old, *new}))
     return [line for line in lines if line]
 
@@ -37,7 +56,9 @@ def _difference(name: str, before: JsonObject | None, after: JsonObject | None) 
         return f"~ {name}: was {_place(before)}, is now {_place(after)}"
     if _view(before) != _view(after) and _digest(before) == _digest(after):
         return f"~ {name}: {_place(after)} is shown to models otherwise: `tools` of config.json changed"
-    return f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
+    return (
+        f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
+    )
 
 
 def _place(fact: Any) -> str:

@@ -1,4 +1,6 @@
-"""Where one tool takes another's name: whether callers of the one that it shadows find the same contract."""
+"""Where one tool takes another's name: whether callers of the one that it shadows find the same
+contract.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +17,8 @@ from vespe.tools import catalog, directory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substitution:
-    """A tool, `winner`, that stands in for one of the same name, `shadowed`, and what that changes for callers.
+    """A tool, `winner`, that stands in for one of the same name, `shadowed`, and what that changes
+    for callers.
 
     What runs is another thing by intent, and descriptions are for people: only the schemas count.
     """
@@ -31,15 +34,27 @@ class Substitution:
         return contracts.verdict_of(self.changes)
 
     def __str__(self) -> str:
-        kept = {"compatible": "and keeps its contract", "breaking": "and breaks its contract", "unknown": "and may break its contract"}
-        why = "; ".join(f"{change.pointer}: {change.message}" for change in self.changes if change.verdict != "compatible")
-        return f"{self.name} of {self.winner.scope} shadows that of {self.shadowed.scope} {kept[self.verdict]}" + (
-            f" ({why})" if why else ""
+        kept = {
+            "compatible": "and keeps its contract",
+            "breaking": "and breaks its contract",
+            "unknown": "and may break its contract",
+        }
+        why = "; ".join(
+            f"{change.pointer}: {change.message}"
+            for change in self.changes
+            if change.verdict != "compatible"
+        )
+        return (
+            f"{self.name} of {self.winner.scope} shadows that of {self.shadowed.scope} {kept[self.verdict]}"
+            + (f" ({why})" if why else "")
         )
 
 
-def substitutions(scopes: Sequence[Scope], *, about: Collection[str] | None = None) -> list[Substitution]:
-    """Return every substitution in a project's scopes, by name; `about` keeps those in which one of these scopes takes part.
+def substitutions(
+    scopes: Sequence[Scope], *, about: Collection[str] | None = None
+) -> list[Substitution]:
+    """Return every substitution in a project's scopes, by name; `about` keeps those in which one of
+    these scopes takes part.
 
     A broken tool takes part in none: what it would accept is not known.
     """
@@ -48,17 +63,26 @@ def substitutions(scopes: Sequence[Scope], *, about: Collection[str] | None = No
     found: list[Substitution] = []
     for row in rows:
         winner = winners.get(row.entry.name)
-        if row.status == "shadowed" and winner is not None and (about is None or {winner.scope, row.entry.scope} & set(about)):
+        if (
+            row.status == "shadowed"
+            and winner is not None
+            and (about is None or {winner.scope, row.entry.scope} & set(about))
+        ):
             found += _judged(winner, row.entry)
     return found
 
 
 def _judged(winner: Entry, shadowed: Entry) -> Iterator[Substitution]:
     try:
-        tools = [directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id) for entry in (shadowed, winner)]
+        tools = [
+            directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+            for entry in (shadowed, winner)
+        ]
     except InvalidTool:
         return
-    old, new = (replace(contracts.contract_of(tool), command=None, description="") for tool in tools)
+    old, new = (
+        replace(contracts.contract_of(tool), command=None, description="") for tool in tools
+    )
     changes = tuple(contracts.changes(old, new))
     yield Substitution(name=str(winner.name), winner=winner, shadowed=shadowed, changes=changes)
 

@@ -1,4 +1,6 @@
-"""The user's own config.json: what only the user may say, how it is read and changed, and where each value came from."""
+"""The user's own config.json: what only the user may say, how it is read and changed, and where
+each value came from.
+"""
 
 import copy
 import os
@@ -19,7 +21,16 @@ from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
-KEYS: Final = ("agent", "allow_hosts", "allowed_signers", "approvals", "files", "providers", "sandbox", "secrets")
+KEYS: Final = (
+    "agent",
+    "allow_hosts",
+    "allowed_signers",
+    "approvals",
+    "files",
+    "providers",
+    "sandbox",
+    "secrets",
+)
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
 AGENT: Final = ("model", "provider", "tools_mode")
 """What `agent` has."""
@@ -33,11 +44,12 @@ _SENSITIVE: Final = pattern(r"(?i)(key|token|secret|password)(?!.*_env$)")
 class UserConfig:
     """What the user's own configuration says; without a file everything has its default.
 
-    `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are values by the name of
-    the environment variable that they stand in for; `sandbox` is `auto`, `require` or `off`.
-    `agent` names the `provider` and the `model` that agents ask where nobody names another.
-    `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags count; "" for none.
-    `files` are the patterns of what file tools may write although other programs execute it, and of what they must not read.
+    `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are
+    values by the name of the environment variable that they stand in for; `sandbox` is `auto`,
+    `require` or `off`. `agent` names the `provider` and the `model` that agents ask where nobody
+    names another. `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags
+    count; "" for none. `files` are the patterns of what file tools may write although other
+    programs execute it, and of what they must not read.
     """
 
     allow_hosts: tuple[str, ...] = ()
@@ -53,33 +65,47 @@ class UserConfig:
 
 
 def config_path() -> str:
-    """Return the path of the user's config.json; a link there, as keepers of dot-files make, is followed."""
+    """Return the path of the user's config.json; a link there, as keepers of dot-files make, is
+    followed.
+    """
     return os.path.realpath(os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE))
 
 
 def load_user_config() -> UserConfig:
-    """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and StorageError."""
+    """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and
+    StorageError.
+    """
     path = config_path()
     return _checked(strict_json.read_object_if_there(path), path)
 
 
 def allowed_signers_file() -> str | None:
-    """Return the path of the user's file of allowed signers, or None if none is configured. Raises InvalidDocument if it is gone."""
+    """Return the path of the user's file of allowed signers, or None if none is configured. Raises
+    InvalidDocument if it is gone.
+    """
     user = load_user_config()
     if not user.allowed_signers:
         return None
     path = os.path.expanduser(user.allowed_signers)
     if not os.path.isabs(path) or not os.path.isfile(path):
-        raise InvalidDocument(f"names {path}, which is not a file with an absolute path", path=user.path, pointer="/allowed_signers")
+        raise InvalidDocument(
+            f"names {path}, which is not a file with an absolute path",
+            path=user.path,
+            pointer="/allowed_signers",
+        )
     return path
 
 
 def get_value(key: str) -> JsonValue:
-    """Return the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it is not set."""
+    """Return the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it
+    is not set.
+    """
     value: JsonValue = load_user_config().document
     for part in _parts(key):
         if not isinstance(value, dict) or part not in value:
-            raise NotFound(f"the setting {key} is not set", hint=f"`vespe config set {key} VALUE` sets it")
+            raise NotFound(
+                f"the setting {key} is not set", hint=f"`vespe config set {key} VALUE` sets it"
+            )
         value = value[part]
     return value
 
@@ -119,10 +145,12 @@ def unset_value(key: str) -> None:
 
 
 def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
-    """Return the user's configuration as a project's config.json tightens it: it can only take away.
+    """Return the user's configuration as a project's config.json tightens it: it can only take
+    away.
 
-    Its `allow_hosts` leaves those hosts that both name; its `sandbox` counts where it is the tighter one. Anything else
-    that only the user may say, and a value of the wrong type, changes nothing.
+    Its `allow_hosts` leaves those hosts that both name; its `sandbox` counts where it is the
+    tighter one. Anything else that only the user may say, and a value of the wrong type, changes
+    nothing.
     """
     hosts, sandbox = project.get("allow_hosts"), project.get("sandbox")
     if isinstance(hosts, list):
@@ -132,17 +160,26 @@ def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
     return user
 
 
-def origins(user: UserConfig, project: JsonObject | None = None, *, project_path: str = "") -> list[tuple[str, JsonValue, str]]:
-    """List every setting in force as (dotted key, value, file or `default`), by key; secrets are masked.
+def origins(
+    user: UserConfig, project: JsonObject | None = None, *, project_path: str = ""
+) -> list[tuple[str, JsonValue, str]]:
+    """List every setting in force as (dotted key, value, file or `default`), by key; secrets are
+    masked.
 
-    `project` is the project's config.json, from which the active kits, the order of scopes, lint's settings and what it tightens
-    come. Rules on calls stand there twice where both files have some, since both hold.
+    `project` is the project's config.json, from which the active kits, the order of scopes, lint's
+    settings and what it tightens come. Rules on calls stand there twice where both files have some,
+    since both hold.
     """
     listed: list[tuple[str, JsonValue, str]] = []
-    found: dict[str, tuple[JsonValue, str]] = {"allow_hosts": ([], "default"), "sandbox": ("auto", "default")}
+    found: dict[str, tuple[JsonValue, str]] = {
+        "allow_hosts": ([], "default"),
+        "sandbox": ("auto", "default"),
+    }
     for key in KEYS:
         if key in user.document:
-            found.update({name: (value, user.path) for name, value in _leaves(key, user.document[key])})
+            found.update(
+                {name: (value, user.path) for name, value in _leaves(key, user.document[key])}
+            )
     if project is not None:
         tight = narrowed(user, project)
         for key, value, own in (
@@ -151,10 +188,19 @@ def origins(user: UserConfig, project: JsonObject | None = None, *, project_path
         ):
             found |= {key: (value, project_path)} if value != own else {}
         rules = project.get("approvals")
-        ours = [leaf for key in _PROJECTS_OWN if key in project for leaf in _leaves(key, project[key])]
-        ours += [(f"approvals.{kind}", rules[kind]) for kind in ("ask", "deny", "flow") if isinstance(rules, dict) and kind in rules]
+        ours = [
+            leaf for key in _PROJECTS_OWN if key in project for leaf in _leaves(key, project[key])
+        ]
+        ours += [
+            (f"approvals.{kind}", rules[kind])
+            for kind in ("ask", "deny", "flow")
+            if isinstance(rules, dict) and kind in rules
+        ]
         listed += [(key, value, project_path) for key, value in ours]
-        for key, default in (("active_kits", []), ("tool_resolution_order", list(defaults.DEFAULT_ORDER))):
+        for key, default in (
+            ("active_kits", []),
+            ("tool_resolution_order", list(defaults.DEFAULT_ORDER)),
+        ):
             found[key] = (project[key], project_path) if key in project else (default, "default")
     listed += [(key, value, file) for key, (value, file) in found.items()]
     return sorted(listed, key=lambda row: (row[0], row[2]))
@@ -167,16 +213,23 @@ def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
 
 
 def masked(key: str, value: JsonValue) -> JsonValue:
-    """Return the value under a dotted key as it may be shown, keys of providers masked; `secrets`, asked for by name, are shown."""
+    """Return the value under a dotted key as it may be shown, keys of providers masked; `secrets`,
+    asked for by name, are shown.
+    """
     if isinstance(value, dict):
         return {name: masked(f"{key}.{name}", item) for name, item in value.items()}
     return MASK if not key.startswith("secrets.") and _is_private(key) else value
 
 
 def _is_private(key: str) -> bool:
-    """Whether a setting's value may be a key: by its name, or as a header that is sent to a provider."""
+    """Whether a setting's value may be a key: by its name, or as a header that is sent to a
+    provider.
+    """
     head, _, name = key.rpartition(".")
-    return bool(head) and (bool(_SENSITIVE.search(name)) or (key.startswith("providers.") and head.endswith(".headers")))
+    return bool(head) and (
+        bool(_SENSITIVE.search(name))
+        or (key.startswith("providers.") and head.endswith(".headers"))
+    )
 
 
 def _parts(key: str) -> list[str]:
@@ -184,16 +237,25 @@ def _parts(key: str) -> list[str]:
     if parts[0] == "agent" and len(parts) > 1 and parts[1:] not in [[key] for key in AGENT]:
         raise UsageError(f"there is no setting {key!r}", hint=choice(parts[1], AGENT))
     if parts[0] not in KEYS or not all(parts):
-        hint = meant(parts[0], KEYS) or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
+        hint = (
+            meant(parts[0], KEYS)
+            or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
+        )
         raise UsageError(f"there is no setting {key!r}", hint=hint)
     return parts
 
 
 def _checked(document: JsonObject, path: str) -> UserConfig:
     fields.refuse_newer(document, path=path)
-    secrets, sandbox = fields.mapping(document, "secrets", path=path), document.get("sandbox", "auto")
+    secrets, sandbox = (
+        fields.mapping(document, "secrets", path=path),
+        document.get("sandbox", "auto"),
+    )
     providers = fields.mapping(document, "providers", path=path)
-    for group, values, wanted, kind in (("secrets", secrets, "a string", str), ("providers", providers, "an object", dict)):
+    for group, values, wanted, kind in (
+        ("secrets", secrets, "a string", str),
+        ("providers", providers, "an object", dict),
+    ):
         for name, value in values.items():
             if not isinstance(value, kind):
                 pointer = f"/{group}/{escape_pointer(name)}"
@@ -204,11 +266,15 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
     for name, value in providers.items():
         provider_settings.read_settings(name, value, path=path)
     if sandbox not in SANDBOX:
-        raise fields.wrong_type('"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox")
+        raise fields.wrong_type(
+            '"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox"
+        )
     agent = fields.mapping(document, "agent", path=path)
     for key, value in agent.items():
         if not isinstance(value, str):
-            raise fields.wrong_type("a string", value, path=path, pointer=f"/agent/{escape_pointer(key)}")
+            raise fields.wrong_type(
+                "a string", value, path=path, pointer=f"/agent/{escape_pointer(key)}"
+            )
     return UserConfig(
         agent=agent,
         allow_hosts=fields.strings(document, "allow_hosts", path=path),
@@ -226,12 +292,22 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
 def _file_rules(document: JsonObject, path: str) -> Rules:
     given = fields.mapping(document, "files", path=path)
     for key, patterns in given.items():
-        if not isinstance(patterns, list) or not all(isinstance(pattern, str) and pattern.strip("/") for pattern in patterns):
-            raise InvalidDocument("must be an array of patterns such as *.env", path=path, pointer=f"/files/{escape_pointer(key)}")
-        if unknown := next((pattern for pattern in patterns if os.path.expanduser(pattern).startswith("~")), None):
+        if not isinstance(patterns, list) or not all(
+            isinstance(pattern, str) and pattern.strip("/") for pattern in patterns
+        ):
+            raise InvalidDocument(
+                "must be an array of patterns such as *.env",
+                path=path,
+                pointer=f"/files/{escape_pointer(key)}",
+            )
+        if unknown := next(
+            (pattern for pattern in patterns if os.path.expanduser(pattern).startswith("~")), None
+        ):
             reason = f"has {unknown!r}, and this machine has no such user: it would fit nothing"
             raise InvalidDocument(reason, path=path, pointer=f"/files/{escape_pointer(key)}")
-    may_write, never_read = (tuple(map(os.path.expanduser, given.get(key, ()))) for key in ("may_write", "never_read"))
+    may_write, never_read = (
+        tuple(map(os.path.expanduser, given.get(key, ()))) for key in ("may_write", "never_read")
+    )
     return Rules(may_write, never_read)
 
 
@@ -248,5 +324,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
         try:
             _checked(after, path)
         except InvalidDocument as error:
-            raise UsageError(f"{key} cannot be set to that: {error.pointer} {error.reason}") from None
+            raise UsageError(
+                f"{key} cannot be set to that: {error.pointer} {error.reason}"
+            ) from None
         atomic.write_atomic(path, strict_json.dump_json(after), mode=0o600)

@@ -1,4 +1,6 @@
-"""How models see a project's tools: `tools` in its config.json renames, presets, hides and describes them, and says who is shown when."""
+"""How models see a project's tools: `tools` in its config.json renames, presets, hides and
+describes them, and says who is shown when.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -18,7 +20,9 @@ from vespe.tools.fields import NAME_PATTERN
 
 TOOLS: Final = "tools"
 EXPOSURES: Final = ("always", "search", "never")
-"""`always` is declared to a model in every mode, `search` where all tools are or when it was found, `never` nowhere."""
+"""`always` is declared to a model in every mode, `search` where all tools are or when it was found,
+`never` nowhere.
+"""
 _KEYS: Final = ("as", "preset", "hide", "description", "expose")
 _BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "then", "else")
@@ -26,7 +30,9 @@ _CONDITIONS: Final = ("if", "then", "else")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What `tools` says under one pattern: a tool's name, or `SCOPE/NAME`, either with `*` and `?`."""
+    """What `tools` says under one pattern: a tool's name, or `SCOPE/NAME`, either with `*` and
+    `?`.
+    """
 
     pattern: str
     said: Mapping[str, Any]
@@ -39,10 +45,16 @@ class Rule:
     @property
     def rank(self) -> tuple[bool, bool, int]:
         """What tells the most exact rule: no wildcard, then a scope, then the most letters."""
-        return self.exact, "/" in self.pattern, sum(character not in "*?" for character in self.pattern)
+        return (
+            self.exact,
+            "/" in self.pattern,
+            sum(character not in "*?" for character in self.pattern),
+        )
 
     def about(self, name: str | None, scope: str) -> bool:
-        """Say whether the pattern fits a tool's own name, with its scope where the pattern has one."""
+        """Say whether the pattern fits a tool's own name, with its scope where the pattern has
+        one.
+        """
         wanted = f"{scope}/{name}" if "/" in self.pattern else str(name)
         return fnmatchcase(wanted, self.pattern.replace("[", "[[]"))
 
@@ -53,7 +65,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The tools that models see, by the names that they know; those `always` declared, and a sentence on each that is left out."""
+    """The tools that models see, by the names that they know; those `always` declared, and a
+    sentence on each that is left out.
+    """
 
     tools: Mapping[str, Tool]
     always: frozenset[str]
@@ -63,8 +77,8 @@ class Shown:
 class View:
     """What a project's `tools` make of its tools; one that says nothing leaves every tool as it is.
 
-    The most exact pattern comes first: it decides on `as`, `description` and `expose`, and on each argument of `preset`; what is
-    hidden by any pattern is hidden.
+    The most exact pattern comes first: it decides on `as`, `description` and `expose`, and on each
+    argument of `preset`; what is hidden by any pattern is hidden.
     """
 
     def __init__(self, rules: Iterable[Rule] = (), *, path: str = "") -> None:
@@ -76,9 +90,13 @@ class View:
         return [rule for rule in self.rules if rule.about(name, scope)]
 
     def said(self, tool: Tool | Entry, key: str) -> tuple[JsonValue, str]:
-        """Return what is said of a tool under `as`, `description` or `expose`, and the pointer of it; (None, "") where nothing is."""
+        """Return what is said of a tool under `as`, `description` or `expose`, and the pointer of
+        it; (None, "") where nothing is.
+        """
         rules = self.rules_about(tool.name, tool.scope) if self.rules else []
-        return next(((rule.said[key], rule.at(key)) for rule in rules if key in rule.said), (None, ""))
+        return next(
+            ((rule.said[key], rule.at(key)) for rule in rules if key in rule.said), (None, "")
+        )
 
     def exposure(self, tool: Tool | Entry) -> str:
         """Return one of EXPOSURES, or "" where nothing is said."""
@@ -91,10 +109,16 @@ class View:
     def named(self, name: str, tools: Iterable[Entry]) -> list[Entry]:
         """Return the tools that models know by a name that is not their own."""
         renames = any(rule.said.get("as") == name for rule in self.rules)
-        return [tool for tool in tools if tool.name != name and self.name_of(tool) == name] if renames else []
+        return (
+            [tool for tool in tools if tool.name != name and self.name_of(tool) == name]
+            if renames
+            else []
+        )
 
     def of(self, tool: Tool) -> Tool:
-        """Return a tool as models see it, with the tool itself in `behind`; the tool where nothing is said of how it looks."""
+        """Return a tool as models see it, with the tool itself in `behind`; the tool where nothing
+        is said of how it looks.
+        """
         rules = self.rules_about(tool.name, tool.scope) if self.rules else []
         if not any(rule.said.keys() - {"expose"} for rule in rules):
             return tool
@@ -118,8 +142,14 @@ class View:
         )
 
     def shown(self, tools: Iterable[Tool]) -> Shown:
-        """Return tools as models see them, in their order; of two that would have one name only the first is shown, an own name first."""
-        found, left_out, given = list[Tool](), list[str](), [tool for tool in tools if self.exposure(tool) != "never"]
+        """Return tools as models see them, in their order; of two that would have one name only the
+        first is shown, an own name first.
+        """
+        found, left_out, given = (
+            list[Tool](),
+            list[str](),
+            [tool for tool in tools if self.exposure(tool) != "never"],
+        )
         owners = {tool.name: tool for tool in given if self.name_of(tool) == tool.name}
         for tool in given:
             name = self.name_of(tool)
@@ -131,10 +161,14 @@ class View:
                     f"{tool.name} is left out: {self.path}#{self.said(tool, 'as')[1]} calls it {name}, as {owner.name} is called"
                 )
         always = frozenset(self.name_of(tool) for tool in given if self.exposure(tool) == "always")
-        return Shown(tools={tool.name: tool for tool in found}, always=always, left_out=tuple(left_out))
+        return Shown(
+            tools={tool.name: tool for tool in found}, always=always, left_out=tuple(left_out)
+        )
 
     def wrong(self, tools: Iterable[Tool]) -> Iterator[tuple[str, str]]:
-        """Yield the pointer of each thing that these tools, a project's available ones, make wrong, and a sentence."""
+        """Yield the pointer of each thing that these tools, a project's available ones, make wrong,
+        and a sentence.
+        """
         known, names = list(tools), dict[str, str]()
         for rule in self.rules:
             about = [tool for tool in known if rule.about(tool.name, tool.scope)]
@@ -145,21 +179,38 @@ class View:
                     yield from _wrong_arguments(rule, tool)
         for tool in sorted(known, key=lambda tool: self.name_of(tool) != tool.name):
             name, (_, where) = self.name_of(tool), self.said(tool, "as")
-            if self.exposure(tool) != "never" and names.setdefault(name, tool.uid) != tool.uid and where:
+            if (
+                self.exposure(tool) != "never"
+                and names.setdefault(name, tool.uid) != tool.uid
+                and where
+            ):
                 yield where, f"another tool is called {name!r} already, so {tool.name} is not shown"
 
 
 def view_of(config: ProjectConfig) -> View:
-    """Return the view that a project's configuration describes; raises InvalidDocument for what is not one."""
+    """Return the view that a project's configuration describes; raises InvalidDocument for what is
+    not one.
+    """
     path = os.path.join(config.root, defaults.PROJECT_DIR, defaults.CONFIG_FILE)
-    return View(read_rules(config.document, path=path), path=path) if TOOLS in config.document else View()
+    return (
+        View(read_rules(config.document, path=path), path=path)
+        if TOOLS in config.document
+        else View()
+    )
 
 
 def read_rules(document: JsonObject, *, path: str) -> tuple[Rule, ...]:
-    """Read `tools` of a project's config.json; raises InvalidDocument with the pointer of what is wrong."""
+    """Read `tools` of a project's config.json; raises InvalidDocument with the pointer of what is
+    wrong.
+    """
     said = document.get(TOOLS, {})
     if not isinstance(said, dict):
-        raise wrong_type("an object from patterns of tools to what is said of them", said, path=path, pointer=f"/{TOOLS}")
+        raise wrong_type(
+            "an object from patterns of tools to what is said of them",
+            said,
+            path=path,
+            pointer=f"/{TOOLS}",
+        )
     for pattern, given in said.items():
         _check(Rule(pattern, given if isinstance(given, dict) else {}), given, path)
     return tuple(Rule(pattern, given) for pattern, given in said.items())
@@ -170,11 +221,17 @@ def _check(rule: Rule, given: JsonValue, path: str) -> None:
         raise wrong_type("an object", given, path=path, pointer=rule.at())
     for key, value in given.items():
         if key not in _KEYS:
-            raise InvalidDocument(f"is not one of {', '.join(_KEYS)}", path=path, pointer=rule.at(key))
+            raise InvalidDocument(
+                f"is not one of {', '.join(_KEYS)}", path=path, pointer=rule.at(key)
+            )
         if wanted := _unlike(key, value):
             raise wrong_type(wanted, value, path=path, pointer=rule.at(key))
     if "as" in given and not rule.exact:
-        raise InvalidDocument("renames every tool that the pattern fits; name one tool", path=path, pointer=rule.at("as"))
+        raise InvalidDocument(
+            "renames every tool that the pattern fits; name one tool",
+            path=path,
+            pointer=rule.at("as"),
+        )
 
 
 def _unlike(key: str, value: JsonValue) -> str:
@@ -187,7 +244,10 @@ def _unlike(key: str, value: JsonValue) -> str:
     elif key == "expose":
         fits, wanted = value in EXPOSURES, f"one of {', '.join(EXPOSURES)}"
     elif key == "hide":
-        fits, wanted = isinstance(value, list) and all(isinstance(name, str) for name in value), "an array of arguments' names"
+        fits, wanted = (
+            isinstance(value, list) and all(isinstance(name, str) for name in value),
+            "an array of arguments' names",
+        )
     elif key == "preset":
         fits, wanted = isinstance(value, dict), "an object from arguments to their values"
     else:
@@ -198,17 +258,33 @@ def _unlike(key: str, value: JsonValue) -> str:
 def _wrong_arguments(rule: Rule, tool: Tool) -> Iterator[tuple[str, str]]:
     preset, hidden = rule.said.get("preset", {}), rule.said.get("hide", [])
     taken = _arguments(tool.input_schema)
-    found = validator.compile_schema(tool.input_schema, closed=True).violations(preset) if preset else []
+    found = (
+        validator.compile_schema(tool.input_schema, closed=True).violations(preset)
+        if preset
+        else []
+    )
     for name in preset:
-        about = [one for one in found if name in preset and one.code != "required" and _is_below(one.pointer, pointer_to((name,)))]
+        about = [
+            one
+            for one in found
+            if name in preset
+            and one.code != "required"
+            and _is_below(one.pointer, pointer_to((name,)))
+        ]
         if about:
-            yield rule.at("preset", name), f"the preset does not fit the schema of {tool.name}: {messages_of(about)}"
+            yield (
+                rule.at("preset", name),
+                f"the preset does not fit the schema of {tool.name}: {messages_of(about)}",
+            )
     required = tool.input_schema.get("required")
     for index, name in enumerate(hidden):
         if name not in taken:
             yield rule.at("hide", index), f"{tool.name} has no argument {name!r}"
         elif isinstance(required, list) and name in required and name not in preset:
-            yield rule.at("hide", index), f"{tool.name} requires {name!r}, so nobody could call it: preset it"
+            yield (
+                rule.at("hide", index),
+                f"{tool.name} requires {name!r}, so nobody could call it: preset it",
+            )
 
 
 def _is_below(pointer: str, root: str) -> bool:
@@ -227,7 +303,9 @@ def _arguments(schema: JsonObject) -> set[str]:
 
 
 def _without(schema: JsonObject, gone: Collection[str]) -> JsonObject:
-    """Return a schema that neither shows nor asks for some arguments; what a call gives is judged by the whole one."""
+    """Return a schema that neither shows nor asks for some arguments; what a call gives is judged
+    by the whole one.
+    """
     made = dict(schema)
     for key in ("properties", "dependentRequired", "dependentSchemas"):
         if isinstance(own := made.get(key), dict):
@@ -236,7 +314,10 @@ def _without(schema: JsonObject, gone: Collection[str]) -> JsonObject:
         made["required"] = [name for name in required if name not in gone]
     for key in _BRANCHES:
         if isinstance(branches := made.get(key), list):
-            made[key] = [_without(branch, gone) if isinstance(branch, dict) else branch for branch in branches]
+            made[key] = [
+                _without(branch, gone) if isinstance(branch, dict) else branch
+                for branch in branches
+            ]
     for key in _CONDITIONS:
         if isinstance(branch := made.get(key), dict):
             made[key] = _without(branch, gone)

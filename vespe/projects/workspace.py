@@ -1,4 +1,6 @@
-"""A project opened on this machine: its configuration, the user's own, the kits, and the scopes in which names are looked for."""
+"""A project opened on this machine: its configuration, the user's own, the kits, and the scopes in
+which names are looked for.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +22,9 @@ from vespe.tools import catalog, directory
 class Workspace:
     """A project as it was when it was opened; tools are looked up on disk each time.
 
-    `root` is the directory that holds `.vespe/`; `scopes` are all of them, in order; `warnings` are sentences on what
-    the configuration names and the machine does not have, or may not say, and on active scopes that cannot be listed.
+    `root` is the directory that holds `.vespe/`; `scopes` are all of them, in order; `warnings` are
+    sentences on what the configuration names and the machine does not have, or may not say, and on
+    active scopes that cannot be listed.
     """
 
     root: str
@@ -35,12 +38,19 @@ class Workspace:
         InvalidDocument where a scope that may have it, and would come first, cannot be listed.
         """
         try:
-            return resolver.resolve(name, self.scopes, lookup=_found, names=self._names, complete=complete)
+            return resolver.resolve(
+                name, self.scopes, lookup=_found, names=self._names, complete=complete
+            )
         except ToolNotFound as error:
             if not (renamed := self.view.named(name, self.available())):
                 raise
             own = f"{renamed[0].scope}/{renamed[0].name}"
-            raise ToolNotFound(name, searched=error.searched, reason=f"models know {own} by that name", hint=f"call it {own}") from None
+            raise ToolNotFound(
+                name,
+                searched=error.searched,
+                reason=f"models know {own} by that name",
+                hint=f"call it {own}",
+            ) from None
 
     def tool(self, name: str) -> Tool:
         """Resolve a name, a uid or `scope/name`, and load the tool."""
@@ -58,7 +68,9 @@ class Workspace:
         return resolver.rows(self.scopes, _entries)
 
     def ordered_rows(self) -> tuple[Row, ...]:
-        """List the tools of the scopes that plain names are looked for in: available, shadowed and broken ones."""
+        """List the tools of the scopes that plain names are looked for in: available, shadowed and
+        broken ones.
+        """
         return resolver.rows([scope for scope in self.scopes if scope.ordered], _entries)
 
     def available(self) -> list[Entry]:
@@ -71,11 +83,14 @@ class Workspace:
         return view_of(self.config)
 
     def shown(self, tools: Iterable[Tool] | None = None) -> Shown:
-        """Return the available tools, or these, as models see them. Raises InvalidTool where one cannot be loaded."""
+        """Return the available tools, or these, as models see them. Raises InvalidTool where one
+        cannot be loaded.
+        """
         return self.view.shown(map(self.load, self.available()) if tools is None else tools)
 
     def shown_tool(self, name: str) -> Tool:
-        """Load a tool as models see it, by any of its names, the one that models know too; raises as `tool` does.
+        """Load a tool as models see it, by any of its names, the one that models know too; raises
+        as `tool` does.
 
         One that is never shown is not found.
         """
@@ -88,7 +103,12 @@ class Workspace:
             tool = self.load(renamed[0])
         if view.exposure(tool) == "never":
             reason = f"{view.path}#{view.said(tool, 'expose')[1]} never shows it to models"
-            raise ToolNotFound(name, searched=(tool.scope,), reason=reason, hint=f"`vespe tool expose {name} --always` shows it")
+            raise ToolNotFound(
+                name,
+                searched=(tool.scope,),
+                reason=reason,
+                hint=f"`vespe tool expose {name} --always` shows it",
+            )
         return view.of(tool)
 
     def _names(self) -> Iterable[str]:
@@ -96,34 +116,54 @@ class Workspace:
 
 
 def find_root(path: str | os.PathLike[str] | None = None) -> str:
-    """Return the root of the project at or above `path`, else VESPE_PROJECT, else the working directory; raises ProjectNotFound."""
+    """Return the root of the project at or above `path`, else VESPE_PROJECT, else the working
+    directory; raises ProjectNotFound.
+    """
     return locations.find_project(explicit=path)
 
 
 def open_workspace(path: str | os.PathLike[str] | None = None) -> Workspace:
-    """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a configuration that cannot be read."""
+    """Open the project at or above `path`; raises ProjectNotFound, and InvalidDocument for a
+    configuration that cannot be read.
+    """
     return workspace_of(project.read_config(find_root(path)))
 
 
 def workspace_of(config: ProjectConfig) -> Workspace:
-    """Lay a configuration over the kits of this machine, whatever stands on disk; one without a root has kits alone."""
-    scopes = resolver.scopes_of(config, kit_roots.find_kits(count_tools=False, project=config.root or None))
-    warnings = (*scopes.warnings, *_unlistable(scopes.every), *project.restricted_keys(config.document))
+    """Lay a configuration over the kits of this machine, whatever stands on disk; one without a
+    root has kits alone.
+    """
+    scopes = resolver.scopes_of(
+        config, kit_roots.find_kits(count_tools=False, project=config.root or None)
+    )
+    warnings = (
+        *scopes.warnings,
+        *_unlistable(scopes.every),
+        *project.restricted_keys(config.document),
+    )
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 
 
 def fingerprint(workspace: Workspace) -> tuple[tuple[str, Stamp], ...]:
-    """Return what changes when the workspace should be opened anew: the configuration, the kit roots and each kit's own file.
+    """Return what changes when the workspace should be opened anew: the configuration, the kit
+    roots and each kit's own file.
 
     It costs a few calls of the system, where opening reads every kit's kit_config.json.
     """
     roots = [path for path, _ in (*kit_roots.kit_roots(), *kit_roots.lock_paths(workspace.root))]
-    own = [os.path.join(scope.directory, defaults.KIT_CONFIG_FILE) for scope in workspace.scopes if scope.kit_id is not None]
-    return tuple((path, stamp(path)) for path in (project.config_path(workspace.root), *roots, *own))
+    own = [
+        os.path.join(scope.directory, defaults.KIT_CONFIG_FILE)
+        for scope in workspace.scopes
+        if scope.kit_id is not None
+    ]
+    return tuple(
+        (path, stamp(path)) for path in (project.config_path(workspace.root), *roots, *own)
+    )
 
 
 def project_entry(workspace: Workspace, name: str) -> Entry:
-    """Return the project's own tool of that name or uid, a broken one too; raises ToolNotFound and AmbiguousTool.
+    """Return the project's own tool of that name or uid, a broken one too; raises ToolNotFound and
+    AmbiguousTool.
 
     The sentence names the kit where it is a kit's tool.
     """
@@ -135,7 +175,12 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
         raise AmbiguousTool(name, scope=defaults.PROJECT_TOOLS, uids=uids, paths=paths)
     other = workspace.resolve(name).entry
     reason = f"it is {other.scope}'s, which is not the project's to change"
-    raise ToolNotFound(name, searched=(defaults.PROJECT_TOOLS,), reason=reason, hint=f"`vespe tool copy {name}` makes it yours")
+    raise ToolNotFound(
+        name,
+        searched=(defaults.PROJECT_TOOLS,),
+        reason=reason,
+        hint=f"`vespe tool copy {name}` makes it yours",
+    )
 
 
 def project_has(root: str, name: str) -> bool:
@@ -159,7 +204,9 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
         return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
     except StorageError as error:
         reason = f"cannot be listed ({os.strerror(error.details['errno'])}), so whether {scope.name} has {wanted!r} is not known"
-        raise InvalidDocument(reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name") from None
+        raise InvalidDocument(
+            reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name"
+        ) from None
 
 
 def _entries(scope: Scope) -> Iterable[Entry]:

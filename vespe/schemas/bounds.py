@@ -1,4 +1,6 @@
-"""What a schema may cost and where it may point: sizes, depths, patterns, and references that never leave the document."""
+"""What a schema may cost and where it may point: sizes, depths, patterns, and references that never
+leave the document.
+"""
 
 import json
 from collections.abc import Iterator
@@ -19,35 +21,59 @@ BUNDLED: Final = frozenset(
         "http://json-schema.org/draft-04/schema",
     )
 )
-"""The addresses of the drafts that validators carry with them, without a trailing `#`: naming one is no reference."""
+"""The addresses of the drafts that validators carry with them, without a trailing `#`: naming one
+is no reference.
+"""
 MAX_PATTERNS: Final = 256
 MAX_LIST: Final = 1000
-"""Entries of `required`, `type` and the like: each can become a violation that holds the whole value."""
+"""Entries of `required`, `type` and the like: each can become a violation that holds the whole
+value.
+"""
 _FEW: Final = 2000
-"""A text of fewer bytes has too few commas, braces and booleans to come near MAX_LIST or MAX_SUBSCHEMAS."""
+"""A text of fewer bytes has too few commas, braces and booleans to come near MAX_LIST or
+MAX_SUBSCHEMAS.
+"""
 MAX_ENUM_COMPOUND: Final = 100
 """Arrays and objects in one `enum`: they are compared one by one with each value."""
 
 
 def is_plain(schemas: dict[str, Any], source: bytes, *, beside: int = 0) -> bool:
-    """Whether JSON text shows by counting that the schemas in it are far from every bound and refer nowhere.
+    """Whether JSON text shows by counting that the schemas in it are far from every bound and refer
+    nowhere.
 
-    `schemas` are those that were read from it, by name. A \\u escape could hide a keyword, so a text with one is never
-    plain. `beside` counts the keys outside the schemas that begin with `$`. One byte is looked for first: that is much quicker.
+    `schemas` are those that were read from it, by name. A \\u escape could hide a keyword, so a
+    text with one is never plain. `beside` counts the keys outside the schemas that begin with `$`.
+    One byte is looked for first: that is much quicker.
     """
     braces = source.count(b"{")
     return (
-        (b"$" not in source or source.count(b'"$') == beside + sum(map(_names_bundled_draft, schemas.values())))
+        (
+            b"$" not in source
+            or source.count(b'"$') == beside + sum(map(_names_bundled_draft, schemas.values()))
+        )
         and (b"\\" not in source or b"\\u" not in source)
         and b"attern" not in source
         and len(source) <= defaults.MAX_SCHEMA_BYTES
-        and (len(source) < _FEW or (source.count(b",") < MAX_LIST and braces + source.count(b"true") + source.count(b"false") < MAX_LIST))
-        and (braces <= defaults.MAX_SCHEMA_DEPTH or not deeper_than(schemas, defaults.MAX_SCHEMA_DEPTH))
+        and (
+            len(source) < _FEW
+            or (
+                source.count(b",") < MAX_LIST
+                and braces + source.count(b"true") + source.count(b"false") < MAX_LIST
+            )
+        )
+        and (
+            braces <= defaults.MAX_SCHEMA_DEPTH
+            or not deeper_than(schemas, defaults.MAX_SCHEMA_DEPTH)
+        )
     )
 
 
 def _names_bundled_draft(schema: Any) -> bool:
-    return isinstance(schema, dict) and isinstance(draft := schema.get("$schema"), str) and is_bundled(draft)
+    return (
+        isinstance(schema, dict)
+        and isinstance(draft := schema.get("$schema"), str)
+        and is_bundled(draft)
+    )
 
 
 def written(schema: Any) -> str | Violation:
@@ -63,21 +89,37 @@ def written(schema: Any) -> str | Violation:
 
 
 def size_problems(schema: Any, text: str) -> list[Violation]:
-    """Say which bound of depth, length or number a schema breaks; where none, it may be walked and judged."""
+    """Say which bound of depth, length or number a schema breaks; where none, it may be walked and
+    judged.
+    """
     length = len(text.encode("utf-8"))
     if length > defaults.MAX_SCHEMA_BYTES:
-        return [_problem("bound", (), f"is {length} bytes long; a schema may have {defaults.MAX_SCHEMA_BYTES}")]
+        return [
+            _problem(
+                "bound",
+                (),
+                f"is {length} bytes long; a schema may have {defaults.MAX_SCHEMA_BYTES}",
+            )
+        ]
     count = 0
     for steps, sub, depth, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS + 1):
         count += 1
         if depth > defaults.MAX_SCHEMA_DEPTH:
-            return [_problem("bound", steps, f"is nested deeper than {defaults.MAX_SCHEMA_DEPTH} subschemas")]
+            return [
+                _problem(
+                    "bound", steps, f"is nested deeper than {defaults.MAX_SCHEMA_DEPTH} subschemas"
+                )
+            ]
         if too_long := next(_long_lists(sub), None):
             return [_problem("bound", (*steps, too_long[0]), too_long[1])]
     if count > defaults.MAX_SUBSCHEMAS:
         return [_problem("bound", (), f"has more than {defaults.MAX_SUBSCHEMAS} subschemas")]
     patterns = sum(1 for _ in pattern_places(schema)) if "attern" in text else 0
-    return [_problem("bound", (), f"has {patterns} patterns; a schema may have {MAX_PATTERNS}")] if patterns > MAX_PATTERNS else []
+    return (
+        [_problem("bound", (), f"has {patterns} patterns; a schema may have {MAX_PATTERNS}")]
+        if patterns > MAX_PATTERNS
+        else []
+    )
 
 
 def _long_lists(schema: Any) -> Iterator[tuple[str, str]]:
@@ -87,7 +129,10 @@ def _long_lists(schema: Any) -> Iterator[tuple[str, str]]:
         most = defaults.MAX_ENUM if keyword == "enum" else MAX_LIST
         if len(value) > most:
             yield keyword, f"has {len(value)} entries; it may have {most}"
-        if keyword == "enum" and sum(isinstance(v, (dict, list)) for v in value) > MAX_ENUM_COMPOUND:
+        if (
+            keyword == "enum"
+            and sum(isinstance(v, (dict, list)) for v in value) > MAX_ENUM_COMPOUND
+        ):
             yield keyword, f"has more than {MAX_ENUM_COMPOUND} entries that are arrays or objects"
 
 
@@ -105,8 +150,9 @@ def pattern_places(schema: Any) -> Iterator[tuple[Steps, str]]:
 def reference_problems(schema: Any) -> list[Violation]:
     """Say which references leave the document, or name a place that it does not have.
 
-    A reference that is neither `#…` nor a bundled draft is left to the validator's own registry where the schema has
-    resources of its own (`$id`): only it knows what they resolve to, and it can fetch nothing.
+    A reference that is neither `#…` nor a bundled draft is left to the validator's own registry
+    where the schema has resources of its own (`$id`): only it knows what they resolve to, and it
+    can fetch nothing.
     """
     subs = list(walk(schema, most=defaults.MAX_SUBSCHEMAS))
     references = References(schema, most=defaults.MAX_SUBSCHEMAS)
@@ -116,7 +162,13 @@ def reference_problems(schema: Any) -> list[Violation]:
         if not isinstance(sub, dict):
             continue
         if isinstance(draft := sub.get("$schema"), str) and not is_bundled(draft):
-            problems.append(_problem("draft", (*steps, "$schema"), f"names {_quoted(draft)}, which is not a draft that Vespe carries"))
+            problems.append(
+                _problem(
+                    "draft",
+                    (*steps, "$schema"),
+                    f"names {_quoted(draft)}, which is not a draft that Vespe carries",
+                )
+            )
         for keyword in REFERENCES:
             reference = sub.get(keyword)
             if not isinstance(reference, str) or is_bundled(reference):
@@ -124,10 +176,20 @@ def reference_problems(schema: Any) -> list[Violation]:
             if reference.startswith("#") or not reference:
                 if references.target(reference, resource=resource) is None:
                     problems.append(
-                        _problem("reference", (*steps, keyword), f"refers to {_quoted(reference)}, which the schema does not have")
+                        _problem(
+                            "reference",
+                            (*steps, keyword),
+                            f"refers to {_quoted(reference)}, which the schema does not have",
+                        )
                     )
             elif not has_resources:
-                problems.append(_problem("reference", (*steps, keyword), f"refers to {_quoted(reference)}, outside this document"))
+                problems.append(
+                    _problem(
+                        "reference",
+                        (*steps, keyword),
+                        f"refers to {_quoted(reference)}, outside this document",
+                    )
+                )
     return problems
 
 

@@ -1,4 +1,6 @@
-"""From a validator's errors to sentences that a model can act on: the argument, what was expected, what came."""
+"""From a validator's errors to sentences that a model can act on: the argument, what was expected,
+what came.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,10 +22,12 @@ _UNKNOWN: Final = ("additionalProperties", "unevaluatedProperties")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing wrong with a value, or with a schema itself: a stable code, a JSON Pointer to it, and a sentence.
+    """One thing wrong with a value, or with a schema itself: a stable code, a JSON Pointer to it,
+    and a sentence.
 
-    The code of a value's violation is the keyword that refuses it. Those of a schema are `root`, `bound`, `not_json`, `pattern`,
-    `draft`, `reference`, `unusable`, and `malformed` for what its meta-schema refuses.
+    The code of a value's violation is the keyword that refuses it. Those of a schema are `root`,
+    `bound`, `not_json`, `pattern`, `draft`, `reference`, `unusable`, and `malformed` for what its
+    meta-schema refuses.
     """
 
     code: str
@@ -58,7 +62,9 @@ class Explainer:
         self._value = value
         self._subject = subject
 
-    def violations(self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()) -> list[Violation]:
+    def violations(
+        self, errors: Iterable[SchemaError], *, under: Sequence[str | int] = ()
+    ) -> list[Violation]:
         """Return each mistake once, in the order of the errors, none left out.
 
         `under` is where the part of the value stands that the errors are about.
@@ -69,27 +75,39 @@ class Explainer:
                 told.setdefault((pointer_to(steps), shorten(message, _LONGEST)), error.kind.name)
         return [Violation(code, pointer, message) for (pointer, message), code in told.items()]
 
-    def _tell(self, error: SchemaError, under: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def _tell(
+        self, error: SchemaError, under: tuple[str | int, ...]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         steps = (*under, *error.instance_path)
         kind, facts = error.kind.name, error.kind.as_dict()
         if kind == "required":
             missing = str(facts["property"])
             yield (*steps, missing), f"{self.name((*steps, missing))} is missing{_because(error)}"
-        elif kind in _UNKNOWN or (kind == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]):
+        elif kind in _UNKNOWN or (
+            kind == "falseSchema" and error.schema_path[-1:] == ["additionalProperties"]
+        ):
             yield from self._unknown(error, steps)
-        elif kind in ("anyOf", "oneOf") and (only := _the_one_meant(facts.get("context", ()), error)):
+        elif kind in ("anyOf", "oneOf") and (
+            only := _the_one_meant(facts.get("context", ()), error)
+        ):
             for inner in only:
                 yield from self._tell(inner, under)
         else:
             yield steps, f"{self.name(steps)} {self._predicate(error, under)}"
 
-    def _unknown(self, error: SchemaError, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Name what is unknown; a place that allows no name at all comes as one error that does not say which it saw."""
+    def _unknown(
+        self, error: SchemaError, steps: tuple[str | int, ...]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Name what is unknown; a place that allows no name at all comes as one error that does not
+        say which it saw.
+        """
         allowed, kind = self._allowed(error), error.kind.name
         here = self._value
         for step in steps:
             here = _step(here, step)
-        unexpected = list(here or ()) if kind == "falseSchema" else error.kind.as_dict()["unexpected"]
+        unexpected = (
+            list(here or ()) if kind == "falseSchema" else error.kind.as_dict()["unexpected"]
+        )
         for index, unknown in enumerate(unexpected):
             if kind != "unevaluatedProperties" or unknown not in allowed:
                 instead = _instead(unknown, allowed) if index < MOST else ""
@@ -105,7 +123,12 @@ class Explainer:
             return _PREDICATES[kind](facts, error.instance)
         return f"breaks `{kind}`: {shorten(error.message, 2 * _SHORT)}"
 
-    def _alternatives(self, context: Sequence[Sequence[SchemaError]], error: SchemaError, under: tuple[str | int, ...]) -> str:
+    def _alternatives(
+        self,
+        context: Sequence[Sequence[SchemaError]],
+        error: SchemaError,
+        under: tuple[str | int, ...],
+    ) -> str:
         if sum(not branch for branch in context) > 1:
             return f"matches more than one of {len(context)} alternatives, of which exactly one must match"
         if types := _types_only(context, error):
@@ -115,7 +138,9 @@ class Explainer:
             _, message = next(self._tell(branch[0], under), ((), ""))
             told.append(message)
         more = f"; and {len(context) - len(told)} more" if len(context) > len(told) else ""
-        numbered = "; ".join(f"({i}) {shorten(message, 2 * _SHORT)}" for i, message in enumerate(told, 1))
+        numbered = "; ".join(
+            f"({i}) {shorten(message, 2 * _SHORT)}" for i, message in enumerate(told, 1)
+        )
         return f"matches none of {len(context)} alternatives: {numbered}{more}"
 
     def _allowed(self, error: SchemaError) -> list[str]:
@@ -128,12 +153,16 @@ class Explainer:
         """Return the name of a place as a person would write it: `` `options.items[2].name` ``."""
         if not steps:
             return self._subject
-        text = "".join(f"[{step}]" if isinstance(step, int) else f".{shorten(step, _SHORT)}" for step in steps)
+        text = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{shorten(step, _SHORT)}" for step in steps
+        )
         return f"`{text.removeprefix('.')}`"
 
 
 def named_properties(root: Any, schema: Any) -> list[str]:
-    """Return the names that `schema`, and what applies in place within it (local references too), has properties for."""
+    """Return the names that `schema`, and what applies in place within it (local references too),
+    has properties for.
+    """
     names: dict[str, None] = {}
     references = References(root)
     waiting, seen = [schema], set[int]()
@@ -152,12 +181,19 @@ def named_properties(root: Any, schema: Any) -> list[str]:
 def _step(value: Any, step: str | int) -> Any:
     if isinstance(value, dict):
         return value.get(str(step))
-    return value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
+    return (
+        value[step]
+        if isinstance(value, list) and isinstance(step, int) and step < len(value)
+        else None
+    )
 
 
 def _because(error: SchemaError) -> str:
     """Say why an argument is needed, where it is not plainly required."""
-    if "dependentRequired" not in error.schema_path[-2:] and "dependencies" not in error.schema_path[-2:]:
+    if (
+        "dependentRequired" not in error.schema_path[-2:]
+        and "dependencies" not in error.schema_path[-2:]
+    ):
         return "; it is required"
     return f"; it is required beside what is given ({_keys(error.instance)})"
 
@@ -168,8 +204,12 @@ def _instead(unknown: str, allowed: Sequence[str]) -> str:
     return f"; what is allowed: {_listed(allowed, str)}" if allowed else "; nothing is allowed here"
 
 
-def _the_one_meant(context: Sequence[Sequence[SchemaError]], error: SchemaError) -> Sequence[SchemaError]:
-    """Return the errors of the one alternative that the value was plainly meant for: the only one that fits in kind."""
+def _the_one_meant(
+    context: Sequence[Sequence[SchemaError]], error: SchemaError
+) -> Sequence[SchemaError]:
+    """Return the errors of the one alternative that the value was plainly meant for: the only one
+    that fits in kind.
+    """
     if any(not branch for branch in context):
         return ()
     at = list(error.instance_path)
@@ -178,16 +218,27 @@ def _the_one_meant(context: Sequence[Sequence[SchemaError]], error: SchemaError)
 
 
 def _rules_out(error: SchemaError, at: list[str | int]) -> bool:
-    """Whether an error says that the value is of another kind altogether: a wrong type, or another tag in a constant."""
+    """Whether an error says that the value is of another kind altogether: a wrong type, or another
+    tag in a constant.
+    """
     inside = error.instance_path[: len(at)] == at and len(error.instance_path) - len(at)
     kind = error.kind.name
-    return (inside == 0 and kind in ("type", "const", "enum", "falseSchema")) or (inside == 1 and kind == "const")
+    return (inside == 0 and kind in ("type", "const", "enum", "falseSchema")) or (
+        inside == 1 and kind == "const"
+    )
 
 
 def _types_only(context: Sequence[Sequence[SchemaError]], error: SchemaError) -> list[str]:
     """Return the types asked for, where every alternative asked for nothing but another type."""
-    plain = all(len(b) == 1 and b[0].kind.name == "type" and b[0].instance_path == error.instance_path for b in context)
-    return list(dict.fromkeys(str(t) for b in context for t in b[0].kind.as_dict()["types"])) if plain else []
+    plain = all(
+        len(b) == 1 and b[0].kind.name == "type" and b[0].instance_path == error.instance_path
+        for b in context
+    )
+    return (
+        list(dict.fromkeys(str(t) for b in context for t in b[0].kind.as_dict()["types"]))
+        if plain
+        else []
+    )
 
 
 def _enum(facts: dict[str, Any], value: Any) -> str:
@@ -213,7 +264,9 @@ _PREDICATES: Final[dict[str, Callable[[dict[str, Any], Any], str]]] = {
     "multipleOf": lambda f, v: f"must be a multiple of {short(f['multiple_of'])}, not {short(v)}",
     "minLength": lambda f, v: f"must have at least {_count(f['limit'], 'character')}, not {len(v)}",
     "maxLength": lambda f, v: f"must have at most {_count(f['limit'], 'character')}, not {len(v)}",
-    "pattern": lambda f, v: f"must match the pattern {shorten(f['pattern'], 2 * _SHORT)}, not be {short(v)}",
+    "pattern": lambda f, v: (
+        f"must match the pattern {shorten(f['pattern'], 2 * _SHORT)}, not be {short(v)}"
+    ),
     "minItems": lambda f, v: f"must have at least {_count(f['limit'], 'item')}, not {len(v)}",
     "maxItems": lambda f, v: f"must have at most {_count(f['limit'], 'item')}, not {len(v)}",
     "additionalItems": lambda f, v: f"must have at most {_count(f['limit'], 'item')}, not {len(v)}",
@@ -235,7 +288,9 @@ def describe(value: Any) -> str:
         return f"an array of {_count(len(value), 'item')}" if value else "an empty array"
     if isinstance(value, str):
         return f"the string {short(value)}"
-    return short(value) if value is None or isinstance(value, bool) else f"the number {short(value)}"
+    return (
+        short(value) if value is None or isinstance(value, bool) else f"the number {short(value)}"
+    )
 
 
 def short(value: Any) -> str:
@@ -270,7 +325,12 @@ def _listed(values: Sequence[Any], write: Callable[[Any], str]) -> str:
     return ", ".join(shown) + more
 
 
-_ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}
+_ARTICLES: Final = {
+    "null": "null",
+    "array": "an array",
+    "object": "an object",
+    "integer": "an integer",
+}
 
 
 def _or(types: Sequence[str]) -> str:

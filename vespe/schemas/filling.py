@@ -1,4 +1,6 @@
-"""What a schema fills into a value: the defaults of properties that it lacks, found once for each schema."""
+"""What a schema fills into a value: the defaults of properties that it lacks, found once for each
+schema.
+"""
 
 import copy
 from collections.abc import Iterator
@@ -15,8 +17,8 @@ _SCALARS: Final = ("string", "integer", "number", "boolean", "null")
 class Filling:
     """A schema's defaults at one place of a value, and the places below it.
 
-    Of the members that it has `named`, all of them where it `is_closed`, only those `below` may hold others; `is_flat` says that no item
-    of a list does. `items` is for those `after` so many.
+    Of the members that it has `named`, all of them where it `is_closed`, only those `below` may
+    hold others; `is_flat` says that no item of a list does. `items` is for those `after` so many.
     """
 
     __slots__ = ("after", "below", "defaults", "is_closed", "is_flat", "items", "named")
@@ -30,7 +32,9 @@ class Filling:
         self.is_closed = self.is_flat = False
 
     def fill(self, value: Any, levels: int = defaults.MAX_JSON_DEPTH) -> Any:
-        """Return a copy of a value that the schema allows, with the defaults; raises ValueError where it is nested deeper than `levels`."""
+        """Return a copy of a value that the schema allows, with the defaults; raises ValueError
+        where it is nested deeper than `levels`.
+        """
         if levels <= 0:
             raise ValueError("nested too deep")
         if value.__class__ is not dict and isinstance(value, list):
@@ -38,10 +42,15 @@ class Filling:
             if self.after:
                 each = enumerate(value)
                 return [
-                    (items if n >= self.after else NOTHING).fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one
+                    (items if n >= self.after else NOTHING).fill(one, levels - 1)
+                    if isinstance(one, _CONTAINERS)
+                    else one
                     for n, one in each
                 ]
-            return [items.fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one for one in value]
+            return [
+                items.fill(one, levels - 1) if isinstance(one, _CONTAINERS) else one
+                for one in value
+            ]
         made = {**value}
         if self.is_closed or made.keys() <= self.named:
             for name, filling in self.below.items():
@@ -64,18 +73,30 @@ NOTHING = Filling()
 
 
 def filling_of(schema: Any, *, judged: bool = False) -> Filling:
-    """Return what a schema fills in, into any value, or only into such as it was `judged` to allow: then it says what can hold others.
+    """Return what a schema fills in, into any value, or only into such as it was `judged` to allow:
+    then it says what can hold others.
 
-    Defaults are found in `properties`, through local `$ref` and `allOf`. A default is taken as it stands: nothing is filled into it.
+    Defaults are found in `properties`, through local `$ref` and `allOf`. A default is taken as it
+    stands: nothing is filled into it.
     """
     if not isinstance(schema, dict) or not (judged or _says(schema, "default")):
         return NOTHING
-    # Where references may lead elsewhere than `References` says, or what stands beside one does not count, nothing is sure.
-    is_sure = judged and (not _says(schema, "$ref") or not (_says(schema, "$id") or "draft-0" in str(schema.get("$schema"))))
+    # Where references may lead elsewhere than `References` says, or what stands beside one does not
+    # count, nothing is sure.
+    is_sure = judged and (
+        not _says(schema, "$ref")
+        or not (_says(schema, "$id") or "draft-0" in str(schema.get("$schema")))
+    )
     return _found([schema], References(schema), {}, is_sure=is_sure)
 
 
-def _found(schemas: list[Any], references: References, known: dict[tuple[int, ...], Filling], *, is_sure: bool) -> Filling:
+def _found(
+    schemas: list[Any],
+    references: References,
+    known: dict[tuple[int, ...], Filling],
+    *,
+    is_sure: bool,
+) -> Filling:
     applying = list(_applying(schemas, references))
     key = tuple(map(id, applying))
     if key in known:
@@ -87,7 +108,10 @@ def _found(schemas: list[Any], references: References, known: dict[tuple[int, ..
         for name, one in properties.items() if isinstance(properties, dict) else ():
             below.setdefault(name, []).append(one)
     made.named = frozenset(below if is_sure else ())
-    made.is_closed = is_sure and any(sub.get("additionalProperties") is False and "patternProperties" not in sub for sub in applying)
+    made.is_closed = is_sure and any(
+        sub.get("additionalProperties") is False and "patternProperties" not in sub
+        for sub in applying
+    )
     for name, ones in below.items():
         if not is_sure or not _is_scalar(ones, references):
             made.below[name] = _found(ones, references, known, is_sure=is_sure)
@@ -99,7 +123,10 @@ def _found(schemas: list[Any], references: References, known: dict[tuple[int, ..
     if items := [sub["items"] for sub in applying if isinstance(sub.get("items"), dict)]:
         made.items = _found(items, references, known, is_sure=is_sure)
         # The schemas of the first items are not known here: those are copied as they are.
-        made.after = max(len(first) if isinstance(first := sub.get("prefixItems"), list) else 0 for sub in applying)
+        made.after = max(
+            len(first) if isinstance(first := sub.get("prefixItems"), list) else 0
+            for sub in applying
+        )
         made.is_flat = is_sure and not made.after and _is_scalar(items, references)
     return made
 
@@ -110,7 +137,9 @@ def _is_scalar(schemas: list[Any], references: References) -> bool:
         kinds = sub.get("type", "any")
         if all(kind in _SCALARS for kind in ([kinds] if isinstance(kinds, str) else kinds)):
             return True
-        if ("enum" in sub or "const" in sub) and not any(isinstance(one, _CONTAINERS) for one in sub.get("enum", [sub.get("const")])):
+        if ("enum" in sub or "const" in sub) and not any(
+            isinstance(one, _CONTAINERS) for one in sub.get("enum", [sub.get("const")])
+        ):
             return True
     return False
 

@@ -1,8 +1,10 @@
-"""How often a schema can make a validator judge one value: references that double at each step are found before they run.
+"""How often a schema can make a validator judge one value: references that double at each step are
+found before they run.
 
-A validator that follows references takes time in proportion to the subschemas that meet at one place of a value, each as
-often as it is reached. Twenty-five definitions that each name the next one twice are reached 2^25 times. The count is
-made here by walking all places that a value can have (names, indexes) and what applies there, not by trying values.
+A validator that follows references takes time in proportion to the subschemas that meet at one
+place of a value, each as often as it is reached. Twenty-five definitions that each name the next
+one twice are reached 2^25 times. The count is made here by walking all places that a value can have
+(names, indexes) and what applies there, not by trying values.
 """
 
 from collections import Counter
@@ -20,7 +22,8 @@ Label: TypeAlias = tuple[str, str | int | None]
 
 
 def peak(schema: Any, *, limit: int) -> int:
-    """Return the most judgements that one place of a value can cost, or `limit + 1` where it is more or cannot be told.
+    """Return the most judgements that one place of a value can cost, or `limit + 1` where it is
+    more or cannot be told.
 
     Each subschema that applies counts one, and one for each name in its `required`.
     """
@@ -55,13 +58,19 @@ class _Graph:
         self._extra: dict[int, int] = {}
         subs = list(walk(schema, most=2 * limit))
         self._references = References(schema, most=2 * limit)
-        self._resources = [sub for _, sub, _, _ in subs if isinstance(sub, dict) and is_resource(sub)]
-        self._dynamic = [sub for _, sub, _, _ in subs if isinstance(sub, dict) and "$dynamicAnchor" in sub]
+        self._resources = [
+            sub for _, sub, _, _ in subs if isinstance(sub, dict) and is_resource(sub)
+        ]
+        self._dynamic = [
+            sub for _, sub, _, _ in subs if isinstance(sub, dict) and "$dynamicAnchor" in sub
+        ]
         for _, sub, _, resource in subs:
             if isinstance(sub, dict):
                 self._nodes[id(sub)] = sub
                 targets = list(self._targets(sub, resource))
-                self._in_place[id(sub)] = [id(inner) for steps, inner in children(sub) if steps[0] in IN_PLACE] + [id(t) for t in targets]
+                self._in_place[id(sub)] = [
+                    id(inner) for steps, inner in children(sub) if steps[0] in IN_PLACE
+                ] + [id(t) for t in targets]
                 self._extra[id(sub)] = _own_cost(sub)
 
     def _targets(self, schema: dict[str, Any], resource: Any) -> Iterator[Any]:
@@ -78,16 +87,28 @@ class _Graph:
             yield from found
 
     def _outermost(self, name: str) -> list[Any]:
-        """Return what a dynamic reference stands for: the root's own anchor, since all begins there, else any of that name."""
+        """Return what a dynamic reference stands for: the root's own anchor, since all begins
+        there, else any of that name.
+        """
         own = self._references.target(f"#{name}")
-        return [own] if _is_dynamic(own, name) else [sub for sub in self._dynamic if _is_dynamic(sub, name)]
+        return (
+            [own]
+            if _is_dynamic(own, name)
+            else [sub for sub in self._dynamic if _is_dynamic(sub, name)]
+        )
 
     def _named(self, address: str) -> list[Any]:
         last = address.rpartition("/")[2]
-        return [sub for sub in self._resources if sub["$id"].removesuffix("#").rpartition("/")[2] == last]
+        return [
+            sub
+            for sub in self._resources
+            if sub["$id"].removesuffix("#").rpartition("/")[2] == last
+        ]
 
     def applying(self, counts: Counter[int]) -> Counter[int]:
-        """Return everything that applies to a value where `counts` do, each as often as it is reached."""
+        """Return everything that applies to a value where `counts` do, each as often as it is
+        reached.
+        """
         total: Counter[int] = Counter()
         while counts:
             total.update(counts)
@@ -109,7 +130,11 @@ class _Graph:
         found: set[Label] = {("name", _ANY), ("item", _ANY), ("key", _ANY)}
         for node in counts:
             schema = self._nodes.get(node, {})
-            for keyword, kind in (("properties", "name"), ("prefixItems", "item"), ("items", "item")):
+            for keyword, kind in (
+                ("properties", "name"),
+                ("prefixItems", "item"),
+                ("items", "item"),
+            ):
                 value = schema.get(keyword)
                 if isinstance(value, dict) and keyword == "properties":
                     found.update((kind, name) for name in value)
@@ -119,7 +144,9 @@ class _Graph:
         return found
 
     def step(self, counts: Counter[int], label: Label) -> Counter[int]:
-        """Return what applies below a value at `label`, before anything that this leads to in place."""
+        """Return what applies below a value at `label`, before anything that this leads to in
+        place.
+        """
         found: Counter[int] = Counter()
         for node, times in counts.items():
             for schema in _below(self._nodes.get(node, {}), label):
@@ -134,7 +161,11 @@ def _is_dynamic(schema: Any, name: str) -> bool:
 
 def _own_cost(schema: dict[str, Any]) -> int:
     required = schema.get("required")
-    drafts = _BUNDLED_DRAFT if any("json-schema.org" in str(schema.get(k, "")) for k in ("$ref", "$dynamicRef")) else 0
+    drafts = (
+        _BUNDLED_DRAFT
+        if any("json-schema.org" in str(schema.get(k, "")) for k in ("$ref", "$dynamicRef"))
+        else 0
+    )
     return 1 + drafts + (len(required) if isinstance(required, list) else 0)
 
 
@@ -153,7 +184,11 @@ def _named_below(schema: dict[str, Any], name: str | int | None) -> Iterator[Any
     if isinstance(patterns, dict):
         yield from patterns.values()
     if not known:
-        yield from (schema[k] for k in ("additionalProperties", "unevaluatedProperties") if isinstance(schema.get(k), dict))
+        yield from (
+            schema[k]
+            for k in ("additionalProperties", "unevaluatedProperties")
+            if isinstance(schema.get(k), dict)
+        )
 
 
 def _items_below(schema: dict[str, Any], index: str | int | None) -> Iterator[Any]:
@@ -161,5 +196,9 @@ def _items_below(schema: dict[str, Any], index: str | int | None) -> Iterator[An
     if isinstance(listed, list) and isinstance(index, int) and index < len(listed):
         yield listed[index]
     else:
-        yield from (schema[k] for k in ("items", "additionalItems") if isinstance(schema.get(k), dict))
-    yield from (schema[k] for k in ("contains", "unevaluatedItems") if isinstance(schema.get(k), dict))
+        yield from (
+            schema[k] for k in ("items", "additionalItems") if isinstance(schema.get(k), dict)
+        )
+    yield from (
+        schema[k] for k in ("contains", "unevaluatedItems") if isinstance(schema.get(k), dict)
+    )

@@ -1,4 +1,6 @@
-"""The published JSON Schemas of Vespe's own files, as `vespe schema` prints them and editors read them."""
+"""The published JSON Schemas of Vespe's own files, as `vespe schema` prints them and editors read
+them.
+"""
 
 import os
 from typing import Final
@@ -24,7 +26,8 @@ def file_name(name: str) -> str:
 
 
 def write_published(directory: str) -> list[str]:
-    """Write every published schema into a directory, which is made where it is missing; return the paths.
+    """Write every published schema into a directory, which is made where it is missing; return the
+    paths.
 
     Raises StorageError, and InvalidDocument where the directory is a link, which can lead anywhere.
     """
@@ -38,6 +41,10 @@ def write_published(directory: str) -> list[str]:
 
 
 def reference_from(tools_dir: str) -> str | None:
-    """Return what `$schema` of a new tool in a project's tools directory says: where the project keeps the schemas, or None."""
-    kept = os.path.join(os.path.dirname(os.path.abspath(tools_dir)), defaults.SCHEMAS_DIR, file_name("tool"))
+    """Return what `$schema` of a new tool in a project's tools directory says: where the project
+    keeps the schemas, or None.
+    """
+    kept = os.path.join(
+        os.path.dirname(os.path.abspath(tools_dir)), defaults.SCHEMAS_DIR, file_name("tool")
+    )
     return f"../../{defaults.SCHEMAS_DIR}/{file_name('tool')}" if os.path.isfile(kept) else None

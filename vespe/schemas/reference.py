@@ -1,7 +1,9 @@
-"""JSON Schema's reference validator in Python: the engine where jsonschema_rs has no wheel. The owner of jsonschema.
+"""JSON Schema's reference validator in Python: the engine where jsonschema_rs has no wheel. The
+owner of jsonschema.
 
-It offers what `validator` asks of jsonschema_rs, with errors of the same shape. Its patterns backtrack, so a repetition within a
-repetition is refused here: https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS.
+It offers what `validator` asks of jsonschema_rs, with errors of the same shape. Its patterns
+backtrack, so a repetition within a repetition is refused here:
+https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS.
 """
 
 import re
@@ -30,7 +32,15 @@ _PROBES: Final = ("\u0663", "\u00e9", "\u0663" * 4, "\u00e9" * 4, "a\u00e9", "\u
 """A digit, a letter and a space that only Python's classes hold."""
 
 
-_JUDGES_TROUBLES: Final = (RecursionError, re.error, AttributeError, TypeError, ValueError, ArithmeticError, LookupError)
+_JUDGES_TROUBLES: Final = (
+    RecursionError,
+    re.error,
+    AttributeError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+)
 """What jsonschema raises at a schema that it cannot read."""
 
 
@@ -67,7 +77,9 @@ class Error:
 
 
 class ReferenceValidator:
-    """Judges values by one schema, as jsonschema_rs does where that cannot run. Raises ValueError for what cannot be judged."""
+    """Judges values by one schema, as jsonschema_rs does where that cannot run. Raises ValueError
+    for what cannot be judged.
+    """
 
     def __init__(self, schema: Any) -> None:
         self._judge = _class_of(schema)(schema, registry=jsonschema_specifications.REGISTRY)
@@ -109,26 +121,39 @@ def validator_for(schema: Any) -> ReferenceValidator:
 
 
 def python_pattern(pattern: str) -> "re.Pattern[str]":
-    """Compile a pattern as Vespe means it: `$` is the very end, and classes are ASCII. Raises ValueError where that cannot be."""
+    """Compile a pattern as Vespe means it: `$` is the very end, and classes are ASCII. Raises
+    ValueError where that cannot be.
+    """
     if _NESTED.search(pattern):
         raise ValueError("a repetition within a repetition")
     try:
-        return re.compile(re.sub(r"(\\.|\[(?:[^\]\\]|\\.)*\])|\$", lambda m: m[1] or r"\Z", pattern), re.ASCII)
+        return re.compile(
+            re.sub(r"(\\.|\[(?:[^\]\\]|\\.)*\])|\$", lambda m: m[1] or r"\Z", pattern), re.ASCII
+        )
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from None
 
 
 def is_valid_in_python(schema: Any, instance: Any) -> bool:
-    """Say what Python's own jsonschema says of a value, as any program asks it; raises ValueError where it cannot judge."""
+    """Say what Python's own jsonschema says of a value, as any program asks it; raises ValueError
+    where it cannot judge.
+    """
     try:
-        draft: Any = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        draft: Any = jsonschema.validators.validator_for(
+            schema, default=jsonschema.Draft202012Validator
+        )
         return bool(draft(schema, registry=jsonschema_specifications.REGISTRY).is_valid(instance))
-    except (*_JUDGES_TROUBLES, referencing.exceptions.Unresolvable, jsonschema.exceptions.UnknownType) as error:
+    except (
+        *_JUDGES_TROUBLES,
+        referencing.exceptions.Unresolvable,
+        jsonschema.exceptions.UnknownType,
+    ) as error:
         raise ValueError(f"cannot be judged: {error}") from None
 
 
 def differs_in_python(pattern: str) -> str | None:
-    """Say how Python's own reading of a pattern, which its jsonschema uses, differs from JSON Schema's; None where it does not.
+    """Say how Python's own reading of a pattern, which its jsonschema uses, differs from JSON
+    Schema's; None where it does not.
 
     That `$` also matches before a line end at the end is let be: nearly every pattern has one.
     """
@@ -137,12 +162,18 @@ def differs_in_python(pattern: str) -> str | None:
     except (re.error, RecursionError, OverflowError) as error:
         return f"cannot be read: {error}"
     exact = re.compile(pattern, re.ASCII)
-    word = next((text for text in _PROBES if bool(plain.search(text)) != bool(exact.search(text))), None)
+    word = next(
+        (text for text in _PROBES if bool(plain.search(text)) != bool(exact.search(text))), None
+    )
     return f"also takes characters such as {word!r}" if word is not None else None
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    if isinstance(instance, str) and isinstance(pattern, str) and not python_pattern(pattern).search(instance):
+    if (
+        isinstance(instance, str)
+        and isinstance(pattern, str)
+        and not python_pattern(pattern).search(instance)
+    ):
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
@@ -166,10 +197,26 @@ def _errors(error: Any) -> Iterator[Error]:
     path, steps = list(error.absolute_schema_path), list(error.absolute_path)
     inner = Error(error.message, path, steps, Kind(name, dict(_facts(name, error))), error.instance)
     if "propertyNames" in path[:-1]:
-        yield Error(error.message, path[: path.index("propertyNames") + 1], steps, Kind("propertyNames", {"error": inner}), error.instance)
+        yield Error(
+            error.message,
+            path[: path.index("propertyNames") + 1],
+            steps,
+            Kind("propertyNames", {"error": inner}),
+            error.instance,
+        )
     elif name == "dependentRequired":
-        missing = next((one for names in error.validator_value.values() for one in names if error.message.startswith(repr(one))), "")
-        yield Error(error.message, path, steps, Kind("required", {"property": missing}), error.instance)
+        missing = next(
+            (
+                one
+                for names in error.validator_value.values()
+                for one in names
+                if error.message.startswith(repr(one))
+            ),
+            "",
+        )
+        yield Error(
+            error.message, path, steps, Kind("required", {"property": missing}), error.instance
+        )
     else:
         yield inner
 
@@ -185,11 +232,21 @@ def _facts(name: str, error: Any) -> Iterator[tuple[str, Any]]:
     elif name == "required":
         yield "property", next((one for one in value if error.message.startswith(repr(one))), "")
     elif name in ("anyOf", "oneOf"):
-        yield "context", [list(_branch(error, index)) for index in range(len(value))] if error.context else [[], []]
+        yield (
+            "context",
+            [list(_branch(error, index)) for index in range(len(value))]
+            if error.context
+            else [[], []],
+        )
     elif name == "additionalProperties" or name in ("unevaluatedProperties", "unevaluatedItems"):
         yield "unexpected", [key for key in error.instance if repr(key) in error.message]
     elif name in ("additionalItems", "items"):
-        yield "limit", len(error.schema.get("items", ())) if isinstance(error.schema.get("items"), list) else 0
+        yield (
+            "limit",
+            len(error.schema.get("items", ()))
+            if isinstance(error.schema.get("items"), list)
+            else 0,
+        )
 
 
 def _branch(error: Any, index: int) -> Iterator[Error]:

@@ -1,4 +1,6 @@
-"""Where subschemas stand inside a JSON Schema, draft 4 to 2020-12, and how each is reached; pure, and tolerant of nonsense."""
+"""Where subschemas stand inside a JSON Schema, draft 4 to 2020-12, and how each is reached; pure,
+and tolerant of nonsense.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -30,7 +32,9 @@ _NAMED: Final = (*_IN_PLACE_NAMED, *_CHILD_NAMED, *_APART_NAMED)
 
 
 def children(schema: Any) -> Iterator[tuple[Steps, Any]]:
-    """Return each direct subschema of `schema` with the steps to it: (keyword,) or (keyword, name or index)."""
+    """Return each direct subschema of `schema` with the steps to it: (keyword,) or (keyword, name
+    or index).
+    """
     if not isinstance(schema, dict):
         return
     for keyword in _ONE:
@@ -38,17 +42,24 @@ def children(schema: Any) -> Iterator[tuple[Steps, Any]]:
             yield (keyword,), schema[keyword]
     for keyword in _MANY:
         if isinstance(listed := schema.get(keyword), list):
-            yield from (((keyword, i), sub) for i, sub in enumerate(listed) if isinstance(sub, (dict, bool)))
+            yield from (
+                ((keyword, i), sub) for i, sub in enumerate(listed) if isinstance(sub, (dict, bool))
+            )
     for keyword in _NAMED:
         if isinstance(named := schema.get(keyword), dict):
-            yield from (((keyword, name), sub) for name, sub in named.items() if isinstance(sub, (dict, bool)))
+            yield from (
+                ((keyword, name), sub)
+                for name, sub in named.items()
+                if isinstance(sub, (dict, bool))
+            )
 
 
 def walk(schema: Any, *, most: int) -> Iterator[tuple[Steps, Any, int, Any]]:
-    """Return (steps, subschema, depth, resource) for `schema` and all below it, at most `most` of them.
+    """Return (steps, subschema, depth, resource) for `schema` and all below it, at most `most` of
+    them.
 
-    The depth counts subschemas from 1. The resource is the nearest schema above, itself included, that bears an
-    `$id` of its own: references are relative to it.
+    The depth counts subschemas from 1. The resource is the nearest schema above, itself included,
+    that bears an `$id` of its own: references are relative to it.
     """
     waiting: list[tuple[Steps, Any, int, Any]] = [((), schema, 1, schema)]
     seen = 0
@@ -63,13 +74,17 @@ def walk(schema: Any, *, most: int) -> Iterator[tuple[Steps, Any, int, Any]]:
 
 
 def is_resource(schema: dict[str, Any]) -> bool:
-    """Whether a schema bears an identity of its own, which the references below it are relative to."""
+    """Whether a schema bears an identity of its own, which the references below it are relative
+    to.
+    """
     identity = schema.get("$id")
     return isinstance(identity, str) and not identity.startswith("#")
 
 
 def without_children(schema: Any) -> Any:
-    """Return `schema` with each direct subschema replaced by the one that allows everything, to judge it alone."""
+    """Return `schema` with each direct subschema replaced by the one that allows everything, to
+    judge it alone.
+    """
     if not isinstance(schema, dict):
         return schema
     alone = dict(schema)
@@ -93,11 +108,15 @@ class References:
         self._anchors: dict[int, dict[str, Any]] = {}
 
     def target(self, reference: Any, *, resource: Any = None) -> Any:
-        """Return the subschema that a reference inside `resource` (the whole, unless said) names; None: no such place here."""
+        """Return the subschema that a reference inside `resource` (the whole, unless said) names;
+        None: no such place here.
+        """
         if not isinstance(reference, str) or not reference.startswith("#"):
             return self._root if reference == "" else None
         within = self._root if resource is None else resource
-        fragment = _PERCENT.sub(lambda m: bytes.fromhex(m[1].decode()), reference[1:].encode("utf-8", "replace")).decode("utf-8", "replace")
+        fragment = _PERCENT.sub(
+            lambda m: bytes.fromhex(m[1].decode()), reference[1:].encode("utf-8", "replace")
+        ).decode("utf-8", "replace")
         if fragment and not fragment.startswith("/"):
             return self._named(within).get(fragment)
         value = within
@@ -114,7 +133,11 @@ class References:
 def _anchors(resource: Any, *, most: int) -> Iterator[tuple[str, Any]]:
     for _, schema, _, owner in walk(resource, most=most):
         if isinstance(schema, dict) and owner is resource:
-            yield from ((schema[k], schema) for k in ("$anchor", "$dynamicAnchor") if isinstance(schema.get(k), str))
+            yield from (
+                (schema[k], schema)
+                for k in ("$anchor", "$dynamicAnchor")
+                if isinstance(schema.get(k), str)
+            )
             if isinstance(identity := schema.get("$id"), str) and identity.startswith("#"):
                 yield identity[1:], schema
 
@@ -122,6 +145,12 @@ def _anchors(resource: Any, *, most: int) -> Iterator[tuple[str, Any]]:
 def _below(value: Any, token: str) -> Any:
     if isinstance(value, dict):
         return value.get(token)
-    if isinstance(value, list) and len(token) < 10 and token.isascii() and token.isdecimal() and int(token) < len(value):
+    if (
+        isinstance(value, list)
+        and len(token) < 10
+        and token.isascii()
+        and token.isdecimal()
+        and int(token) < len(value)
+    ):
         return value[int(token)]
     return None

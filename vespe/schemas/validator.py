@@ -1,8 +1,10 @@
-"""Compile a JSON Schema, judge values by it and say in words what is wrong; never any I/O. The owner of jsonschema_rs.
+"""Compile a JSON Schema, judge values by it and say in words what is wrong; never any I/O. The
+owner of jsonschema_rs.
 
-What the keywords mean is JSON Schema 2020-12 (or the bundled draft that `$schema` names), the same everywhere in Vespe:
-`format` is an annotation and asserts nothing, patterns are searched by a linear-time engine in which `$` is the very end
-and `\\d` is ASCII, numbers are exact, and `1.0` is an integer.
+What the keywords mean is JSON Schema 2020-12 (or the bundled draft that `$schema` names), the same
+everywhere in Vespe: `format` is an annotation and asserts nothing, patterns are searched by a
+linear-time engine in which `$` is the very end and `\\d` is ASCII, numbers are exact, and `1.0` is
+an integer.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +18,13 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.lazy import jsonschema_rs
 from vespe.models import JsonObject, JsonValue
-from vespe.schemas.bounds import is_bundled, pattern_places, reference_problems, size_problems, written
+from vespe.schemas.bounds import (
+    is_bundled,
+    pattern_places,
+    reference_problems,
+    size_problems,
+    written,
+)
 from vespe.schemas.explain import MOST, Explainer, Violation, describe, named_properties
 from vespe.schemas.filling import filling_of
 from vespe.schemas.growth import peak
@@ -28,7 +36,9 @@ _HEAVY_PATTERN: Final = 1 << 22
 _MAX_HEAVY_PATTERNS: Final = 8
 _MAX_EVALUATIONS: Final = 2000
 _EXPLAINED_WEIGHT: Final = 20_000
-"""How much is explained at once: places of the value times the judgements at each; every error holds a copy of its place."""
+"""How much is explained at once: places of the value times the judgements at each; every error
+holds a copy of its place.
+"""
 _CACHED: Final = 1024
 _ABOUT_NAMES: Final = ("required", "minProperties", "maxProperties", "dependentRequired")
 _NAMING: Final = ("properties", "patternProperties")
@@ -38,12 +48,15 @@ _DEEPEST: Final = 500
 NOT_JSON: Final = (ValueError, TypeError, OverflowError)
 
 
-def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = False) -> list[Violation]:
+def check_schema(
+    schema: JsonValue, *, root_object: bool = True, plain: bool = False
+) -> list[Violation]:
     """Return all that is wrong with a schema; `[]` when Vespe can judge values by it.
 
-    It must be valid against its draft's meta-schema (2020-12, or the bundled draft that `$schema` names), keep to the
-    bounds (`defaults.MAX_SCHEMA_*`), have patterns for a linear-time engine, refer to nothing outside itself, and with
-    `root_object` be of type object. `plain` says that `schema_bounds.is_plain` holds for it: only the meta-schema is asked.
+    It must be valid against its draft's meta-schema (2020-12, or the bundled draft that `$schema`
+    names), keep to the bounds (`defaults.MAX_SCHEMA_*`), have patterns for a linear-time engine,
+    refer to nothing outside itself, and with `root_object` be of type object. `plain` says that
+    `schema_bounds.is_plain` holds for it: only the meta-schema is asked.
     """
     if root := _root_problem(schema, root_object):
         return [Violation("root", "", root)]
@@ -65,10 +78,12 @@ def check_schema(schema: JsonValue, *, root_object: bool = True, plain: bool = F
 
 
 def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
-    """Return the validator of a checked schema; one serves every call in this process with the same schema object.
+    """Return the validator of a checked schema; one serves every call in this process with the same
+    schema object.
 
-    `closed` refuses arguments that the schema does not name, where its root leaves it open (see `closed_schema`). The
-    schema must not be changed afterwards. Raises InvalidDocument for a schema that cannot be used; `check_schema` says more.
+    `closed` refuses arguments that the schema does not name, where its root leaves it open (see
+    `closed_schema`). The schema must not be changed afterwards. Raises InvalidDocument for a schema
+    that cannot be used; `check_schema` says more.
     """
     compiled = CLOSED if closed else _OPEN
     known = compiled.get(id(schema))
@@ -82,11 +97,15 @@ def compile_schema(schema: JsonValue, *, closed: bool) -> "Validator":
 
 
 CLOSED: dict[int, "Compiled"] = {}
-"""By the id of a schema object: that object, and its validator, closed as calls are judged by, with its `judge` and `fill`."""
+"""By the id of a schema object: that object, and its validator, closed as calls are judged by, with
+its `judge` and `fill`.
+"""
 _OPEN: dict[int, "Compiled"] = {}
 
 
-Compiled: TypeAlias = tuple[Any, "Validator", Callable[[Any], bool], Callable[[JsonObject], JsonObject] | None]
+Compiled: TypeAlias = tuple[
+    Any, "Validator", Callable[[Any], bool], Callable[[JsonObject], JsonObject] | None
+]
 
 
 class Validator:
@@ -102,21 +121,34 @@ class Validator:
             raise InvalidDocument(f"the schema cannot be used: {_first_line(error)}") from None
         filling = filling_of(schema, judged=True)
         is_flat = not filling.defaults and _is_flat(schema)
-        # Where the schema alone says how far a judgement goes, it ends on any value, and copying finds what is too deep.
-        self.judge: Callable[[Any], bool] = self.is_valid if _follows_values(schema) else self._native.is_valid
-        """Says whether a value is allowed, one that is nested deeper than 64 levels perhaps too; raises one of NOT_JSON for no JSON."""
+        # Where the schema alone says how far a judgement goes, it ends on any value, and copying
+        # finds what is too deep.
+        self.judge: Callable[[Any], bool] = (
+            self.is_valid if _follows_values(schema) else self._native.is_valid
+        )
+        """Says whether a value is allowed, one that is nested deeper than 64 levels perhaps too;
+        raises one of NOT_JSON for no JSON.
+        """
         self.fill: Callable[[JsonObject], JsonObject] | None = None if is_flat else filling.fill
-        """Copies what is allowed, with the defaults; None where nothing is nested and there are none; raises ValueError."""
+        """Copies what is allowed, with the defaults; None where nothing is nested and there are
+        none; raises ValueError.
+        """
 
     def is_valid(self, instance: JsonValue) -> bool:
-        """Whether the schema allows a value; what is not a JSON value, or is nested deeper than 64 levels, is not allowed."""
+        """Whether the schema allows a value; what is not a JSON value, or is nested deeper than 64
+        levels, is not allowed.
+        """
         try:
-            return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(instance)
+            return not deeper_than(instance, defaults.MAX_JSON_DEPTH) and self._native.is_valid(
+                instance
+            )
         except NOT_JSON:
             return False
 
     def completed(self, instance: JsonObject) -> JsonObject | None:
-        """Return a copy of a value that the schema allows, with its defaults; None for any other: `violations` says why. Never raises."""
+        """Return a copy of a value that the schema allows, with its defaults; None for any other:
+        `violations` says why. Never raises.
+        """
         try:
             if self.judge(instance):
                 return {**instance} if self.fill is None else self.fill(instance)
@@ -124,14 +156,20 @@ class Validator:
             pass
         return None
 
-    def violations(self, instance: JsonValue, *, subject: str = "the arguments object") -> list[Violation]:
+    def violations(
+        self, instance: JsonValue, *, subject: str = "the arguments object"
+    ) -> list[Violation]:
         """Return all that the schema refuses in a value; `[]` where it allows it. Never raises.
 
-        A pointer names the argument, one that is missing too. At most 20 are told, and a last one counts the rest.
-        `subject` is what the whole value is called.
+        A pointer names the argument, one that is missing too. At most 20 are told, and a last one
+        counts the rest. `subject` is what the whole value is called.
         """
         if deeper_than(instance, defaults.MAX_JSON_DEPTH):
-            return [_violation("depth", f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels")]
+            return [
+                _violation(
+                    "depth", f"{subject} is nested deeper than {defaults.MAX_JSON_DEPTH} levels"
+                )
+            ]
         try:
             if self._native.is_valid(instance):
                 return []
@@ -151,14 +189,26 @@ class Validator:
         place = _Place(self.schema, instance)
         while _heavier_than(place.value, weight) and place.descend():
             pass
-        errors = place.errors() if not _heavier_than(place.value, weight) else place.outline_errors(weight)
+        errors = (
+            place.errors()
+            if not _heavier_than(place.value, weight)
+            else place.outline_errors(weight)
+        )
         name, pointer = explainer.name(place.steps), pointer_to(place.steps)
         told = explainer.violations(errors, under=place.steps)
-        return told or [Violation("schema", pointer, f"{name} does not match its schema; it is {describe(place.value)}")]
+        return told or [
+            Violation(
+                "schema",
+                pointer,
+                f"{name} does not match its schema; it is {describe(place.value)}",
+            )
+        ]
 
 
 class _Place:
-    """A way down a value too large to explain whole, towards its first part that the schema refuses."""
+    """A way down a value too large to explain whole, towards its first part that the schema
+    refuses.
+    """
 
     def __init__(self, schema: JsonValue, value: JsonValue) -> None:
         self._schema, self._at = schema, "#"
@@ -181,15 +231,25 @@ class _Place:
         return list(self._judges[self._at].iter_errors(self.value))
 
     def outline_errors(self, most: int) -> list[Any]:
-        """Return what is wrong with the names at this place, where they are at most so many, whatever stands under them."""
+        """Return what is wrong with the names at this place, where they are at most so many,
+        whatever stands under them.
+        """
         here = self._here()
         if not isinstance(here, dict) or not isinstance(self.value, dict) or len(self.value) > most:
             return []
         outline = {keyword: here[keyword] for keyword in _ABOUT_NAMES if keyword in here}
-        outline |= {keyword: {name: {} for name in here[keyword]} for keyword in _NAMING if isinstance(here.get(keyword), dict)}
+        outline |= {
+            keyword: {name: {} for name in here[keyword]}
+            for keyword in _NAMING
+            if isinstance(here.get(keyword), dict)
+        }
         if here.get("additionalProperties") is False:
             outline["additionalProperties"] = False
-        return list(jsonschema_rs.validator_for(outline, **_options()).iter_errors(dict.fromkeys(self.value)))
+        return list(
+            jsonschema_rs.validator_for(outline, **_options()).iter_errors(
+                dict.fromkeys(self.value)
+            )
+        )
 
     def _here(self) -> Any:
         """Return the subschema at this place, through references."""
@@ -204,23 +264,39 @@ class _Place:
 
 
 def _parts(schema: Any, value: Any) -> Iterator[tuple[str | int, tuple[str, ...], Any]]:
-    if isinstance(schema, dict) and isinstance(value, dict) and isinstance(schema.get("properties"), dict):
-        yield from ((name, ("properties", name), value[name]) for name in schema["properties"] if name in value)
+    if (
+        isinstance(schema, dict)
+        and isinstance(value, dict)
+        and isinstance(schema.get("properties"), dict)
+    ):
+        yield from (
+            (name, ("properties", name), value[name])
+            for name in schema["properties"]
+            if name in value
+        )
     elif isinstance(schema, dict) and isinstance(value, list) and "prefixItems" not in schema:
         yield from ((index, ("items",), item) for index, item in enumerate(value))
 
 
 def closed_schema(schema: JsonValue) -> JsonValue:
-    """Return the schema that refuses unknown arguments at its root: what models are shown, and what calls are judged by.
+    """Return the schema that refuses unknown arguments at its root: what models are shown, and what
+    calls are judged by.
 
-    It is `schema` itself where `additionalProperties` or `unevaluatedProperties` stands at the root. Where parts that
-    apply in place (`$ref`, `allOf`, ...) name properties of their own, `unevaluatedProperties` closes it, since
-    `additionalProperties` would not see them; drafts before 2019-09 have their names gathered at the root instead.
+    It is `schema` itself where `additionalProperties` or `unevaluatedProperties` stands at the
+    root. Where parts that apply in place (`$ref`, `allOf`, ...) name properties of their own,
+    `unevaluatedProperties` closes it, since `additionalProperties` would not see them; drafts
+    before 2019-09 have their names gathered at the root instead.
     """
-    if not isinstance(schema, dict) or "additionalProperties" in schema or "unevaluatedProperties" in schema:
+    if (
+        not isinstance(schema, dict)
+        or "additionalProperties" in schema
+        or "unevaluatedProperties" in schema
+    ):
         return schema
     names = named_properties(schema, schema)
-    if set(names) <= set(schema.get("properties", ())) and not any(k in schema for k in REFERENCES[1:]):
+    if set(names) <= set(schema.get("properties", ())) and not any(
+        k in schema for k in REFERENCES[1:]
+    ):
         return {**schema, "additionalProperties": False}
     if "draft-0" not in schema.get("$schema", _DRAFT):
         return {**schema, "unevaluatedProperties": False}
@@ -232,7 +308,8 @@ def closed_schema(schema: JsonValue) -> JsonValue:
 
 
 def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
-    """Return a new object: `instance` with the defaults of properties that it lacks, in nested objects and arrays too.
+    """Return a new object: `instance` with the defaults of properties that it lacks, in nested
+    objects and arrays too.
 
     Neither argument is changed; see `filling_of`.
     """
@@ -241,18 +318,28 @@ def fill_defaults(schema: JsonValue, instance: JsonObject) -> JsonObject:
 
 
 def _follows_values(schema: JsonValue) -> bool:
-    """Whether a judgement goes as deep as the value does: by references, or where items are compared with each other."""
+    """Whether a judgement goes as deep as the value does: by references, or where items are
+    compared with each other.
+    """
     if isinstance(schema, dict):
-        return any(key in _FOLLOWING for key in schema) or any(map(_follows_values, schema.values()))
+        return any(key in _FOLLOWING for key in schema) or any(
+            map(_follows_values, schema.values())
+        )
     return isinstance(schema, list) and any(map(_follows_values, schema))
 
 
 def _is_flat(schema: JsonValue) -> bool:
     """Whether the schema allows objects of named scalars alone."""
-    if not isinstance(schema, dict) or schema.get("type") != "object" or schema.get("additionalProperties") is not False:
+    if (
+        not isinstance(schema, dict)
+        or schema.get("type") != "object"
+        or schema.get("additionalProperties") is not False
+    ):
         return False
     properties = schema.get("properties", {})
-    return "patternProperties" not in schema and all(isinstance(sub, dict) and sub.get("type") in _SCALARS for sub in properties.values())
+    return "patternProperties" not in schema and all(
+        isinstance(sub, dict) and sub.get("type") in _SCALARS for sub in properties.values()
+    )
 
 
 def _heavier_than(value: Any, limit: int) -> bool:
@@ -270,14 +357,20 @@ def _heavier_than(value: Any, limit: int) -> bool:
 
 def _root_problem(schema: JsonValue, root_object: bool) -> str | None:
     if not isinstance(schema, dict):
-        return None if isinstance(schema, bool) and not root_object else f"must be a JSON Schema, an object, not {describe(schema)}"
+        return (
+            None
+            if isinstance(schema, bool) and not root_object
+            else f"must be a JSON Schema, an object, not {describe(schema)}"
+        )
     if root_object and schema.get("type") != "object":
         return 'must have "type": "object" at its root: the inputs of a tool are named'
     return None
 
 
 def _meta_problems(schema: Any) -> list[Violation]:
-    """Judge each subschema alone by the meta-schema, so that errors come one a subschema, with a pointer to it."""
+    """Judge each subschema alone by the meta-schema, so that errors come one a subschema, with a
+    pointer to it.
+    """
     draft = schema.get("$schema", _DRAFT) if isinstance(schema, dict) else _DRAFT
     told: list[Violation] = []
     for steps, sub, _, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS):
@@ -286,7 +379,9 @@ def _meta_problems(schema: Any) -> list[Violation]:
             _meta().validate({**alone, "$schema": draft} if isinstance(alone, dict) else alone)
         except _refusal() as error:
             told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
-    return [replace(one, code="malformed") for one in told] or [_violation("malformed", "is not valid by its meta-schema")]
+    return [replace(one, code="malformed") for one in told] or [
+        _violation("malformed", "is not valid by its meta-schema")
+    ]
 
 
 def _pattern_problems(schema: Any) -> list[Violation]:
@@ -300,7 +395,9 @@ def _pattern_problems(schema: Any) -> list[Violation]:
             if not _compiles(pattern, _HEAVY_PATTERN):
                 problem = "is not a pattern for a linear-time engine: it is malformed, looks around, refers back or repeats too much"
             elif heavy > _MAX_HEAVY_PATTERNS:
-                problem = f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
+                problem = (
+                    f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
+                )
         if problem:
             told.append(Violation("pattern", pointer_to(steps), problem))
         if len(told) > _MAX_HEAVY_PATTERNS or heavy > _MAX_HEAVY_PATTERNS:
@@ -315,7 +412,9 @@ def _compiles(pattern: str, size: int) -> bool:
 
             reference.python_pattern(pattern)
             return True
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions(size_limit=size))
+        jsonschema_rs.Draft202012Validator(
+            {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions(size_limit=size)
+        )
     except ValueError:
         return False
     return True
@@ -337,7 +436,9 @@ def _use_problems(schema: Any, text: str) -> list[Violation]:
 
 @cache
 def _is_fast() -> bool:
-    """Whether jsonschema_rs is there; where it has no wheel, the reference validator judges, slower and to the same effect."""
+    """Whether jsonschema_rs is there; where it has no wheel, the reference validator judges, slower
+    and to the same effect.
+    """
     try:
         return jsonschema_rs.meta is not None
     except ImportError:
@@ -346,7 +447,9 @@ def _is_fast() -> bool:
 
 @cache
 def _engine() -> Any:
-    """Return the module that judges: jsonschema_rs, or what stands for it; importing the latter is left until it is needed."""
+    """Return the module that judges: jsonschema_rs, or what stands for it; importing the latter is
+    left until it is needed.
+    """
     if _is_fast():
         return jsonschema_rs
     from vespe.schemas import reference

@@ -48,7 +48,9 @@ async def acall(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) ->
     return await tools.acall(next(iter(tools.tools)), **arguments)
 
 
-def example_results(tool: Callable[..., Any] | FunctionTool | str | os.PathLike[str], /) -> list[ExampleResult]:
+def example_results(
+    tool: Callable[..., Any] | FunctionTool | str | os.PathLike[str], /
+) -> list[ExampleResult]:
     """Run the examples of a function, or of the tool in a directory (a project's or a kit's), and return what became of each.
 
     Raises what a call raises where there is no call to make: NotTrusted, InvalidTool.
@@ -64,7 +66,11 @@ def example_results(tool: Callable[..., Any] | FunctionTool | str | os.PathLike[
     assert all(result.passed for result in example_results(double))
     ```
     """
-    tools, found = _placed(os.path.abspath(tool)) if isinstance(tool, (str, os.PathLike)) else _of_function(tool)
+    tools, found = (
+        _placed(os.path.abspath(tool))
+        if isinstance(tool, (str, os.PathLike))
+        else _of_function(tool)
+    )
     return list(examples.run_examples(tools.path_of(found.name), found))
 
 
@@ -76,10 +82,14 @@ def _of_function(tool: Callable[..., Any] | FunctionTool) -> tuple[Toolset, Tool
 def _placed(directory: str) -> tuple[Toolset, Tool]:
     """Return the tool of a directory, in the project or the kit that it belongs to."""
     above = os.path.dirname(directory)
-    in_project = os.path.basename(above) == "tools" and os.path.basename(os.path.dirname(above)) == ".vespe"
+    in_project = (
+        os.path.basename(above) == "tools" and os.path.basename(os.path.dirname(above)) == ".vespe"
+    )
     if not in_project:
         tools = Toolset(above)
-        return tools, next(tool for tool in tools if tool.directory and os.path.samefile(tool.directory, directory))
+        return tools, next(
+            tool for tool in tools if tool.directory and os.path.samefile(tool.directory, directory)
+        )
     project = Project(os.path.dirname(os.path.dirname(above)))
     found = project.load_tool(os.path.basename(directory))
     tools = Toolset(project)

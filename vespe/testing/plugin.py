@@ -20,25 +20,42 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option and its setting."""
-    parser.getgroup("vespe").addoption("--vespe-examples", action="store_true", help="Run the examples of tools as tests.")
-    parser.addini("vespe_examples", "Run the examples of tools as tests.", type="bool", default=False)
+    parser.getgroup("vespe").addoption(
+        "--vespe-examples", action="store_true", help="Run the examples of tools as tests."
+    )
+    parser.addini(
+        "vespe_examples", "Run the examples of tools as tests.", type="bool", default=False
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ToolFile | None":
     """Collect a tool's config.json."""
-    if not _is_asked(parent.config) or file_path.name != "config.json" or not file_path.parent.name.startswith("tool-"):
+    if (
+        not _is_asked(parent.config)
+        or file_path.name != "config.json"
+        or not file_path.parent.name.startswith("tool-")
+    ):
         return None
     return ToolFile.from_parent(parent, path=file_path)
 
 
-def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> "list[Example] | None":
+def pytest_pycollect_makeitem(
+    collector: pytest.Collector, name: str, obj: object
+) -> "list[Example] | None":
     """Collect the examples of a function that is a tool."""
     tool = getattr(obj, "tool", None)
-    examples = getattr(getattr(tool, "definition", None), "examples", ()) if type(tool).__name__ == "FunctionTool" else ()
+    examples = (
+        getattr(getattr(tool, "definition", None), "examples", ())
+        if type(tool).__name__ == "FunctionTool"
+        else ()
+    )
     if not examples or not _is_asked(collector.config):
         return None
     ran = _Ran(tool)
-    return [Example.from_parent(collector, name=f"{name}[example {index}]", ran=ran, index=index) for index in range(len(examples))]
+    return [
+        Example.from_parent(collector, name=f"{name}[example {index}]", ran=ran, index=index)
+        for index in range(len(examples))
+    ]
 
 
 def _is_asked(config: pytest.Config) -> bool:
@@ -56,7 +73,9 @@ class ToolFile(pytest.File):
             raise self.CollectError(str(error)) from None
         ran = _Ran(self.path.parent)
         for index, _ in enumerate(document.get("examples") or ()):
-            yield Example.from_parent(self, name=f"{document.get('name')}[example {index}]", ran=ran, index=index)
+            yield Example.from_parent(
+                self, name=f"{document.get('name')}[example {index}]", ran=ran, index=index
+            )
 
 
 class _Ran:
@@ -83,7 +102,9 @@ class Example(pytest.Item):
         """Fail where the example did not do what it says."""
         result = self._ran.results[self._index]
         if result.problem is not None:
-            raise ExampleFailed(f"{result.place}: {result.problem}" if result.place else result.problem)
+            raise ExampleFailed(
+                f"{result.place}: {result.problem}" if result.place else result.problem
+            )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the sentence alone: a traceback would show the plugin."""

@@ -1,4 +1,6 @@
-"""What a kit states that its tools may use, in its kit_config.json, and what of a tool goes beyond that."""
+"""What a kit states that its tools may use, in its kit_config.json, and what of a tool goes beyond
+that.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,13 +14,16 @@ from vespe.schemas.explain import describe, short
 
 TYPES: Final = ("python_script", "shell_command", "http_request", "wasm", "rust_function")
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
-_HOST: Final = pattern(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_HOST: Final = pattern(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+)
 _SECRET: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitLimits:
-    """What a kit's tools may use: types of implementation, hosts (`host`, for any port, or `host:port`), names of secrets.
+    """What a kit's tools may use: types of implementation, hosts (`host`, for any port, or
+    `host:port`), names of secrets.
 
     None: the kit states nothing, and nothing is beyond it.
     """
@@ -29,14 +34,26 @@ class KitLimits:
 
 
 def limits_of(document: Mapping[str, Any]) -> KitLimits:
-    """Return what a kit_config.json states; a value of the wrong type, which `wrong_limits` tells of, allows nothing."""
+    """Return what a kit_config.json states; a value of the wrong type, which `wrong_limits` tells
+    of, allows nothing.
+    """
     types, hosts, secrets = (_stated(document, key) for key in KEYS)
     return KitLimits(types=types, hosts=hosts, secrets=secrets)
 
 
 def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say what is wrong with the keys of a kit_config.json that limit its tools, as (JSON Pointer, what it must be)."""
-    kinds = zip(KEYS, ("one of " + ", ".join(TYPES), "a host or host:port", "the name of an environment variable"), strict=True)
+    """Say what is wrong with the keys of a kit_config.json that limit its tools, as (JSON Pointer,
+    what it must be).
+    """
+    kinds = zip(
+        KEYS,
+        (
+            "one of " + ", ".join(TYPES),
+            "a host or host:port",
+            "the name of an environment variable",
+        ),
+        strict=True,
+    )
     for key, kind in kinds:
         value = document.get(key, [])
         if not isinstance(value, list):
@@ -44,24 +61,40 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             continue
         for index, item in enumerate(value):
             if not isinstance(item, str) or not _is(key, item):
-                yield f"/{key}/{index}", f"must be {kind}, not {short(item) if isinstance(item, str) else describe(item)}"
+                yield (
+                    f"/{key}/{index}",
+                    f"must be {kind}, not {short(item) if isinstance(item, str) else describe(item)}",
+                )
 
 
 def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, str]]:
-    """Say where a tool's config.json goes beyond what its kit states, as (JSON Pointer, sentence); never raises."""
+    """Say where a tool's config.json goes beyond what its kit states, as (JSON Pointer, sentence);
+    never raises.
+    """
     details = config.get("implementation_details")
     details = details if isinstance(details, dict) else {}
     kind = details.get("type")
     if limits.types is not None and isinstance(kind, str) and kind not in limits.types:
-        yield "/implementation_details/type", f"is of type {short(kind)}, and its kit's allow_types has {_listed(limits.types)}"
+        yield (
+            "/implementation_details/type",
+            f"is of type {short(kind)}, and its kit's allow_types has {_listed(limits.types)}",
+        )
     if limits.hosts is not None:
         for pointer, host, port in _hosts(config, details):
             if not addresses.listed(host.lower(), port, limits.hosts):
-                yield pointer, f"reaches {short(host)}, and its kit's allow_hosts has {_listed(limits.hosts)}"
+                yield (
+                    pointer,
+                    f"reaches {short(host)}, and its kit's allow_hosts has {_listed(limits.hosts)}",
+                )
     secrets = config.get("secrets")
-    for index, name in enumerate(secrets if limits.secrets is not None and isinstance(secrets, list) else ()):
+    for index, name in enumerate(
+        secrets if limits.secrets is not None and isinstance(secrets, list) else ()
+    ):
         if name not in (limits.secrets or ()):
-            yield f"/secrets/{index}", f"wants the secret {short(str(name))}, and its kit's secrets has {_listed(limits.secrets or ())}"
+            yield (
+                f"/secrets/{index}",
+                f"wants the secret {short(str(name))}, and its kit's secrets has {_listed(limits.secrets or ())}",
+            )
 
 
 def _stated(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
@@ -78,14 +111,20 @@ def _is(key: str, item: str) -> bool:
 
 
 def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Return each host that a tool says it reaches, with the pointer to it and its port; 0 where it names none."""
+    """Return each host that a tool says it reaches, with the pointer to it and its port; 0 where it
+    names none.
+    """
     url = details.get("path")
     if details.get("type") == "http_request" and isinstance(url, str):
         yield "/implementation_details/path", *_host_of(url)
     permissions = config.get("permissions")
     network = permissions.get("network") if isinstance(permissions, dict) else None
     for index, host in enumerate(network if isinstance(network, list) else ()):
-        name, _, port = str(host).rpartition(":") if re.search(r"[^:]:[0-9]+\Z", str(host)) else (str(host), "", "0")
+        name, _, port = (
+            str(host).rpartition(":")
+            if re.search(r"[^:]:[0-9]+\Z", str(host))
+            else (str(host), "", "0")
+        )
         yield f"/permissions/network/{index}", name, int(port)
 
 

@@ -1,4 +1,6 @@
-"""Tools made, renamed, copied and removed on disk: each change whole or not at all, under the lock of the tools directory."""
+"""Tools made, renamed, copied and removed on disk: each change whole or not at all, under the lock
+of the tools directory.
+"""
 
 import itertools
 import os
@@ -8,7 +10,14 @@ from dataclasses import replace
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE, PROJECT_TOOLS
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, InvalidTool, Refused, StorageError, ToolNotFound, UsageError
+from vespe.errors import (
+    InvalidDocument,
+    InvalidTool,
+    Refused,
+    StorageError,
+    ToolNotFound,
+    UsageError,
+)
 from vespe.files import atomic, staging
 from vespe.files.trees import TreeFile, place_tree, read_tree, remove_tree
 from vespe.models import JsonObject, Tool
@@ -18,30 +27,45 @@ from vespe.tools import directory as tool_directory
 from vespe.tools.drafts import Draft, check_name, describe
 
 Taken = Callable[[str], bool]
-"""Whether the tools directory has a tool of this name; asked under the lock, so it must look at the disk each time."""
+"""Whether the tools directory has a tool of this name; asked under the lock, so it must look at the
+disk each time.
+"""
 Used = Callable[[str], bool]
 """Whether another directory of tools has this uid, which a new tool should not share."""
 Staged = Callable[[str, str], None]
-"""Told the new uid and where the tool's directory is, beneath the tools directory, before it comes to its place; an error stops it."""
+"""Told the new uid and where the tool's directory is, beneath the tools directory, before it comes
+to its place; an error stops it.
+"""
 
 
 def create_tool(
-    tools_dir: str | os.PathLike[str], draft: Draft, *, taken: Taken, staged: Staged | None = None, used: Used | None = None
+    tools_dir: str | os.PathLike[str],
+    draft: Draft,
+    *,
+    taken: Taken,
+    staged: Staged | None = None,
+    used: Used | None = None,
 ) -> Tool:
-    """Make the tool of a draft in `tools_dir` under a new uid, which begins with its name, and return it as it loads.
+    """Make the tool of a draft in `tools_dir` under a new uid, which begins with its name, and
+    return it as it loads.
 
-    Of two processes that create one name only one can win: the other gets the UsageError of a name that is taken.
-    Raises InvalidTool for a draft that would not load, StorageError where the disk refuses; then nothing is left.
+    Of two processes that create one name only one can win: the other gets the UsageError of a name
+    that is taken. Raises InvalidTool for a draft that would not load, StorageError where the disk
+    refuses; then nothing is left.
     """
     check_name(draft.name)
-    return _Placing(os.fspath(tools_dir), taken, staged, used).place(draft.document, {**_description(draft), **draft.files})
+    return _Placing(os.fspath(tools_dir), taken, staged, used).place(
+        draft.document, {**_description(draft), **draft.files}
+    )
 
 
 def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
-    """Return a tool another name: `name` in its config.json, nothing else; its uid, directory and unknown keys stay.
+    """Return a tool another name: `name` in its config.json, nothing else; its uid, directory and
+    unknown keys stay.
 
-    Raises UsageError for a name that is taken or not allowed, ToolNotFound, InvalidDocument for a config.json that
-    is no JSON object. InvalidTool, after the change, for what was wrong before it too.
+    Raises UsageError for a name that is taken or not allowed, ToolNotFound, InvalidDocument for a
+    config.json that is no JSON object. InvalidTool, after the change, for what was wrong before it
+    too.
     """
     check_name(name)
     parent = os.fspath(tools_dir)
@@ -52,7 +76,9 @@ def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken
         if document.get("name") != name:
             _refuse_taken(name, taken)
             mode = stat.S_IMODE(os.lstat(config).st_mode)
-            atomic.write_atomic(config, strict_json.dump_json({**document, "name": name}), mode=mode)
+            atomic.write_atomic(
+                config, strict_json.dump_json({**document, "name": name}), mode=mode
+            )
     return tool_directory.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
 
 
@@ -65,16 +91,21 @@ def copy_tool(
     staged: Staged | None = None,
     used: Used | None = None,
 ) -> Tool:
-    """Copy a tool's directory, of this project or of a kit, into `tools_dir` under a new uid, and under `name` where given.
+    """Copy a tool's directory, of this project or of a kit, into `tools_dir` under a new uid, and
+    under `name` where given.
 
-    Its files come with their bytes and their executable bit; a link, a FIFO or a device among them stops the copy.
-    The copy belongs to no kit. Raises UsageError for a name that is taken, InvalidDocument and InvalidTool for a
-    source that cannot be a tool; then nothing is left.
+    Its files come with their bytes and their executable bit; a link, a FIFO or a device among them
+    stops the copy. The copy belongs to no kit. Raises UsageError for a name that is taken,
+    InvalidDocument and InvalidTool for a source that cannot be a tool; then nothing is left.
     """
     directory = os.fspath(source)
     files = read_tree(directory)
     path = os.path.join(directory, CONFIG_FILE)
-    document = strict_json.parse_object(files[CONFIG_FILE].data, path=path) if CONFIG_FILE in files else strict_json.read_object(path)
+    document = (
+        strict_json.parse_object(files[CONFIG_FILE].data, path=path)
+        if CONFIG_FILE in files
+        else strict_json.read_object(path)
+    )
     document = {key: value for key, value in document.items() if key != "kit_id"}
     if name is not None:
         check_name(name)
@@ -85,7 +116,8 @@ def copy_tool(
 def write_config(tool: Tool, document: JsonObject) -> None:
     """Write the config.json of a tool as it was loaded.
 
-    Raises InvalidDocument where the file is not as it was then, Refused where it is not in the project, and StorageError.
+    Raises InvalidDocument where the file is not as it was then, Refused where it is not in the
+    project, and StorageError.
     """
     path = os.path.join(tool.directory or "", CONFIG_FILE)
     if tool.scope == PROJECT_TOOLS:
@@ -96,13 +128,19 @@ def write_config(tool: Tool, document: JsonObject) -> None:
 
 
 def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:
-    """Delete a tool's directory, broken ones too: it leaves its place in one step, then its files go; links are never followed.
+    """Delete a tool's directory, broken ones too: it leaves its place in one step, then its files
+    go; links are never followed.
 
-    Raises ToolNotFound where there is none, Refused for a link or anything that is not directly in `tools_dir`.
+    Raises ToolNotFound where there is none, Refused for a link or anything that is not directly in
+    `tools_dir`.
     """
     parent = os.fspath(tools_dir)
     _refuse_linked(parent)
-    if os.path.isdir(parent) and os.path.basename(uid) == uid and not os.path.lexists(os.path.join(parent, uid)):
+    if (
+        os.path.isdir(parent)
+        and os.path.basename(uid) == uid
+        and not os.path.lexists(os.path.join(parent, uid))
+    ):
         raise ToolNotFound(uid, searched=(parent,))
     with atomic.locked(parent):
         staging.sweep(parent)
@@ -126,7 +164,9 @@ class _Placing:
             if isinstance(document.get("name"), str):
                 _refuse_taken(document["name"], self.taken)
             uid = self._free_uid(str(document.get("name", "")))
-            config = strict_json.dump_json(_completed(document, uid, published.reference_from(self.parent)))
+            config = strict_json.dump_json(
+                _completed(document, uid, published.reference_from(self.parent))
+            )
             loaded: list[Tool] = []
 
             def check(directory: str) -> None:
@@ -134,26 +174,41 @@ class _Placing:
                 if self.staged is not None:
                     self.staged(uid, os.path.relpath(directory, self.parent))
 
-            place = place_tree(self.parent, uid, {**files, CONFIG_FILE: TreeFile(data=config.encode())}, check=check)
+            place = place_tree(
+                self.parent,
+                uid,
+                {**files, CONFIG_FILE: TreeFile(data=config.encode())},
+                check=check,
+            )
         return replace(loaded[0], directory=place)
 
     def _free_uid(self, name: str) -> str:
-        """Return `tool-NAME`, or the first of `tool-NAME-2`, … that is free here and in the other directories of tools."""
+        """Return `tool-NAME`, or the first of `tool-NAME-2`, … that is free here and in the other
+        directories of tools.
+        """
         stem = f"tool-{name.lower().strip('_-')[:48] or 'unnamed'}"
         numbered = (f"{stem}-{number}" for number in itertools.count(2))
         return next(uid for uid in itertools.chain((stem,), numbered) if not self._is_used(uid))
 
     def _is_used(self, uid: str) -> bool:
-        return os.path.lexists(os.path.join(self.parent, uid)) or (self.used is not None and self.used(uid))
+        return os.path.lexists(os.path.join(self.parent, uid)) or (
+            self.used is not None and self.used(uid)
+        )
 
 
 def _completed(document: JsonObject, uid: str, schema: str | None) -> JsonObject:
     first: JsonObject = {"$schema": schema} if schema is not None else {}
-    return {**first, "uid": uid, **{key: value for key, value in document.items() if key not in ("uid", *first)}}
+    return {
+        **first,
+        "uid": uid,
+        **{key: value for key, value in document.items() if key not in ("uid", *first)},
+    }
 
 
 def _loaded(staged: str, uid: str) -> Tool:
-    """Load the tool where it is made; what is wrong is said without the place, which is gone by the time anybody reads it."""
+    """Load the tool where it is made; what is wrong is said without the place, which is gone by the
+    time anybody reads it.
+    """
     try:
         return tool_directory.load(staged, scope=PROJECT_TOOLS)
     except InvalidTool as error:
@@ -165,20 +220,33 @@ def _description(draft: Draft) -> dict[str, TreeFile]:
 
 
 def _refuse_linked(tools_dir: str) -> None:
-    """Refuse to change what a link leads to: it came with the project, and what is elsewhere does not belong to it."""
+    """Refuse to change what a link leads to: it came with the project, and what is elsewhere does
+    not belong to it.
+    """
     if os.path.islink(tools_dir):
         hint = "make it a directory of the project, or change the tools where they are"
-        raise Refused(f"{tools_dir} is a link, to {os.path.realpath(tools_dir)}: nothing is written there", hint=hint)
+        raise Refused(
+            f"{tools_dir} is a link, to {os.path.realpath(tools_dir)}: nothing is written there",
+            hint=hint,
+        )
 
 
 def _refuse_taken(name: str, taken: Taken) -> None:
     if taken(name):
-        raise UsageError(f"there is already a tool called {name!r} here", hint="choose another name, or rename or remove that one")
+        raise UsageError(
+            f"there is already a tool called {name!r} here",
+            hint="choose another name, or rename or remove that one",
+        )
 
 
 def _directory(parent: str, uid: str) -> str:
     directory = os.path.join(parent, uid)
-    if os.path.basename(uid) != uid or uid in ("", ".", "..") or os.path.islink(directory) or not os.path.isdir(directory):
+    if (
+        os.path.basename(uid) != uid
+        or uid in ("", ".", "..")
+        or os.path.islink(directory)
+        or not os.path.isdir(directory)
+    ):
         raise ToolNotFound(uid, searched=(parent,))
     return directory
 
@@ -188,6 +256,8 @@ def _make(directory: str) -> None:
         os.mkdir(directory, 0o755)
     except FileExistsError:
         if not os.path.isdir(directory):
-            raise InvalidDocument("is not a directory, so no tool can be made in it", path=directory) from None
+            raise InvalidDocument(
+                "is not a directory, so no tool can be made in it", path=directory
+            ) from None
     except OSError as error:
         raise StorageError("create", directory, error) from error

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 K1: Final = 1.2
 B: Final = 0.75
 BACKGROUND: Final = 30
-"""Documents that are thought of as there besides, with none of the words: among three documents, what two share is no common word."""
+"""Documents that are thought of as there besides, with none of the words: among three documents,
+what two share is no common word.
+"""
 MOST_COMPARED: Final = 100_000
 """Pairs of documents; more would take seconds."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -35,14 +37,20 @@ class Pair(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text or a name in lower case: humps and underscores part words, and the commonest are left out."""
+    """Return the words of a text or a name in lower case: humps and underscores part words, and the
+    commonest are left out.
+    """
     plain = (word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
     return [sys.intern(_stem(word)) for word in plain if word not in _STOP]
 
 
 def _stem(word: str) -> str:
     """Take a plural's or a verb's s off: `gets`, `get`."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+    return (
+        word[:-1]
+        if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        else word
+    )
 
 
 class Index:
@@ -60,7 +68,10 @@ class Index:
         lengths = [bag.total() for bag in self.bags]
         average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
         self._b = b
-        self._weights = [self._weighed(bag, length / average) for bag, length in zip(self.bags, lengths, strict=True)]
+        self._weights = [
+            self._weighed(bag, length / average)
+            for bag, length in zip(self.bags, lengths, strict=True)
+        ]
 
     def rarity(self, word: str) -> float:
         """Return a word's inverse document frequency, never below 0."""
@@ -69,15 +80,22 @@ class Index:
 
     def _weighed(self, bag: Counter[str], length: float) -> dict[str, float]:
         norm = K1 * (1 - self._b + self._b * length)
-        return {word: self.rarity(word) * count * (K1 + 1) / (count + norm) for word, count in bag.items()}
+        return {
+            word: self.rarity(word) * count * (K1 + 1) / (count + norm)
+            for word, count in bag.items()
+        }
 
     def score(self, query: int, document: int) -> float:
         """Return BM25 of one document for the words of another."""
         weights = self._weights[document]
-        return sum(count * weights[word] for word, count in self.bags[query].items() if word in weights)
+        return sum(
+            count * weights[word] for word, count in self.bags[query].items() if word in weights
+        )
 
     def alike(self, first: int, second: int) -> float:
-        """Return how alike two documents are: each one's score for the other, as a part of the score for itself; the lesser counts."""
+        """Return how alike two documents are: each one's score for the other, as a part of the
+        score for itself; the lesser counts.
+        """
         itself, other = self._itself[first], self._itself[second]
         if not (itself and other):
             return float(self.bags[first] == self.bags[second])
@@ -98,10 +116,12 @@ class Index:
     def pairs(self, least: float) -> list[Pair]:
         """Return the pairs that are at least so alike, the most alike first.
 
-        All pairs that share a word are compared, from the rarest word on, until MOST_COMPARED of them have been: among thousands of
-        documents, those that share common words alone are not.
+        All pairs that share a word are compared, from the rarest word on, until MOST_COMPARED of
+        them have been: among thousands of documents, those that share common words alone are not.
         """
-        found = [Pair(a, b, alike) for a, b in self._candidates() if (alike := self.alike(a, b)) >= least]
+        found = [
+            Pair(a, b, alike) for a, b in self._candidates() if (alike := self.alike(a, b)) >= least
+        ]
         return sorted(found, key=lambda pair: (-pair.alike, pair.first, pair.second))
 
     def _candidates(self) -> Iterator[tuple[int, int]]:

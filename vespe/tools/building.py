@@ -1,4 +1,6 @@
-"""Compile a tool's source to the module that runs: Rust by rustc or cargo, C by zig or the compiler that is given."""
+"""Compile a tool's source to the module that runs: Rust by rustc or cargo, C by zig or the compiler
+that is given.
+"""
 
 import contextlib
 import os
@@ -16,9 +18,20 @@ from vespe.records import dataclass
 from vespe.tools import built, new_tool
 
 _TARGETS: Final = ("wasm32-wasip1", "wasm32-wasi")
-"""The target's name in newer and in older toolchains: https://doc.rust-lang.org/rustc/platform-support/wasm32-wasip1.html."""
+"""The target's name in newer and in older toolchains:
+https://doc.rust-lang.org/rustc/platform-support/wasm32-wasip1.html.
+"""
 _TIMEOUT_S: Final = 600.0
-_RUST: Final = ("-C", "opt-level=s", "-C", "codegen-units=1", "-C", "panic=abort", "-C", "strip=symbols")
+_RUST: Final = (
+    "-C",
+    "opt-level=s",
+    "-C",
+    "codegen-units=1",
+    "-C",
+    "panic=abort",
+    "-C",
+    "strip=symbols",
+)
 _PROFILE: Final = {"OPT_LEVEL": "s", "CODEGEN_UNITS": "1", "PANIC": "abort", "STRIP": "symbols"}
 """The same for cargo, where the Cargo.toml has no `[profile.release]` of its own."""
 _MANIFEST: Final = "Cargo.toml"
@@ -30,7 +43,9 @@ _DEBIAN: Final = "on Debian `apt-get install rustc libstd-rust-dev-wasm32 lld-14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A module as it was compiled, its path in the tool's directory, what build.json says of it, and what the compiler said."""
+    """A module as it was compiled, its path in the tool's directory, what build.json says of it,
+    and what the compiler said.
+    """
 
     path: str
     module: bytes
@@ -40,16 +55,22 @@ class Built:
     """The Cargo.lock that cargo made, or made anew."""
 
 
-def build(tool: Tool, *, compiler: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Built:
-    """Compile a tool's source in a temporary directory, and write nothing else; `compiler` are the words before ours.
+def build(
+    tool: Tool, *, compiler: Sequence[str] = (), environ: Mapping[str, str] | None = None
+) -> Built:
+    """Compile a tool's source in a temporary directory, and write nothing else; `compiler` are the
+    words before ours.
 
-    Raises UsageError for a tool that has no source, Refused where there is no compiler (the hint says what to install),
-    ToolExecutionError with what the compiler said.
+    Raises UsageError for a tool that has no source, Refused where there is no compiler (the hint
+    says what to install), ToolExecutionError with what the compiler said.
     """
     details: dict[str, Any] = tool.document.get("implementation_details", {})
     source, directory = built.source_of(details), tool.directory or ""
     if source is None:
-        raise UsageError(f"{tool.name} has no source that is compiled", hint="tools of type rust_function have, and wasm with `source`")
+        raise UsageError(
+            f"{tool.name} has no source that is compiled",
+            hint="tools of type rust_function have, and wasm with `source`",
+        )
     sources = built.read_sources(directory, details)
     if source not in sources:
         raise UsageError(f"{tool.name} names the source {source}, and there is no such file")
@@ -58,10 +79,14 @@ def build(tool: Tool, *, compiler: Sequence[str] = (), environ: Mapping[str, str
     with tempfile.TemporaryDirectory(prefix="vespe-build-") as aside:
         for path, data in sources.items():
             _write(os.path.join(aside, path), data)
-        made, version, said = make(_Compiling(aside, env, tuple(compiler), source, tool.name), details)
+        made, version, said = make(
+            _Compiling(aside, env, tuple(compiler), source, tool.name), details
+        )
         module = atomic.read_bytes(os.path.join(aside, made), limit=built.MAX_MODULE_BYTES)
         lock = _lock(aside) if _MANIFEST in sources else None
-    record = built.record_of(details, sources | ({_LOCK: lock} if lock else {}), module, compiler=version)
+    record = built.record_of(
+        details, sources | ({_LOCK: lock} if lock else {}), module, compiler=version
+    )
     return Built(path=built.module_of(details), module=module, record=record, said=said, lock=lock)
 
 
@@ -81,12 +106,19 @@ class _Compiling:
     name: str
 
     def run(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None) -> str:
-        """Run a program to its end, and return what it wrote; raises ToolExecutionError where it ends with an error."""
-        command = process.Command(argv=argv, cwd=self.directory, env={**self.env, **(env or {})}, timeout_s=_TIMEOUT_S)
+        """Run a program to its end, and return what it wrote; raises ToolExecutionError where it
+        ends with an error.
+        """
+        command = process.Command(
+            argv=argv, cwd=self.directory, env={**self.env, **(env or {})}, timeout_s=_TIMEOUT_S
+        )
         done = process.run(command)
         said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
         if done.returncode:
-            raise ToolExecutionError(f"{self.source} of {self.name} does not compile:\n{said[-8000:]}", details={"command": list(argv)})
+            raise ToolExecutionError(
+                f"{self.source} of {self.name} does not compile:\n{said[-8000:]}",
+                details={"command": list(argv)},
+            )
         return said
 
     def version(self, *program: str) -> str:
@@ -95,38 +127,62 @@ class _Compiling:
 
 
 def _rust(job: _Compiling, details: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Compile a function of Rust, with a `main` that calls it; returns where the module is, the compiler, and what that said."""
+    """Compile a function of Rust, with a `main` that calls it; returns where the module is, the
+    compiler, and what that said.
+    """
     where, name = os.path.split(job.source)
     main = os.path.join(where, "main.rs")
     if os.path.lexists(os.path.join(job.directory, main)):
         raise UsageError(f"{main} is the build's own file: give yours another name")
     if not os.path.lexists(os.path.join(job.directory, where, new_tool.RUST_GLUE)):
         raise UsageError(
-            f"there is no {os.path.join(where, new_tool.RUST_GLUE)} beside {job.source}", hint="copy it from a tool that `tool create` made"
+            f"there is no {os.path.join(where, new_tool.RUST_GLUE)} beside {job.source}",
+            hint="copy it from a tool that `tool create` made",
         )
     program = f'mod vespe;\n#[path = "{name}"]\nmod tool;\n\nfn main() {{\n    vespe::run(tool::{details["entrypoint"]})\n}}\n'
     _write(os.path.join(job.directory, main), program.encode("utf-8"))
-    rustc, target = (job.compiler, next(_targets(job, job.compiler[0]), _TARGETS[0])) if job.compiler else _rustc(job)
+    rustc, target = (
+        (job.compiler, next(_targets(job, job.compiler[0]), _TARGETS[0]))
+        if job.compiler
+        else _rustc(job)
+    )
     version = f"{job.version(rustc[0])}, {target}"
     if os.path.lexists(os.path.join(job.directory, _MANIFEST)):
         return _cargo(job, rustc, target), version, ""
-    return _OUT, version, job.run((*rustc, "--target", target, "--edition", "2021", *_RUST, main, "-o", _OUT))
+    return (
+        _OUT,
+        version,
+        job.run((*rustc, "--target", target, "--edition", "2021", *_RUST, main, "-o", _OUT)),
+    )
 
 
 def _cargo(job: _Compiling, rustc: Sequence[str], target: str) -> str:
-    """Compile the package that a Cargo.toml describes, by the cargo beside rustc; returns where its module is."""
+    """Compile the package that a Cargo.toml describes, by the cargo beside rustc; returns where its
+    module is.
+    """
     cargo = shutil.which(os.path.join(os.path.dirname(rustc[0]), "cargo"), path=job.env.get("PATH"))
     if cargo is None:
-        raise Refused(f"{job.name} has a {_MANIFEST}, and there is no cargo beside {rustc[0]}", hint="on Debian `apt-get install cargo`")
+        raise Refused(
+            f"{job.name} has a {_MANIFEST}, and there is no cargo beside {rustc[0]}",
+            hint="on Debian `apt-get install cargo`",
+        )
     flags = " ".join((*rustc[1:], f"--remap-path-prefix={os.path.realpath(job.directory)}=."))
     with open(os.path.join(job.directory, _MANIFEST), encoding="utf-8", errors="replace") as file:
-        profile = {} if "[profile.release]" in file.read() else {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in _PROFILE.items()}
+        profile = (
+            {}
+            if "[profile.release]" in file.read()
+            else {f"CARGO_PROFILE_RELEASE_{key}": value for key, value in _PROFILE.items()}
+        )
     argv = (cargo, "build", "--release", "--target", target, "--target-dir", "out")
     job.run(argv, env={"RUSTC": rustc[0], "RUSTFLAGS": flags, **profile})
     made = os.path.join("out", target, "release")
-    modules = [name for name in os.listdir(os.path.join(job.directory, made)) if name.endswith(".wasm")]
+    modules = [
+        name for name in os.listdir(os.path.join(job.directory, made)) if name.endswith(".wasm")
+    ]
     if len(modules) != 1:
-        raise UsageError(f"the {_MANIFEST} of {job.name} makes {len(modules)} modules, and a tool is one")
+        raise UsageError(
+            f"the {_MANIFEST} of {job.name} makes {len(modules)} modules, and a tool is one"
+        )
     return os.path.join(made, modules[0])
 
 
@@ -138,16 +194,25 @@ def _rustc(job: _Compiling) -> tuple[tuple[str, ...], str]:
             return (program,), target
     if found:
         hint = f"`rustup target add {_TARGETS[0]}`, or {_DEBIAN}"
-        raise Refused(f"{found[0]} does not compile to WebAssembly: it has neither the target {' nor '.join(_TARGETS)}", hint=hint)
+        raise Refused(
+            f"{found[0]} does not compile to WebAssembly: it has neither the target {' nor '.join(_TARGETS)}",
+            hint=hint,
+        )
     hint = f"{_DEBIAN}; elsewhere https://rustup.rs and `rustup target add {_TARGETS[0]}`"
-    raise Refused("there is no Rust compiler here; what is compiled already runs without one", hint=hint)
+    raise Refused(
+        "there is no Rust compiler here; what is compiled already runs without one", hint=hint
+    )
 
 
 def _targets(job: _Compiling, rustc: str) -> Iterator[str]:
-    """Find what of WebAssembly a rustc compiles to; nothing where it is rustup's and no toolchain is chosen."""
+    """Find what of WebAssembly a rustc compiles to; nothing where it is rustup's and no toolchain
+    is chosen.
+    """
     with contextlib.suppress(ToolExecutionError):
         library = os.path.join(job.run((rustc, "--print", "sysroot")), "lib", "rustlib")
-        yield from (target for target in _TARGETS if os.path.isdir(os.path.join(library, target, "lib")))
+        yield from (
+            target for target in _TARGETS if os.path.isdir(os.path.join(library, target, "lib"))
+        )
 
 
 def _programs(name: str, env: Mapping[str, str]) -> Iterator[str]:
@@ -170,7 +235,10 @@ def _c_compiler(job: _Compiling) -> tuple[str, ...]:
         job.run((sys.executable, "-P", "-m", "ziglang", "version"))
     except ToolExecutionError:
         hint = 'pip install ziglang, or name one that has a WASI library: `--compiler "clang --sysroot=/opt/wasi"`'
-        raise Refused("there is no C compiler for WebAssembly here; what is compiled already runs without one", hint=hint) from None
+        raise Refused(
+            "there is no C compiler for WebAssembly here; what is compiled already runs without one",
+            hint=hint,
+        ) from None
     return sys.executable, "-P", "-m", "ziglang", "cc"
 
 

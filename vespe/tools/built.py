@@ -1,4 +1,6 @@
-"""What a compiled tool was built from: the record beside its module, and what of it no longer holds."""
+"""What a compiled tool was built from: the record beside its module, and what of it no longer
+holds.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -18,8 +20,12 @@ _SOURCES: Final = {"rust_function": (".rs", "Cargo.toml", "Cargo.lock"), "wasm":
 
 
 def source_of(details: Mapping[str, Any]) -> str | None:
-    """Return the source that `implementation_details` name, or None where their module came from elsewhere."""
-    named = details.get({"rust_function": "path", "wasm": "source"}.get(str(details.get("type")), ""))
+    """Return the source that `implementation_details` name, or None where their module came from
+    elsewhere.
+    """
+    named = details.get(
+        {"rust_function": "path", "wasm": "source"}.get(str(details.get("type")), "")
+    )
     return named if isinstance(named, str) else None
 
 
@@ -29,14 +35,20 @@ def module_of(details: Mapping[str, Any]) -> str:
 
 
 def read_sources(directory: str, details: Mapping[str, Any]) -> dict[str, bytes]:
-    """Return every file that a build reads, by its path in the tool's directory. Raises InvalidDocument and StorageError."""
+    """Return every file that a build reads, by its path in the tool's directory. Raises
+    InvalidDocument and StorageError.
+    """
     ends = _SOURCES[str(details.get("type"))]
     files: dict[str, TreeFile] = read_tree(directory)
     return {path: file.data for path, file in files.items() if path.endswith(ends)}
 
 
-def record_of(details: Mapping[str, Any], sources: Mapping[str, bytes], module: bytes, *, compiler: str) -> dict[str, Any]:
-    """Return what build.json says of a build: the digests of all that went in and of what came out, and the compiler."""
+def record_of(
+    details: Mapping[str, Any], sources: Mapping[str, bytes], module: bytes, *, compiler: str
+) -> dict[str, Any]:
+    """Return what build.json says of a build: the digests of all that went in and of what came out,
+    and the compiler.
+    """
     return {
         "module": {module_of(details): digest_of(module)},
         "sources": {path: digest_of(data) for path, data in sorted(sources.items())},
@@ -51,7 +63,9 @@ def digest_of(data: bytes) -> str:
 
 
 def stale(directory: str, details: Mapping[str, Any]) -> Iterator[str]:
-    """Say what of a compiled tool's build does not hold: sentences; none for a module whose source is elsewhere."""
+    """Say what of a compiled tool's build does not hold: sentences; none for a module whose source
+    is elsewhere.
+    """
     if source_of(details) is None:
         return
     name = module_of(details)
@@ -71,7 +85,13 @@ def stale(directory: str, details: Mapping[str, Any]) -> Iterator[str]:
     known = before if isinstance(before, dict) else {}
     for path in sorted(known.keys() | sources.keys()):
         if known.get(path) != sources.get(path):
-            what = "was changed" if path in known and path in sources else "is new" if path in sources else "is gone"
+            what = (
+                "was changed"
+                if path in known and path in sources
+                else "is new"
+                if path in sources
+                else "is gone"
+            )
             yield f"has a {name} that is older than its source: {path} {what}"
     if record.get("entrypoint") != now["entrypoint"]:
         yield f"has a {name} that calls another function than `entrypoint`"

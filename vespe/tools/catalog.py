@@ -1,4 +1,6 @@
-"""The tools of one scope as an immutable mapping from uid to entry; scanning builds it, and one name is found without it."""
+"""The tools of one scope as an immutable mapping from uid to entry; scanning builds it, and one
+name is found without it.
+"""
 
 import functools
 import json
@@ -23,21 +25,27 @@ _PEEK: Final = 64 * 1024
 
 
 class Catalog(Mapping[str, Entry]):
-    """The tools of one scope by uid, in the order of their names and uids; those whose name is not known come last.
+    """The tools of one scope by uid, in the order of their names and uids; those whose name is not
+    known come last.
 
-    Iterating gives uids; `catalog[uid]` is what a listing shows, where tools that share a name are broken.
+    Iterating gives uids; `catalog[uid]` is what a listing shows, where tools that share a name are
+    broken.
     """
 
     __slots__ = ("_by_name", "_entries", "_found")
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
-        ordered = sorted(entries.values(), key=lambda entry: (entry.name is None, entry.name or "", entry.uid))
+        ordered = sorted(
+            entries.values(), key=lambda entry: (entry.name is None, entry.name or "", entry.uid)
+        )
         self._found = {entry.uid: entry for entry in ordered}
         self._by_name: dict[str, list[Entry]] = {}
         for entry in ordered:
             if entry.name is not None:
                 self._by_name.setdefault(entry.name, []).append(entry)
-        twins = (twin for same in self._by_name.values() if len(same) > 1 for twin in _told_apart(same))
+        twins = (
+            twin for same in self._by_name.values() if len(same) > 1 for twin in _told_apart(same)
+        )
         self._entries = self._found | {twin.uid: twin for twin in twins}
 
     def __getitem__(self, uid: str) -> Entry:
@@ -53,11 +61,15 @@ class Catalog(Mapping[str, Entry]):
         return f"<Catalog of {len(self)} tools, {len(self.problems)} of them broken>"
 
     def named(self, name: str) -> tuple[Entry, ...]:
-        """Return the tools of that name as each one's directory says: several where they share it, () where none has it."""
+        """Return the tools of that name as each one's directory says: several where they share it,
+        () where none has it.
+        """
         return tuple(self._by_name.get(name, ()))
 
     def lookup(self, wanted: str) -> tuple[Entry, ...]:
-        """Return the tool whose uid is `wanted`, else those of that name: what `find` gives, from memory."""
+        """Return the tool whose uid is `wanted`, else those of that name: what `find` gives, from
+        memory.
+        """
         return (self._found[wanted],) if wanted in self._found else self.named(wanted)
 
     @property
@@ -67,17 +79,21 @@ class Catalog(Mapping[str, Entry]):
 
 
 def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -> Catalog:
-    """Read every tool in `directory`: each directory with a config.json, and each whose name begins as a uid does.
+    """Read every tool in `directory`: each directory with a config.json, and each whose name begins
+    as a uid does.
 
-    Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never hides, blocks or
-    fails the others: its entry says what is wrong with it. A directory that does not exist holds no tools; one that
-    cannot be read raises StorageError. What validation said is kept by the digest of each config.json.
+    Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never
+    hides, blocks or fails the others: its entry says what is wrong with it. A directory that does
+    not exist holds no tools; one that cannot be read raises StorageError. What validation said is
+    kept by the digest of each config.json.
     """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
     read = _Reader(where, scope, kit_id, verdicts.of)
     directories, links = _list_tools(where)
-    entries = [read.entry(uid, read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")) for uid in directories]
+    entries = [
+        read.entry(uid, read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")) for uid in directories
+    ]
     entries += [read.entry(uid, None) for uid in links]
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
     if verdicts.save():
@@ -85,30 +101,49 @@ def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -
     return catalog
 
 
-def find(directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: str | None) -> tuple[Entry, ...]:
-    """Return the tool of `directory` whose uid is `wanted`, else those of that name, in the order of their uids.
+def find(
+    directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: str | None
+) -> tuple[Entry, ...]:
+    """Return the tool of `directory` whose uid is `wanted`, else those of that name, in the order
+    of their uids.
 
-    A uid goes straight to its directory. So does a name where `name_index` knows it; else every config.json is read, but only one
-    that can hold the name is parsed. Raises StorageError as `scan` does.
+    A uid goes straight to its directory. So does a name where `name_index` knows it; else every
+    config.json is read, but only one that can hold the name is parsed. Raises StorageError as
+    `scan` does.
     """
     where = os.fspath(directory)
-    limits = functools.cache(lambda: None if kit_id is None else tool_directory.limits_above(where))  # asked for what is found alone
-    read = _Reader(where, scope, kit_id, lambda uid, config: tool_directory.verdict(config, uid=uid, kit_id=kit_id, limits=limits()))
+    limits = functools.cache(
+        lambda: None if kit_id is None else tool_directory.limits_above(where)
+    )  # asked for what is found alone
+    read = _Reader(
+        where,
+        scope,
+        kit_id,
+        lambda uid, config: tool_directory.verdict(config, uid=uid, kit_id=kit_id, limits=limits()),
+    )
     if tool_directory.UID_PATTERN.fullmatch(wanted) and _is_directory_or_link(f"{where}/{wanted}"):
         entry = read.entry(wanted, _config_of(where, wanted))
         return () if entry is None else (entry,)
-    hinted = name_index.holders(where, wanted, listed=lambda: _list_tools(where)[0], named=lambda uid: _name_in(where, uid))
+    hinted = name_index.holders(
+        where, wanted, listed=lambda: _list_tools(where)[0], named=lambda uid: _name_in(where, uid)
+    )
     for uids in (hinted, None):
-        entries = (read.entry(uid, _config_of(where, uid)) for uid in _that_can_hold(wanted, where, uids))
+        entries = (
+            read.entry(uid, _config_of(where, uid)) for uid in _that_can_hold(wanted, where, uids)
+        )
         if found := tuple(entry for entry in entries if entry is not None and entry.name == wanted):
             break
     if uids is None and found and hinted is not None:
-        name_index.forget(where)  # a config.json was changed in its place: the index does not know its name
+        name_index.forget(
+            where
+        )  # a config.json was changed in its place: the index does not know its name
     return found
 
 
 def why_unlistable(directory: str) -> str | None:
-    """Say why no tool of `directory` can be listed; None where they can be, or where there is no such directory."""
+    """Say why no tool of `directory` can be listed; None where they can be, or where there is no
+    such directory.
+    """
     try:
         os.scandir(directory).close()
     except FileNotFoundError:
@@ -119,7 +154,9 @@ def why_unlistable(directory: str) -> str | None:
 
 
 def read_config(path: str) -> bytes | None:
-    """Read an ordinary file in four calls of the system; None for anything else, which is for `tooldir` to name."""
+    """Read an ordinary file in four calls of the system; None for anything else, which is for
+    `tooldir` to name.
+    """
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError:
@@ -141,7 +178,9 @@ class _Reader:
 
     __slots__ = ("_directory", "_judge", "_kit_id", "_scope")
 
-    def __init__(self, directory: str, scope: str, kit_id: str | None, judge: Callable[[str, bytes], Verdict]) -> None:
+    def __init__(
+        self, directory: str, scope: str, kit_id: str | None, judge: Callable[[str, bytes], Verdict]
+    ) -> None:
         self._directory, self._scope, self._kit_id, self._judge = directory, scope, kit_id, judge
 
     def entry(self, uid: str, config: bytes | None) -> Entry | None:
@@ -149,7 +188,11 @@ class _Reader:
         path = f"{self._directory}/{uid}"
         if config is None:
             is_tool = uid.startswith(_PREFIX) or os.path.lexists(f"{path}/{defaults.CONFIG_FILE}")
-            return tool_directory.read_entry(path, scope=self._scope, kit_id=self._kit_id) if is_tool else None
+            return (
+                tool_directory.read_entry(path, scope=self._scope, kit_id=self._kit_id)
+                if is_tool
+                else None
+            )
         name, description, kind, problem, script = self._judge(uid, config)
         if script is not None and problem is None:
             problem = tool_directory.script_problem(path, script, kind=kind)
@@ -175,7 +218,9 @@ def _config_of(directory: str, uid: str) -> bytes | None:
 
 
 def _list_tools(directory: str) -> tuple[list[str], list[str]]:
-    """Name, sorted, the directories that may be tools, and the links that pose as one and so are broken."""
+    """Name, sorted, the directories that may be tools, and the links that pose as one and so are
+    broken.
+    """
     directories, links = [], []
     try:
         with os.scandir(directory) as entries:
@@ -202,7 +247,9 @@ def _name_in(directory: str, uid: str) -> str | None:
 
 
 def _that_can_hold(name: str, directory: str, uids: Sequence[str] | None) -> Iterator[str]:
-    """Name the tool directories (`uids`, or all) whose config.json can hold the name: as it stands, or behind one of JSON's escapes."""
+    """Name the tool directories (`uids`, or all) whose config.json can hold the name: as it stands,
+    or behind one of JSON's escapes.
+    """
     needle = name.encode("utf-8", "surrogatepass")
     escape = b"\\u" if name.replace("_", "").replace("-", "").isalnum() else b"\\"
     for uid in _list_tools(directory)[0] if uids is None else uids:
@@ -224,6 +271,10 @@ def _that_can_hold(name: str, directory: str, uids: Sequence[str] | None) -> Ite
 def _told_apart(same: list[Entry]) -> Iterator[Entry]:
     for entry in same:
         other = same[1] if entry is same[0] else same[0]
-        more = f" and {len(same) - 2} more (`vespe tool resolve {entry.name}` shows all)" if len(same) > 2 else ""
+        more = (
+            f" and {len(same) - 2} more (`vespe tool resolve {entry.name}` shows all)"
+            if len(same) > 2
+            else ""
+        )
         shared = f"shares its name with {other.uid}{more}"
         yield replace(entry, problem=f"{entry.problem}; {shared}" if entry.problem else shared)

@@ -1,4 +1,6 @@
-"""A directory -> Tool, or all that is wrong with it: the one validator of listing, loading and lint."""
+"""A directory -> Tool, or all that is wrong with it: the one validator of listing, loading and
+lint.
+"""
 
 import os
 import stat
@@ -16,7 +18,18 @@ from vespe.tools.allowances import KitLimits
 from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
 from vespe.tools.implementations import CHECKS, found_in_implementation
 
-__all__ = ["NAME_PATTERN", "UID_PATTERN", "VALID", "Problem", "Verdict", "check", "limits_above", "load", "read_entry", "verdict"]
+__all__ = [
+    "NAME_PATTERN",
+    "UID_PATTERN",
+    "VALID",
+    "Problem",
+    "Verdict",
+    "check",
+    "limits_above",
+    "load",
+    "read_entry",
+    "verdict",
+]
 
 VALID = frozenset(CHECKS)
 """The types of `implementation_details` that Vespe runs."""
@@ -25,10 +38,11 @@ _PATH = "/implementation_details/path"
 
 
 class Problem(NamedTuple):
-    """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into it, a sentence.
+    """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into
+    it, a sentence.
 
-    `line` counts from 1; 0 is not known. `code` is what it is about: a key of config.json, or `unreadable`, `path`, `secret`,
-    `kit_limits`.
+    `line` counts from 1; 0 is not known. `code` is what it is about: a key of config.json, or
+    `unreadable`, `path`, `secret`, `kit_limits`.
     """
 
     file: str
@@ -38,15 +52,20 @@ class Problem(NamedTuple):
     code: str = ""
 
     def __str__(self) -> str:
-        place = self.file + (f":{self.line}" if self.line else "") + (f" at {self.pointer}" if self.pointer else "")
+        place = (
+            self.file
+            + (f":{self.line}" if self.line else "")
+            + (f" at {self.pointer}" if self.pointer else "")
+        )
         return f"{place}: {self.message}" if place else self.message
 
 
 class Verdict(NamedTuple):
-    """What the bytes of a config.json say by themselves; a function of them, the uid, the kit and its limits alone.
+    """What the bytes of a config.json say by themselves; a function of them, the uid, the kit and
+    its limits alone.
 
-    What cannot be read is None. `script` is the tool's own file, relative to its directory, where it has one: whether it
-    is there is not a matter of the bytes.
+    What cannot be read is None. `script` is the tool's own file, relative to its directory, where
+    it has one: whether it is there is not a matter of the bytes.
     """
 
     name: str | None
@@ -57,15 +76,23 @@ class Verdict(NamedTuple):
 
 
 def limits_above(directory: str) -> KitLimits:
-    """Return what the kit in `directory` states that its tools may use. A kit_config.json that cannot be read allows nothing."""
+    """Return what the kit in `directory` states that its tools may use. A kit_config.json that
+    cannot be read allows nothing.
+    """
     try:
-        return allowances.limits_of(strict_json.read_object_if_there(f"{directory}/{defaults.KIT_CONFIG_FILE}"))
+        return allowances.limits_of(
+            strict_json.read_object_if_there(f"{directory}/{defaults.KIT_CONFIG_FILE}")
+        )
     except (InvalidDocument, StorageError):
         return KitLimits(types=(), hosts=(), secrets=())
 
 
-def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | None = None) -> Verdict:
-    """Judge the bytes of the config.json of the tool directory `uid`; never raises, so that it can be kept by digest."""
+def verdict(
+    config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | None = None
+) -> Verdict:
+    """Judge the bytes of the config.json of the tool directory `uid`; never raises, so that it can
+    be kept by digest.
+    """
     try:
         document = strict_json.parse_object(config, path=defaults.CONFIG_FILE)
     except InvalidDocument as error:
@@ -83,7 +110,9 @@ def verdict(config: bytes, *, uid: str, kit_id: str | None, limits: KitLimits | 
 
 
 def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) -> Entry:
-    """Read a tool directory for a listing; never raises: `problem` says why the directory is broken."""
+    """Read a tool directory for a listing; never raises: `problem` says why the directory is
+    broken.
+    """
     directory = os.fspath(path)
     uid = os.path.basename(directory.rstrip("/"))
     try:
@@ -91,18 +120,37 @@ def read_entry(path: str | os.PathLike[str], *, scope: str, kit_id: str | None) 
         config = atomic.read_bytes(f"{directory}/{defaults.CONFIG_FILE}")
     except (InvalidDocument, StorageError) as error:
         return Entry(
-            uid=uid, name=None, scope=scope, kit_id=kit_id, type=None, description=None, path=directory, problem=str(_unreadable(error))
+            uid=uid,
+            name=None,
+            scope=scope,
+            kit_id=kit_id,
+            type=None,
+            description=None,
+            path=directory,
+            problem=str(_unreadable(error)),
         )
-    name, description, kind, problem, script = verdict(config, uid=uid, kit_id=kit_id, limits=_limits(directory, kit_id))
+    name, description, kind, problem, script = verdict(
+        config, uid=uid, kit_id=kit_id, limits=_limits(directory, kit_id)
+    )
     if script is not None and problem is None:
         problem = script_problem(directory, script, kind=kind)
-    return Entry(uid=uid, name=name, scope=scope, kit_id=kit_id, type=kind, description=description, path=directory, problem=problem)
+    return Entry(
+        uid=uid,
+        name=name,
+        scope=scope,
+        kit_id=kit_id,
+        type=kind,
+        description=description,
+        path=directory,
+        problem=problem,
+    )
 
 
 def check(
     path: str | os.PathLike[str], *, kit_id: str | None = None, config: bytes | None = None
 ) -> tuple[JsonObject | None, list[Problem]]:
-    """Return config.json as it stands (None where it cannot be read) and all that is wrong with the directory.
+    """Return config.json as it stands (None where it cannot be read) and all that is wrong with the
+    directory.
 
     `config` is what config.json holds, where that has been read already.
     """
@@ -114,7 +162,9 @@ def check(
         document = strict_json.parse_object(config, path=defaults.CONFIG_FILE)
     except (InvalidDocument, StorageError) as error:
         return None, [_unreadable(error)]
-    found = _found(document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config)
+    found = _found(
+        document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config
+    )
     found += _beyond(document, _limits(directory, kit_id))
     problems = [_problem(*one) for one in found]
     details = document.get("implementation_details")
@@ -129,12 +179,19 @@ def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = 
     directory = os.fspath(path)
     document, problems = check(directory, kit_id=kit_id)
     if document is None or problems:
-        raise InvalidTool(os.path.basename(directory.rstrip("/")), [str(problem) for problem in problems], path=directory)
+        raise InvalidTool(
+            os.path.basename(directory.rstrip("/")),
+            [str(problem) for problem in problems],
+            path=directory,
+        )
     return _tool(document, directory, scope=scope, kit_id=kit_id)
 
 
-def load_judged(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None) -> Tool:
-    """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is judged again.
+def load_judged(
+    path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None
+) -> Tool:
+    """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is
+    judged again.
 
     Raises InvalidDocument, StorageError or KeyError where it is not what was judged.
     """
@@ -145,7 +202,9 @@ def load_judged(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | 
 
 
 def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
-    """Say why a tool's own file cannot run: it, or a directory on the way to it, is a link, missing, or of another kind."""
+    """Say why a tool's own file cannot run: it, or a directory on the way to it, is a link,
+    missing, or of another kind.
+    """
     here, status = directory, None
     key = "source" if kind == "wasm" and not script.endswith(".wasm") else "path"
     try:
@@ -166,8 +225,14 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
 
 
 def _own_file(details: JsonObject) -> str | None:
-    """Return the file of its own that a tool cannot be without: of one that is compiled here the source, since that can be built."""
-    return None if details.get("type") == "http_request" else built.source_of(details) or _text(details.get("path"))
+    """Return the file of its own that a tool cannot be without: of one that is compiled here the
+    source, since that can be built.
+    """
+    return (
+        None
+        if details.get("type") == "http_request"
+        else built.source_of(details) or _text(details.get("path"))
+    )
 
 
 def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:
@@ -185,12 +250,18 @@ def _limits(directory: str, kit_id: str | None) -> KitLimits | None:
 
 
 def _beyond(document: JsonObject, limits: KitLimits | None) -> list[Found]:
-    return [] if limits is None else [(*one, "kit_limits") for one in allowances.excess(document, limits)]
+    return (
+        []
+        if limits is None
+        else [(*one, "kit_limits") for one in allowances.excess(document, limits)]
+    )
 
 
 def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
     problems = validator.check_schema(schema, root_object=key == "input", plain=plain)
-    return [(f"/schema/{key}{one.pointer}", _named(one.message, f"`schema.{key}`")) for one in problems]
+    return [
+        (f"/schema/{key}{one.pointer}", _named(one.message, f"`schema.{key}`")) for one in problems
+    ]
 
 
 def _named(message: str, name: str) -> str:
@@ -200,7 +271,12 @@ def _named(message: str, name: str) -> str:
 
 def _problem(pointer: str, message: str, code: str = "") -> Problem:
     """Return a problem of config.json; where no code says what it is about, the place does."""
-    return Problem(defaults.CONFIG_FILE, pointer, message, code=code or ("path" if pointer == _PATH else pointer.split("/")[1]))
+    return Problem(
+        defaults.CONFIG_FILE,
+        pointer,
+        message,
+        code=code or ("path" if pointer == _PATH else pointer.split("/")[1]),
+    )
 
 
 def _refuse_link(directory: str) -> None:
@@ -209,13 +285,21 @@ def _refuse_link(directory: str) -> None:
     except OSError as error:
         raise StorageError("read", directory, error) from error
     if stat.S_ISLNK(mode):
-        raise InvalidDocument("the tool's directory is a symbolic link, which Vespe does not follow")
+        raise InvalidDocument(
+            "the tool's directory is a symbolic link, which Vespe does not follow"
+        )
 
 
 def _unreadable(error: InvalidDocument | StorageError) -> Problem:
     """Say what keeps a config.json from being read, without the long path to it."""
     if isinstance(error, InvalidDocument):
-        return Problem(defaults.CONFIG_FILE if error.path else "", error.pointer, error.reason, error.line, "unreadable")
+        return Problem(
+            defaults.CONFIG_FILE if error.path else "",
+            error.pointer,
+            error.reason,
+            error.line,
+            "unreadable",
+        )
     cause = error.__cause__
     return Problem(
         "",
@@ -255,7 +339,9 @@ def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | Non
         annotations=document.get("annotations", {}),
         examples=tuple(document.get("examples", ())),
         permissions=document.get("permissions", {}),
-        allowed_hosts=None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".").hosts,
+        allowed_hosts=None
+        if kit_id is None
+        else limits_above(os.path.dirname(directory.rstrip("/")) or ".").hosts,
         document=document,
     )
 

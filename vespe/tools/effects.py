@@ -1,4 +1,6 @@
-"""What a call of a tool may do to the flow of data: derived from what the tool declares, else from its words, or as config.json says."""
+"""What a call of a tool may do to the flow of data: derived from what the tool declares, else from
+its words, or as config.json says.
+"""
 
 import os
 from collections.abc import Iterator
@@ -11,24 +13,38 @@ from vespe.tools.fields import EFFECTS
 _NO_NETWORK: Final = ("wasm", "rust_function")
 _PROCESSES: Final = ("python_script", "shell_command")
 _READ: Final = frozenset(
-    bm25.words("get read list search find fetch view show retrieve check lookup query browse download count load see inspect")
+    bm25.words(
+        "get read list search find fetch view show retrieve check lookup query browse download count load see inspect"
+    )
 )
 _SEND: Final = frozenset(
-    bm25.words("send post share publish upload invite forward reply notify tweet pay transfer submit announce broadcast push")
+    bm25.words(
+        "send post share publish upload invite forward reply notify tweet pay transfer submit announce broadcast push"
+    )
 )
 _DESTROY: Final = frozenset(
-    bm25.words("delete remove drop erase cancel destroy purge clear overwrite reset revoke kill terminate wipe uninstall")
+    bm25.words(
+        "delete remove drop erase cancel destroy purge clear overwrite reset revoke kill terminate wipe uninstall"
+    )
 )
 _VERBS: Final = (
     _READ
     | _SEND
     | _DESTROY
-    | frozenset(bm25.words("create add make new insert update edit modify change set write append move schedule book reserve run"))
+    | frozenset(
+        bm25.words(
+            "create add make new insert update edit modify change set write append move schedule book reserve run"
+        )
+    )
 )
-_TO: Final = frozenset(bm25.words("recipient cc bcc participant attendee email phone webhook iban destination"))
+_TO: Final = frozenset(
+    bm25.words("recipient cc bcc participant attendee email phone webhook iban destination")
+)
 """Arguments that name whom a tool gives something to, unless it only reads."""
 _WHERE: Final = frozenset(bm25.words("url uri link endpoint webhook host domain"))
-"""Arguments by which the model chooses an address; even reading from it gives away what stands in it."""
+"""Arguments by which the model chooses an address; even reading from it gives away what stands in
+it.
+"""
 _PRIVATE: Final = frozenset(
     bm25.words(
         "email mail inbox message chat contact calendar event appointment file drive document note account iban balance transaction bank "
@@ -40,9 +56,10 @@ _PRIVATE: Final = frozenset(
 def effects_of(tool: Tool, *, held: bool = False) -> dict[str, str]:
     """Return a tool's effects, in the order of EFFECTS, each with the reason in a few words.
 
-    `effects` in config.json stands in the place of what would be derived. What a tool declares (its type, secrets, permissions and
-    annotations) decides; the words of its name and arguments only where it declares nothing. WebAssembly reaches nobody, and neither does
-    what states no network, where the sandbox is required (`held`).
+    `effects` in config.json stands in the place of what would be derived. What a tool declares (its
+    type, secrets, permissions and annotations) decides; the words of its name and arguments only
+    where it declares nothing. WebAssembly reaches nobody, and neither does what states no network,
+    where the sandbox is required (`held`).
     """
     tool = tool.itself
     corrected = tool.document.get("effects")
@@ -57,7 +74,9 @@ def effects_of(tool: Tool, *, held: bool = False) -> dict[str, str]:
 def _is_shut_in(tool: Tool, *, held: bool) -> bool:
     """Say whether it is proved that the tool reaches nobody."""
     kind = tool.implementation.type if tool.implementation else ""
-    return kind in _NO_NETWORK or (held and kind in _PROCESSES and tool.permissions.get("network") == [])
+    return kind in _NO_NETWORK or (
+        held and kind in _PROCESSES and tool.permissions.get("network") == []
+    )
 
 
 def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
@@ -87,25 +106,38 @@ def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
 
 
 class _Words:
-    """The words of a tool's name and of its arguments' names; `verb` is the first that says what it does, "" where none does."""
+    """The words of a tool's name and of its arguments' names; `verb` is the first that says what it
+    does, "" where none does.
+    """
 
     def __init__(self, tool: Tool) -> None:
         properties = tool.input_schema.get("properties")
         self.name = bm25.words(tool.name)
         self.verb = next(
-            (word for word in self.name if word in _VERBS), "send" if self.name[:1] in (["email"], ["mail"], ["message"]) else ""
+            (word for word in self.name if word in _VERBS),
+            "send" if self.name[:1] in (["email"], ["mail"], ["message"]) else "",
         )
-        self._arguments = [name for name in properties if isinstance(name, str)] if isinstance(properties, dict) else []
+        self._arguments = (
+            [name for name in properties if isinstance(name, str)]
+            if isinstance(properties, dict)
+            else []
+        )
 
     def argument(self, among: frozenset[str]) -> str | None:
         """Return the first argument that has one of these words as its last."""
-        return next((name for name in self._arguments if among.intersection(bm25.words(name)[-1:])), None)
+        return next(
+            (name for name in self._arguments if among.intersection(bm25.words(name)[-1:])), None
+        )
 
 
 def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, str]]:
-    """Yield what the words say of a tool that does not say it itself; `openWorldHint: false` says that it reaches nobody."""
+    """Yield what the words say of a tool that does not say it itself; `openWorldHint: false` says
+    that it reaches nobody.
+    """
     hints, closed = tool.annotations, tool.annotations.get("openWorldHint") is False
-    reads = hints.get("readOnlyHint") is True or (words.verb in _READ and hints.get("readOnlyHint") is None)
+    reads = hints.get("readOnlyHint") is True or (
+        words.verb in _READ and hints.get("readOnlyHint") is None
+    )
     private = next((word for word in words.name if word in _PRIVATE), "")
     if reads and private and not closed and "read" not in tool.permissions:
         yield "reads_private", f"by its name it reads {private}"
@@ -115,8 +147,15 @@ def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, str]]:
         yield "sends_out", why
     if not reads and hints.get("readOnlyHint") is None:
         yield "writes", "nothing says that it only reads"
-        if hints.get("destructiveHint") is True or (hints.get("destructiveHint") is None and words.verb in _DESTROY):
-            yield "destructive", "destructiveHint is true" if hints.get("destructiveHint") else f"by its name it does {words.verb}"
+        if hints.get("destructiveHint") is True or (
+            hints.get("destructiveHint") is None and words.verb in _DESTROY
+        ):
+            yield (
+                "destructive",
+                "destructiveHint is true"
+                if hints.get("destructiveHint")
+                else f"by its name it does {words.verb}",
+            )
 
 
 def _outward(words: _Words, *, reads: bool) -> str:
@@ -135,4 +174,8 @@ def _paths(tool: Tool, key: str) -> list[str]:
 
 
 def _is_outside(path: str) -> bool:
-    return os.path.isabs(path) or path.startswith("~") or os.path.normpath(path).split(os.sep)[0] == ".."
+    return (
+        os.path.isabs(path)
+        or path.startswith("~")
+        or os.path.normpath(path).split(os.sep)[0] == ".."
+    )

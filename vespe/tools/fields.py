@@ -1,4 +1,6 @@
-"""The keys of a tool's config.json but for what runs it: the type and the bounds of each, in plain Python."""
+"""The keys of a tool's config.json but for what runs it: the type and the bounds of each, in plain
+Python.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
@@ -9,7 +11,9 @@ from vespe.schemas.explain import describe, short
 from vespe.tools.permissions import LISTS, MAX_MEMORY_MB
 
 Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
-"""A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does not say."""
+"""A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does
+not say.
+"""
 
 NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
@@ -17,14 +21,16 @@ SECRET_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
 EFFECTS: Final = ("reads_private", "reads_untrusted", "sends_out", "writes", "destructive")
-"""It reads what is not everybody's; what strangers may have written; it gives data to others; it changes something; what it changes may be
-lost."""
+"""It reads what is not everybody's; what strangers may have written; it gives data to others; it
+changes something; what it changes may be lost.
+"""
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _UID_RULE: Final = "a uid is `tool-`, then a letter or digit, then at most 58 of a-z, 0-9, _ and -"
 
 
 def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -> list[Found]:
-    """Return all that is wrong with the keys of a config.json that stands in the directory `uid` of the kit `kit_id`.
+    """Return all that is wrong with the keys of a config.json that stands in the directory `uid` of
+    the kit `kit_id`.
 
     Unknown keys are let be, and whether `schema` holds JSON Schemas is not judged here.
     """
@@ -34,7 +40,13 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
             found += check(value)
     if not isinstance(schema := document.get("schema"), dict):
         at = "/schema" if "schema" in document else ""
-        found.append((at, "needs `schema`, an object with the JSON Schemas `input` and, optionally, `output`", "schema"))
+        found.append(
+            (
+                at,
+                "needs `schema`, an object with the JSON Schemas `input` and, optionally, `output`",
+                "schema",
+            )
+        )
     elif "input" not in schema:
         found.append(("/schema", "needs `input`, the JSON Schema of the tool's inputs"))
     return found
@@ -52,17 +64,27 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
         if "name" not in document:
             yield "", "needs `name`, what the model calls", "name"
         else:
-            yield "/name", f"`name` must be a letter or _, then at most 63 letters, digits, _ or -; it is {describe(name)}"
+            yield (
+                "/name",
+                f"`name` must be a letter or _, then at most 63 letters, digits, _ or -; it is {describe(name)}",
+            )
     claimed = document.get("kit_id")
     if claimed is not None and not isinstance(claimed, str):
         yield "/kit_id", f"`kit_id` must be a text, not {describe(claimed)}"
     elif claimed is not None and kit_id is not None and claimed != kit_id:
-        yield "/kit_id", f"`kit_id` must be the kit that the tool stands in, {short(kit_id)}, not {short(claimed)}"
+        yield (
+            "/kit_id",
+            f"`kit_id` must be the kit that the tool stands in, {short(kit_id)}, not {short(claimed)}",
+        )
 
 
 def _text(key: str) -> Callable[[Any], Iterable[Found]]:
     def check(value: Any) -> Iterable[Found]:
-        return () if isinstance(value, str) else ((f"/{key}", f"`{key}` must be a text, not {describe(value)}"),)
+        return (
+            ()
+            if isinstance(value, str)
+            else ((f"/{key}", f"`{key}` must be a text, not {describe(value)}"),)
+        )
 
     return check
 
@@ -75,14 +97,20 @@ def texts(value: Any, *, steps: tuple[str, ...]) -> Iterator[Found]:
         return
     for index, item in enumerate(value):
         if not isinstance(item, str) or not item:
-            yield pointer_to((*steps, index)), f"`{name}[{index}]` must be a text that is not empty, not {describe(item)}"
+            yield (
+                pointer_to((*steps, index)),
+                f"`{name}[{index}]` must be a text that is not empty, not {describe(item)}",
+            )
 
 
 def _secrets(value: Any) -> Iterator[Found]:
     yield from texts(value, steps=("secrets",))
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, str) and item and not SECRET_PATTERN.fullmatch(item):
-            yield f"/secrets/{index}", f"`secrets[{index}]` must be the name of an environment variable, not {short(item)}"
+            yield (
+                f"/secrets/{index}",
+                f"`secrets[{index}]` must be the name of an environment variable, not {short(item)}",
+            )
 
 
 def _limits(value: Any) -> Iterator[Found]:
@@ -90,12 +118,25 @@ def _limits(value: Any) -> Iterator[Found]:
         yield "/limits", f"`limits` must be an object, not {describe(value)}"
         return
     timeout, most = value.get("timeout_s", 1), value.get("max_output_bytes", 1)
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MAX_TIMEOUT_S:
-        yield "/limits/timeout_s", f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {short(timeout)}"
+    if (
+        isinstance(timeout, bool)
+        or not isinstance(timeout, (int, float))
+        or not 0 < timeout <= MAX_TIMEOUT_S
+    ):
+        yield (
+            "/limits/timeout_s",
+            f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {short(timeout)}",
+        )
     if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MAX_OUTPUT_LIMIT:
-        yield "/limits/max_output_bytes", f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, not {short(most)}"
+        yield (
+            "/limits/max_output_bytes",
+            f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, not {short(most)}",
+        )
     if value.get("worker", "persistent") != "persistent":
-        yield "/limits/worker", f'`limits.worker` is "persistent" or is not there, not {describe(value["worker"])}'
+        yield (
+            "/limits/worker",
+            f'`limits.worker` is "persistent" or is not there, not {describe(value["worker"])}',
+        )
     for key, kinds in (("max_calls", (int,)), ("max_idle_s", (int, float))):
         found = value.get(key, 1)
         if isinstance(found, bool) or not isinstance(found, kinds) or found <= 0:
@@ -108,9 +149,15 @@ def _annotations(value: Any) -> Iterator[Found]:
         return
     for hint in _HINTS:
         if hint in value and not isinstance(value[hint], bool):
-            yield f"/annotations/{hint}", f"`annotations.{hint}` must be true or false, not {describe(value[hint])}"
+            yield (
+                f"/annotations/{hint}",
+                f"`annotations.{hint}` must be true or false, not {describe(value[hint])}",
+            )
     if "title" in value and not isinstance(value["title"], str):
-        yield "/annotations/title", f"`annotations.title` must be a text, not {describe(value['title'])}"
+        yield (
+            "/annotations/title",
+            f"`annotations.title` must be a text, not {describe(value['title'])}",
+        )
 
 
 _OUTPUTS: Final = ("output", "output_schema", "output_pattern")
@@ -118,9 +165,15 @@ _OUTPUTS: Final = ("output", "output_schema", "output_pattern")
 
 def _expectations(example: dict[str, Any], at: str, name: str) -> Iterator[Found]:
     if "output_schema" in example and not isinstance(example["output_schema"], (dict, bool)):
-        yield f"{at}/output_schema", f"{name} must give `output_schema` as a JSON Schema, not {describe(example['output_schema'])}"
+        yield (
+            f"{at}/output_schema",
+            f"{name} must give `output_schema` as a JSON Schema, not {describe(example['output_schema'])}",
+        )
     if "output_pattern" in example and not isinstance(example["output_pattern"], str):
-        yield f"{at}/output_pattern", f"{name} must give `output_pattern` as a text, not {describe(example['output_pattern'])}"
+        yield (
+            f"{at}/output_pattern",
+            f"{name} must give `output_pattern` as a text, not {describe(example['output_pattern'])}",
+        )
 
 
 def _examples(value: Any) -> Iterator[Found]:
@@ -149,7 +202,10 @@ def _permissions(value: Any) -> Iterator[Found]:
             yield from texts(value[key], steps=("permissions", key))
     memory = value.get("memory_mb", 1)
     if isinstance(memory, bool) or not isinstance(memory, int) or not 0 < memory <= MAX_MEMORY_MB:
-        yield "/permissions/memory_mb", f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, not {short(memory)}"
+        yield (
+            "/permissions/memory_mb",
+            f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, not {short(memory)}",
+        )
 
 
 def _tags(value: Any) -> Iterator[Found]:
@@ -164,7 +220,10 @@ def _effects(value: Any) -> Iterator[Found]:
     yield from texts(value, steps=("effects",))
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, str) and item and item not in EFFECTS:
-            yield f"/effects/{index}", f"`effects[{index}]` must be one of {', '.join(EFFECTS)}, not {short(item)}"
+            yield (
+                f"/effects/{index}",
+                f"`effects[{index}]` must be one of {', '.join(EFFECTS)}, not {short(item)}",
+            )
 
 
 CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {

@@ -1,4 +1,6 @@
-"""What runs a tool, as its config.json says: the shape of `implementation_details` for each type, and where secrets may stand."""
+"""What runs a tool, as its config.json says: the shape of `implementation_details` for each type,
+and where secrets may stand.
+"""
 
 import keyword
 import re
@@ -17,33 +19,87 @@ METHODS: Final = (
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
     "UNLOCK", "SEARCH", "REPORT", "LINK", "UNLINK",
 )  # fmt: skip
-"""Those of https://www.iana.org/assignments/http-methods that APIs use; CONNECT is no request to a host."""
+"""Those of https://www.iana.org/assignments/http-methods that APIs use; CONNECT is no request to a
+host.
+"""
 MAX_REDIRECTS: Final = 5
 _CONNECTION_HEADERS: Final = "connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade expect"
 OWN_HEADERS: Final = frozenset({"host", "content-length", *_CONNECTION_HEADERS.split()})
-"""Headers that are the connection's own: a tool that sets one could split a request in two, or name another host."""
+"""Headers that are the connection's own: a tool that sets one could split a request in two, or name
+another host.
+"""
 HTTP_ARGS: Final = frozenset(
-    ("query", "querystring", "headers", "cookies", "styles", "body", "auth", "response", "success_statuses", "redirects")
+    (
+        "query",
+        "querystring",
+        "headers",
+        "cookies",
+        "styles",
+        "body",
+        "auth",
+        "response",
+        "success_statuses",
+        "redirects",
+    )
 )
-STYLES: Final = ("simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject", "cookie", "json")
-"""How a value that is a list or an object is written: OpenAPI's names, one of Swagger's, and `json`."""
-_AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
-_CONTENTS: Final[dict[str, Any]] = {"json": object, "form": (dict, str), "multipart": (dict, str), "binary": str, "text": str}
+STYLES: Final = (
+    "simple",
+    "label",
+    "matrix",
+    "form",
+    "spaceDelimited",
+    "pipeDelimited",
+    "tabDelimited",
+    "deepObject",
+    "cookie",
+    "json",
+)
+"""How a value that is a list or an object is written: OpenAPI's names, one of Swagger's, and
+`json`.
+"""
+_AUTH: Final = {
+    "bearer": ("token",),
+    "basic": ("username", "password"),
+    "header": ("name", "value"),
+    "query": ("name", "value"),
+}
+_CONTENTS: Final[dict[str, Any]] = {
+    "json": object,
+    "form": (dict, str),
+    "multipart": (dict, str),
+    "binary": str,
+    "text": str,
+}
 _URL: Final = pattern(r"https?://(?P<authority>[^/?#]*).*", re.IGNORECASE)
-_AUTHORITY: Final = pattern(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_AUTHORITY: Final = pattern(
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?"
+)
 _TOKEN: Final = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
 _SECRET: Final = pattern(r"\$\{env:(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)\})?")
 _MCP_ARGS: Final = frozenset(("command", "url", "headers", "digest"))
 _RUST_NAME: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _DIGEST: Final = pattern(r"sha256:[0-9a-f]{64}")
 _AT: Final = "/implementation_details"
-_ELSEWHERE: Final = ("name", "description", "kit_id", "version", "tags", "schema", "permissions", "annotations")
+_ELSEWHERE: Final = (
+    "name",
+    "description",
+    "kit_id",
+    "version",
+    "tags",
+    "schema",
+    "permissions",
+    "annotations",
+)
 
 
-def found_in_implementation(document: dict[str, Any], *, source: bytes | None = None) -> list[Found]:
-    """Return all that is wrong with `implementation_details`, and with every `${env:NAME}` of a config.json.
+def found_in_implementation(
+    document: dict[str, Any], *, source: bytes | None = None
+) -> list[Found]:
+    """Return all that is wrong with `implementation_details`, and with every `${env:NAME}` of a
+    config.json.
 
-    A tool without implementation_details is found by name among the in-process ones: nothing is wrong with it.
+    A tool without implementation_details is found by name among the in-process ones: nothing is
+    wrong with it.
     """
     details = document.get("implementation_details")
     found: list[Found] = []
@@ -57,24 +113,39 @@ def found_in_implementation(document: dict[str, Any], *, source: bytes | None = 
 
 
 def named_secrets(details: dict[str, Any]) -> list[str]:
-    """Return the names of the secrets that `${env:NAME}` asks for in the arguments of an implementation, each once."""
+    """Return the names of the secrets that `${env:NAME}` asks for in the arguments of an
+    implementation, each once.
+    """
     texts = (text for _, text, is_key in _strings(details.get("args"), ()) if not is_key)
-    return list(dict.fromkeys(place["name"] for text in texts for place in _SECRET.finditer(text) if place["name"]))
+    return list(
+        dict.fromkeys(
+            place["name"] for text in texts for place in _SECRET.finditer(text) if place["name"]
+        )
+    )
 
 
 def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
     kind = details.get("type")
     for key in ("path", "entrypoint"):
         if not isinstance(details.get(key), (str, type(None))):
-            yield f"{_AT}/{key}", f"`implementation_details.{key}` must be a text, not {describe(details[key])}"
+            yield (
+                f"{_AT}/{key}",
+                f"`implementation_details.{key}` must be a text, not {describe(details[key])}",
+            )
             details = {**details, key: None}
     if not isinstance(args := details.get("args", {}), dict):
-        yield f"{_AT}/args", f"`implementation_details.args` must be an object, not {describe(args)}"
+        yield (
+            f"{_AT}/args",
+            f"`implementation_details.args` must be an object, not {describe(args)}",
+        )
         details = {**details, "args": {}}
     if isinstance(kind, str) and kind in CHECKS:
         yield from CHECKS[kind](details, document)
     elif "type" in details:
-        yield f"{_AT}/type", f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, not {describe(kind)}"
+        yield (
+            f"{_AT}/type",
+            f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, not {describe(kind)}",
+        )
     else:
         yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(CHECKS))}"
 
@@ -82,18 +153,32 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
 def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
     yield from _own_file(details.get("path"), "a .py file inside the tool's directory", ends=".py")
     entrypoint = details.get("entrypoint")
-    if not isinstance(entrypoint, str) or not entrypoint.isidentifier() or keyword.iskeyword(entrypoint):
+    if (
+        not isinstance(entrypoint, str)
+        or not entrypoint.isidentifier()
+        or keyword.iskeyword(entrypoint)
+    ):
         at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
-        yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+        yield (
+            at,
+            f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}",
+        )
     if details.get("environment", "project") != "project":
-        yield f"{_AT}/environment", f'`environment` is "project" or is not there, not {describe(details["environment"])}'
+        yield (
+            f"{_AT}/environment",
+            f'`environment` is "project" or is not there, not {describe(details["environment"])}',
+        )
     yield from _fixed(details, document)
 
 
 def _wasm(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
-    yield from _own_file(details.get("path"), "a .wasm file inside the tool's directory", ends=".wasm")
+    yield from _own_file(
+        details.get("path"), "a .wasm file inside the tool's directory", ends=".wasm"
+    )
     if "source" in details:
-        yield from _own_file(details["source"], "a source file inside the tool's directory", key="source")
+        yield from _own_file(
+            details["source"], "a source file inside the tool's directory", key="source"
+        )
     yield from _fixed(details, document)
 
 
@@ -102,7 +187,10 @@ def _rust_function(details: dict[str, Any], document: dict[str, Any]) -> Iterato
     entrypoint = details.get("entrypoint")
     if not isinstance(entrypoint, str) or not _RUST_NAME.fullmatch(entrypoint):
         at = f"{_AT}/entrypoint" if "entrypoint" in details else _AT
-        yield at, f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}"
+        yield (
+            at,
+            f"`entrypoint` must be the name of the function that runs, not {describe(entrypoint)}",
+        )
     yield from _fixed(details, document)
 
 
@@ -110,7 +198,11 @@ def _fixed(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]
     """Find fixed arguments that are inputs too: a tool gets both as one object."""
     if args := details.get("args"):
         names = input_names(_input_schema(document))
-        yield from ((_arg(key), f"the fixed argument {short(key)} is also an input; it can be one of them") for key in args if key in names)
+        yield from (
+            (_arg(key), f"the fixed argument {short(key)} is also an input; it can be one of them")
+            for key in args
+            if key in names
+        )
 
 
 def _shell_command(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
@@ -118,16 +210,25 @@ def _shell_command(details: dict[str, Any], document: dict[str, Any]) -> Iterato
     if path is not None:
         yield from _own_file(path, "an executable file inside the tool's directory")
     elif not entrypoint:
-        yield _AT, "a shell_command needs `entrypoint`, a program found on PATH, or `path`, an executable file inside the tool's directory"
-    elif "/" in entrypoint or entrypoint.startswith("-") or entrypoint in (".", "..") or not entrypoint.isprintable():
-        message = (
-            f"`entrypoint` must be the name of a program found on PATH, not {short(entrypoint)}; a file of the tool's own is its `path`"
+        yield (
+            _AT,
+            "a shell_command needs `entrypoint`, a program found on PATH, or `path`, an executable file inside the tool's directory",
         )
+    elif (
+        "/" in entrypoint
+        or entrypoint.startswith("-")
+        or entrypoint in (".", "..")
+        or not entrypoint.isprintable()
+    ):
+        message = f"`entrypoint` must be the name of a program found on PATH, not {short(entrypoint)}; a file of the tool's own is its `path`"
         yield f"{_AT}/entrypoint", message
     if "argv" in args:
         yield from _argv(args["argv"], ("argv",))
     if not isinstance(args.get("stdin", ""), str):
-        yield _arg("stdin"), f'`args.stdin` must be a template, or "json", not {describe(args["stdin"])}'
+        yield (
+            _arg("stdin"),
+            f'`args.stdin` must be a template, or "json", not {describe(args["stdin"])}',
+        )
     yield from _choice(args, "cwd", ("project", "tool"))
     yield from _choice(args, "output", ("text", "json", "lines"))
     yield from _integers(args, "success_codes", range(256))
@@ -141,7 +242,10 @@ def _argv(value: Any, steps: Steps) -> Iterator[Found]:
     elif len(steps) == 1:
         yield _arg(*steps), f"`{name}` must be a list of templates, not {describe(value)}"
     elif not isinstance(value, str):
-        yield _arg(*steps), f"`{name}` must be a template, a text, or a list of them, not {describe(value)}"
+        yield (
+            _arg(*steps),
+            f"`{name}` must be a template, a text, or a list of them, not {describe(value)}",
+        )
     elif "\0" in value:
         yield _arg(*steps), f"`{name}` holds a NUL character, which no argument of a program can"
 
@@ -153,7 +257,10 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     elif wrong := _wrong_with_url(url):
         yield f"{_AT}/path", wrong
     if method is not None and method.upper() not in METHODS:
-        yield f"{_AT}/entrypoint", f"`entrypoint` must be the method, one of {', '.join(METHODS)}, not {describe(method)}"
+        yield (
+            f"{_AT}/entrypoint",
+            f"`entrypoint` must be the method, one of {', '.join(METHODS)}, not {describe(method)}",
+        )
     for key in sorted(args.keys() - HTTP_ARGS):
         yield _arg(key), f"`args` takes {', '.join(sorted(HTTP_ARGS))}, and no {short(key)}"
     for key in ("query", "querystring", "headers", "cookies", "styles"):
@@ -165,10 +272,22 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     yield from _content(args.get("body"), "body")
     yield from _auth(args.get("auth"))
     response, redirects = args.get("response", "json"), args.get("redirects", 0)
-    if not isinstance(response, str) or (response not in ("", "json", "text") and not _is_pointer(response)):
-        yield _arg("response"), f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}'
-    if isinstance(redirects, bool) or not isinstance(redirects, int) or not 0 <= redirects <= MAX_REDIRECTS:
-        yield _arg("redirects"), f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, not {describe(redirects)}"
+    if not isinstance(response, str) or (
+        response not in ("", "json", "text") and not _is_pointer(response)
+    ):
+        yield (
+            _arg("response"),
+            f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}',
+        )
+    if (
+        isinstance(redirects, bool)
+        or not isinstance(redirects, int)
+        or not 0 <= redirects <= MAX_REDIRECTS
+    ):
+        yield (
+            _arg("redirects"),
+            f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, not {describe(redirects)}",
+        )
     yield from _integers(args, "success_statuses", range(100, 600))
 
 
@@ -182,23 +301,37 @@ def _mcp_tool(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Fou
         yield _arg(key), f"`args` takes {', '.join(sorted(_MCP_ARGS))}, and no {short(key)}"
     command, url, headers = args.get("command"), args.get("url"), args.get("headers", {})
     if (command is None) == (url is None):
-        yield _arg(), "`args` needs `command`, the argv that starts the server, or `url`, where it listens"
+        yield (
+            _arg(),
+            "`args` needs `command`, the argv that starts the server, or `url`, where it listens",
+        )
     if command is not None and not (
-        isinstance(command, list) and command and all(isinstance(w, str) and w and "\0" not in w for w in command)
+        isinstance(command, list)
+        and command
+        and all(isinstance(w, str) and w and "\0" not in w for w in command)
     ):
         yield _arg("command"), f"`args.command` must be a list of texts, not {short(command)}"
-    if url is not None and (wrong := _wrong_with_url(url) if isinstance(url, str) else "`args.url` must be a URL"):
+    if url is not None and (
+        wrong := _wrong_with_url(url) if isinstance(url, str) else "`args.url` must be a URL"
+    ):
         yield _arg("url"), wrong.replace("`path`", "`args.url`")
-    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+    if not isinstance(headers, dict) or not all(
+        isinstance(value, str) for value in headers.values()
+    ):
         yield _arg("headers"), "`args.headers` must be an object of texts"
     else:
         yield from _headers(headers)
     if not isinstance(args.get("digest"), str) or not _DIGEST.fullmatch(args["digest"]):
-        yield _arg("digest"), "`args.digest` must be `sha256:` and 64 hexadecimal digits: the definition that was approved"
+        yield (
+            _arg("digest"),
+            "`args.digest` must be `sha256:` and 64 hexadecimal digits: the definition that was approved",
+        )
 
 
 def _wrong_with_url(url: str) -> str | None:
-    """Say why a URL cannot be called; its scheme, host and port are literal, whatever the inputs are."""
+    """Say why a URL cannot be called; its scheme, host and port are literal, whatever the inputs
+    are.
+    """
     if not url.isprintable() or " " in url or "\\" in url:
         return "`path` holds white space, a backslash or a control character; a URL has them percent-encoded"
     parts = _URL.fullmatch(url)
@@ -217,9 +350,15 @@ def _headers(headers: Any) -> Iterator[Found]:
         if not _TOKEN.fullmatch(name):
             yield _arg("headers", name), f"{short(name)} is not a name of a header"
         elif name.lower() in OWN_HEADERS:
-            yield _arg("headers", name), f"the header {short(name)} is the connection's own, and not a tool's to set"
+            yield (
+                _arg("headers", name),
+                f"the header {short(name)} is the connection's own, and not a tool's to set",
+            )
         elif isinstance(value, str) and not value.isprintable():
-            yield _arg("headers", name), f"the header {short(name)} holds a control character, which no header can"
+            yield (
+                _arg("headers", name),
+                f"the header {short(name)} holds a control character, which no header can",
+            )
 
 
 def _content(content: Any, key: str) -> Iterator[Found]:
@@ -228,24 +367,43 @@ def _content(content: Any, key: str) -> Iterator[Found]:
         return
     kinds = [kind for kind in _CONTENTS if kind in content] if isinstance(content, dict) else []
     if len(kinds) != 1 or content.keys() - {*kinds, "media_type", "encoding"}:
-        yield _arg(key), f"`args.{key}` must be an object with one of {', '.join(_CONTENTS)}, and `media_type` and `encoding` if need be"
+        yield (
+            _arg(key),
+            f"`args.{key}` must be an object with one of {', '.join(_CONTENTS)}, and `media_type` and `encoding` if need be",
+        )
         return
     kind = kinds[0]
     if not isinstance(content[kind], _CONTENTS[kind]):
         wanted = "a text" if _CONTENTS[kind] is str else "an object, or the one input that is one"
-        yield _arg(key, kind), f"`args.{key}.{kind}` must be {wanted}, not {describe(content[kind])}"
+        yield (
+            _arg(key, kind),
+            f"`args.{key}.{kind}` must be {wanted}, not {describe(content[kind])}",
+        )
     media_type = content.get("media_type", "")
     if not isinstance(media_type, str) or not media_type.isprintable():
-        yield _arg(key, "media_type"), f"`args.{key}.media_type` must be a media type, not {describe(media_type)}"
+        yield (
+            _arg(key, "media_type"),
+            f"`args.{key}.media_type` must be a media type, not {describe(media_type)}",
+        )
     yield from _styles(content.get("encoding"), key, "encoding")
 
 
 def _styles(styles: Any, *steps: str) -> Iterator[Found]:
     name = ".".join(("args", *steps))
     for key, said in styles.items() if isinstance(styles, dict) else ():
-        if not isinstance(said, dict) or said.get("style", "form") not in STYLES or not isinstance(said.get("explode", True), bool):
-            yield _arg(*steps, key), f"`{name}.{key}` must be an object with a `style` of {', '.join(STYLES)}, and `explode`, true or false"
-        elif not isinstance(said.get("media_type", ""), str) or not str(said.get("media_type", "")).isprintable():
+        if (
+            not isinstance(said, dict)
+            or said.get("style", "form") not in STYLES
+            or not isinstance(said.get("explode", True), bool)
+        ):
+            yield (
+                _arg(*steps, key),
+                f"`{name}.{key}` must be an object with a `style` of {', '.join(STYLES)}, and `explode`, true or false",
+            )
+        elif (
+            not isinstance(said.get("media_type", ""), str)
+            or not str(said.get("media_type", "")).isprintable()
+        ):
             yield _arg(*steps, key, "media_type"), f"`{name}.{key}.media_type` must be a media type"
 
 
@@ -253,7 +411,10 @@ def _auth(auth: Any) -> Iterator[Found]:
     wanted = _AUTH.get(str(auth.get("type")), ()) if isinstance(auth, dict) else ()
     if auth is not None and not (wanted and all(isinstance(auth.get(key), str) for key in wanted)):
         shapes = "; ".join(f"{kind}: {', '.join(keys)}" for kind, keys in _AUTH.items())
-        yield _arg("auth"), f"`args.auth` must have a `type` and the texts that go with it ({shapes})"
+        yield (
+            _arg("auth"),
+            f"`args.auth` must have a `type` and the texts that go with it ({shapes})",
+        )
 
 
 def _is_pointer(text: str) -> bool:
@@ -264,21 +425,40 @@ def _own_file(path: Any, what: str, *, ends: str = "", key: str = "path") -> Ite
     if not isinstance(path, str):
         yield _AT, f"`implementation_details` needs `{key}`: {what}", "path"
         return
-    if not path or path.startswith("/") or "\\" in path or not path.isprintable() or {"", ".", ".."} & set(path.split("/")):
-        yield f"{_AT}/{key}", f"`{key}` must be {what}, written relative to it without . and .., not {short(path)}"
+    if (
+        not path
+        or path.startswith("/")
+        or "\\" in path
+        or not path.isprintable()
+        or {"", ".", ".."} & set(path.split("/"))
+    ):
+        yield (
+            f"{_AT}/{key}",
+            f"`{key}` must be {what}, written relative to it without . and .., not {short(path)}",
+        )
     if not path.endswith(ends):
         yield f"{_AT}/{key}", f"`{key}` must be a {ends} file, not {short(path)}"
 
 
 def _choice(args: dict[str, Any], key: str, choices: tuple[str, ...]) -> Iterator[Found]:
     if key in args and args[key] not in choices:
-        yield _arg(key), f"`args.{key}` must be one of {', '.join(choices)}, not {describe(args[key])}"
+        yield (
+            _arg(key),
+            f"`args.{key}` must be one of {', '.join(choices)}, not {describe(args[key])}",
+        )
 
 
 def _integers(args: dict[str, Any], key: str, allowed: range) -> Iterator[Found]:
     value = args.get(key, [allowed[0]])
-    if not isinstance(value, list) or not value or any(isinstance(v, bool) or not isinstance(v, int) or v not in allowed for v in value):
-        yield _arg(key), f"`args.{key}` must be a list of integers from {allowed[0]} to {allowed[-1]}, not {short(value)}"
+    if (
+        not isinstance(value, list)
+        or not value
+        or any(isinstance(v, bool) or not isinstance(v, int) or v not in allowed for v in value)
+    ):
+        yield (
+            _arg(key),
+            f"`args.{key}` must be a list of integers from {allowed[0]} to {allowed[-1]}, not {short(value)}",
+        )
 
 
 def _secrets(document: dict[str, Any]) -> Iterator[Found]:
@@ -293,9 +473,17 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
     for steps, text, is_key in _strings(details.get("args"), ("implementation_details", "args")):
         for place in _SECRET.finditer(text):
             if is_key:
-                yield pointer_to(steps), "`${env:NAME}` is in a key; only values may have it", "secret"
+                yield (
+                    pointer_to(steps),
+                    "`${env:NAME}` is in a key; only values may have it",
+                    "secret",
+                )
             elif place["name"] is None:
-                yield pointer_to(steps), f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}", "secret"
+                yield (
+                    pointer_to(steps),
+                    f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}",
+                    "secret",
+                )
             elif not isinstance(declared, list) or place["name"] not in declared:
                 yield (
                     pointer_to(steps),
@@ -307,7 +495,11 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
 def _misplaced(value: Any, steps: Steps) -> Iterator[Found]:
     for at, text, _ in _strings(value, steps):
         if "${env:" in text:
-            yield pointer_to(at), "`${env:NAME}` can stand in `implementation_details.args` alone", "secret"
+            yield (
+                pointer_to(at),
+                "`${env:NAME}` can stand in `implementation_details.args` alone",
+                "secret",
+            )
 
 
 def _strings(value: Any, steps: Steps) -> Iterator[tuple[Steps, str, bool]]:

@@ -1,4 +1,6 @@
-"""A tool's definition as an MCP server says it: its digest, what differs between two, and the name that it gets here."""
+"""A tool's definition as an MCP server says it: its digest, what differs between two, and the name
+that it gets here.
+"""
 
 import hashlib
 import re
@@ -20,22 +22,30 @@ def pinned(definition: JsonObject) -> JsonObject:
 
 
 def digest(definition: JsonObject) -> str:
-    """Return `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no spaces."""
+    """Return `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no
+    spaces.
+    """
     data = strict_json.compact_json(_sorted(pinned(definition))).encode("utf-8")
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def local_name(name: str) -> str:
-    """Return the name that a server's tool has here: what a name may not hold becomes `_`, one that is too long ends in a digest."""
+    """Return the name that a server's tool has here: what a name may not hold becomes `_`, one that
+    is too long ends in a digest.
+    """
     made = _OUTSIDE.sub("_", name)
     made = made if made[:1].isalpha() or made[:1] == "_" else f"_{made}"
     if len(made) <= _MAX_NAME:
         return made
-    return f"{made[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return (
+        f"{made[: _MAX_NAME - 9]}_{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    )
 
 
 def changes(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[str]:
-    """Say in lines what differs between two snapshots, by the tools' names at the server: the old and the new in full."""
+    """Say in lines what differs between two snapshots, by the tools' names at the server: the old
+    and the new in full.
+    """
     yield from (f"- {name}: the server no longer has it" for name in before if name not in after)
     for name, definition in after.items():
         if name not in before:

@@ -1,6 +1,8 @@
-"""Which tool directories hold which name, kept in the user's cache for a directory of many tools; losing it costs time only.
+"""Which tool directories hold which name, kept in the user's cache for a directory of many tools;
+losing it costs time only.
 
-What it says is a hint: whoever asks reads the config.json that it leads to, and all of them where none of those has the name.
+What it says is a hint: whoever asks reads the config.json that it leads to, and all of them where
+none of those has the name.
 """
 
 import contextlib
@@ -23,11 +25,19 @@ _ODD: Final = ""
 """The name of those that have none, or one that a line cannot hold: they are read each time."""
 
 
-def holders(directory: str, name: str, *, listed: Callable[[], list[str]], named: Callable[[str], str | None]) -> list[str] | None:
-    """Return the directories in `directory` that may hold the tool `name`; None where there are few, and no index.
+def holders(
+    directory: str,
+    name: str,
+    *,
+    listed: Callable[[], list[str]],
+    named: Callable[[str], str | None],
+) -> list[str] | None:
+    """Return the directories in `directory` that may hold the tool `name`; None where there are
+    few, and no index.
 
-    The index is believed while nothing came to `directory` and nothing left it; after that what is new in it is read. `listed`
-    lists the directories, and may raise; `named` reads the name in one. A cache that cannot be read or written is as good as none.
+    The index is believed while nothing came to `directory` and nothing left it; after that what is
+    new in it is read. `listed` lists the directories, and may raise; `named` reads the name in one.
+    A cache that cannot be read or written is as good as none.
     """
     path, now = _path(directory), stamp(directory)
     before, lines = _load(path, directory)
@@ -77,7 +87,9 @@ def _path(directory: str) -> str:
 
 
 def _load(path: str, directory: str) -> tuple[Any, str]:
-    """Return the stamp of the directory when it was listed, and the lines; None where there is nothing to believe."""
+    """Return the stamp of the directory when it was listed, and the lines; None where there is
+    nothing to believe.
+    """
     try:
         text = atomic.read_bytes(path, limit=_LIMIT).decode("utf-8")
         head, _, lines = text.partition("\n")

@@ -1,4 +1,6 @@
-"""New tools that run at once, one a type: the script, the schema and the arguments that `vespe tool create` begins with."""
+"""New tools that run at once, one a type: the script, the schema and the arguments that
+`vespe tool create` begins with.
+"""
 
 import keyword
 import os
@@ -52,7 +54,9 @@ def {function}(**inputs: object) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """What a new tool begins with; `script` is the text of its Python file, "" for the types that need none."""
+    """What a new tool begins with; `script` is the text of its Python file, "" for the types that
+    need none.
+    """
 
     description: str
     input_schema: JsonObject
@@ -68,9 +72,16 @@ _RATE = Template(
     input_schema={
         "type": "object",
         "properties": {
-            "base": {**_CURRENCY, "description": "The currency to convert from, as three letters.", "default": "EUR"},
+            "base": {
+                **_CURRENCY,
+                "description": "The currency to convert from, as three letters.",
+                "default": "EUR",
+            },
             "quote": {**_CURRENCY, "description": "The currency to convert to.", "default": "USD"},
-            "date": {"type": "string", "description": "The day (YYYY-MM-DD); without it, the newest rate."},
+            "date": {
+                "type": "string",
+                "description": "The day (YYYY-MM-DD); without it, the newest rate.",
+            },
         },
         "additionalProperties": False,
     },
@@ -82,45 +93,82 @@ _RATE = Template(
 
 
 def python_template(name: str, entrypoint: str | None, *, given: bool) -> Template:
-    """A Python function of that name; with a schema or arguments `given` by the user, one that takes any keyword.
+    """A Python function of that name; with a schema or arguments `given` by the user, one that
+    takes any keyword.
 
     The input schema is left empty: it is derived from the script, as for any function.
     """
     function = entrypoint or function_name(name)
     script = (_OPEN_SCRIPT if given else _SCRIPT).format(function=function)
-    description = "Give back the inputs that were received." if given else "Count the characters, words and lines of a text."
+    description = (
+        "Give back the inputs that were received."
+        if given
+        else "Count the characters, words and lines of a text."
+    )
     return Template(description=description, input_schema={}, entrypoint=function, script=script)
 
 
 def rust_files(name: str, function: str) -> dict[str, str]:
-    """Return the files of a new tool in Rust, by their names: its own, which says how to change it, and what it uses."""
-    directory = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "rust")
-    files = {file: atomic.read_bytes(os.path.join(directory, file)).decode("utf-8") for file in ("tool.rs", RUST_GLUE)}
-    return {file: text.replace("TOOL_FUNCTION", function).replace("TOOL_NAME", name) for file, text in files.items()}
+    """Return the files of a new tool in Rust, by their names: its own, which says how to change it,
+    and what it uses.
+    """
+    directory = os.path.join(
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "rust"
+    )
+    files = {
+        file: atomic.read_bytes(os.path.join(directory, file)).decode("utf-8")
+        for file in ("tool.rs", RUST_GLUE)
+    }
+    return {
+        file: text.replace("TOOL_FUNCTION", function).replace("TOOL_NAME", name)
+        for file, text in files.items()
+    }
 
 
-def shell_template(schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None) -> Template:
-    """A program that every POSIX system has, or the user's own with inputs that follow from the slots in its arguments."""
+def shell_template(
+    schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None
+) -> Template:
+    """A program that every POSIX system has, or the user's own with inputs that follow from the
+    slots in its arguments.
+    """
     if entrypoint is not None or args is not None:
         given: JsonObject = {"argv": [], **(args or {})}
         inputs = slots_schema([given["argv"], given.get("stdin")])
         return Template(
-            description=f"Run {entrypoint or 'a command'}.", input_schema=schema or inputs, entrypoint=entrypoint or "printf", args=given
+            description=f"Run {entrypoint or 'a command'}.",
+            input_schema=schema or inputs,
+            entrypoint=entrypoint or "printf",
+            args=given,
         )
     if schema is not None:
         args = {"argv": [], "stdin": "json", "output": "json"}
-        return Template(description="Give back the inputs that were received.", input_schema=schema, entrypoint="cat", args=args)
-    text: JsonObject = {"type": "string", "description": "The text to print.", "default": "hello, world"}
+        return Template(
+            description="Give back the inputs that were received.",
+            input_schema=schema,
+            entrypoint="cat",
+            args=args,
+        )
+    text: JsonObject = {
+        "type": "string",
+        "description": "The text to print.",
+        "default": "hello, world",
+    }
     return Template(
         description="Print a text.",
-        input_schema={"type": "object", "properties": {"text": text}, "additionalProperties": False},
+        input_schema={
+            "type": "object",
+            "properties": {"text": text},
+            "additionalProperties": False,
+        },
         entrypoint="printf",
         args={"argv": ["--", "%s", "{text}"], "output": "text"},
     )
 
 
 def http_template(schema: JsonObject | None, args: JsonObject | None, url: str | None) -> Template:
-    """A GET of a public API, or of the user's own URL with inputs that follow from the slots in it and in the arguments."""
+    """A GET of a public API, or of the user's own URL with inputs that follow from the slots in it
+    and in the arguments.
+    """
     described = f"Ask {url.partition('?')[0]}." if url else "Get one item from the service."
     if url is None and schema is None and args is None:
         return _RATE
@@ -128,9 +176,15 @@ def http_template(schema: JsonObject | None, args: JsonObject | None, url: str |
     if args is None:
         inside = _SLOT.findall(path)
         named = inputs.get("properties") if isinstance(inputs, dict) else None
-        query = {key: f"{{{key}}}" for key in (named if isinstance(named, dict) else ()) if key not in inside}
+        query = {
+            key: f"{{{key}}}"
+            for key in (named if isinstance(named, dict) else ())
+            if key not in inside
+        }
         args = {**({"query": query} if query else {}), "response": "json"}
-    return Template(description=described, input_schema=inputs, entrypoint="GET", path=path, args=args)
+    return Template(
+        description=described, input_schema=inputs, entrypoint="GET", path=path, args=args
+    )
 
 
 def slots_schema(templates: list[JsonValue], *, optional: JsonValue = None) -> JsonObject:
@@ -144,7 +198,10 @@ def slots_schema(templates: list[JsonValue], *, optional: JsonValue = None) -> J
     for _, name in _slots(optional, 0):
         found.setdefault(name, False)
     required = [name for name, needed in found.items() if needed]
-    schema: JsonObject = {"type": "object", "properties": {name: {"type": "string"} for name in found}}
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in found},
+    }
     return {**schema, **({"required": required} if required else {}), "additionalProperties": False}
 
 

@@ -1,4 +1,6 @@
-"""Find tools by what somebody wants to do: BM25 in memory, SQLite's full-text index for very many tools."""
+"""Find tools by what somebody wants to do: BM25 in memory, SQLite's full-text index for very many
+tools.
+"""
 
 import hashlib
 import os
@@ -18,17 +20,22 @@ IN_MEMORY: Final = 5_000
 """Up to so many tools an index in memory answers within a millisecond; beyond, SQLite's is used."""
 LIMIT: Final = 10
 _B: Final = 0.4
-"""BM25's `b`: how far long descriptions count less. Lint's comparison of whole descriptions uses the usual 0.75; for queries of one
-sentence 0.4 finds more (MetaTool, R@5 0.64 against 0.62)."""
+"""BM25's `b`: how far long descriptions count less. Lint's comparison of whole descriptions uses
+the usual 0.75; for queries of one sentence 0.4 finds more (MetaTool, R@5 0.64 against 0.62).
+"""
 _COMMON: Final = 500
-"""A word that more tools than this have tells little and costs much: it is asked for only if the query has no rarer one."""
+"""A word that more tools than this have tells little and costs much: it is asked for only if the
+query has no rarer one.
+"""
 _SUFFIXES: Final = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ed", "ly", "es", "e")
 _SHORTEST: Final = 4
 _CACHE_FORMAT: Final = 1
 
 
 class Match(NamedTuple):
-    """One tool that was found: its place in the sequence that was indexed, and its score, the best first."""
+    """One tool that was found: its place in the sequence that was indexed, and its score, the best
+    first.
+    """
 
     number: int
     score: float
@@ -43,15 +50,22 @@ class Document:
 
 
 def document_of(tool: Tool) -> Document:
-    """Return what search knows of a tool: name, title, tags and `queries`; description, arguments and examples."""
+    """Return what search knows of a tool: name, title, tags and `queries`; description, arguments
+    and examples.
+    """
     queries = tool.document.get("queries")
-    asked = [query for query in queries if isinstance(query, str)] if isinstance(queries, list) else []
+    asked = (
+        [query for query in queries if isinstance(query, str)] if isinstance(queries, list) else []
+    )
     title = tool.annotations.get("title")
     heading = " ".join((tool.name, title if isinstance(title, str) else "", *tool.tags))
     inputs = (example.get("input") for example in tool.examples)
     values = chain.from_iterable(value.values() for value in inputs if isinstance(value, dict))
     examples = (value[:100] for value in values if isinstance(value, str))
-    return Document(heading, " ".join((tool.description, *_argument_texts(tool.input_schema), *asked, *examples)))
+    return Document(
+        heading,
+        " ".join((tool.description, *_argument_texts(tool.input_schema), *asked, *examples)),
+    )
 
 
 def _argument_texts(schema: JsonObject) -> Iterator[str]:
@@ -63,7 +77,9 @@ def _argument_texts(schema: JsonObject) -> Iterator[str]:
 
 
 def search_words(text: str) -> list[str]:
-    """Return the words of a text as search compares them: lower case, without common words, cut to their stems."""
+    """Return the words of a text as search compares them: lower case, without common words, cut to
+    their stems.
+    """
     return [_stem(word) for word in bm25.words(text)]
 
 
@@ -75,14 +91,20 @@ def _stem(word: str) -> str:
 
 
 class ToolIndex:
-    """Documents that can be searched; `cache` is a directory in which an index of very many is kept (None: only in memory)."""
+    """Documents that can be searched; `cache` is a directory in which an index of very many is kept
+    (None: only in memory).
+    """
 
     def __init__(self, documents: Sequence[Document], *, cache: str | None = None) -> None:
         large = len(documents) > IN_MEMORY
-        self._words: _Words | _FullText = _FullText(documents, cache) if large else _Words(documents)
+        self._words: _Words | _FullText = (
+            _FullText(documents, cache) if large else _Words(documents)
+        )
 
     def find(self, query: str, *, limit: int = LIMIT) -> list[Match]:
-        """Return the documents that fit a query, the best first; those of one score keep their order."""
+        """Return the documents that fit a query, the best first; those of one score keep their
+        order.
+        """
         return self._words.find(list(dict.fromkeys(search_words(query))), limit)
 
 
@@ -117,7 +139,9 @@ class _FullText:
             atomic.private_directory(cache)
             if not os.path.exists(path):
                 _build(path, documents)
-            database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+            database = sqlite3.connect(
+                f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
             (count,) = database.execute("SELECT count FROM made").fetchone()
             if count != self._size:
                 raise sqlite3.DatabaseError("another index")
@@ -132,7 +156,8 @@ class _FullText:
             return []
         query = " OR ".join(f'"{word}"' for word in rare)
         rows = self._database.execute(
-            "SELECT rowid, bm25(tools, 2.0, 1.0) FROM tools WHERE tools MATCH ? ORDER BY 2, rowid LIMIT ?", (query, limit)
+            "SELECT rowid, bm25(tools, 2.0, 1.0) FROM tools WHERE tools MATCH ? ORDER BY 2, rowid LIMIT ?",
+            (query, limit),
         )
         return [Match(number, -score) for number, score in rows]
 
@@ -142,7 +167,9 @@ class _FullText:
 
 
 def _rare(having: Mapping[str, int]) -> list[str]:
-    """Return the words to ask for, of the query's words with the number of documents that have each."""
+    """Return the words to ask for, of the query's words with the number of documents that have
+    each.
+    """
     known = sorted((count, word) for word, count in having.items() if count)
     return [word for count, word in known if count <= _COMMON] or [word for _, word in known[:1]]
 
@@ -172,7 +199,9 @@ def _build(path: str, documents: Sequence[Document]) -> None:
 
 def _filled(database: sqlite3.Connection, documents: Sequence[Document]) -> sqlite3.Connection:
     database.execute("PRAGMA journal_mode = OFF")
-    database.execute("CREATE VIRTUAL TABLE tools USING fts5(heading, body, content='', tokenize='unicode61 remove_diacritics 0')")
+    database.execute(
+        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, content='', tokenize='unicode61 remove_diacritics 0')"
+    )
     database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(tools, row)")
     database.execute("CREATE TABLE made (count INTEGER)")
     rows = (
@@ -195,7 +224,9 @@ class Confusion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """How well queries find their tools: the shares found among the first 1, 5 and 10, the mean reciprocal rank, what is confused."""
+    """How well queries find their tools: the shares found among the first 1, 5 and 10, the mean
+    reciprocal rank, what is confused.
+    """
 
     queries: int
     recall: Mapping[int, float]
@@ -203,8 +234,12 @@ class Evaluation:
     confused: tuple[Confusion, ...]
 
 
-def evaluate(index: ToolIndex, names: Sequence[str], cases: Iterable[tuple[str, Sequence[Sequence[str]]]]) -> Evaluation:
-    """Judge an index whose documents have these `names`; a case is a query and, for each need of it, the names that are right."""
+def evaluate(
+    index: ToolIndex, names: Sequence[str], cases: Iterable[tuple[str, Sequence[Sequence[str]]]]
+) -> Evaluation:
+    """Judge an index whose documents have these `names`; a case is a query and, for each need of
+    it, the names that are right.
+    """
     ranks: list[int] = []
     confused: Counter[tuple[str, str]] = Counter()
     for query, needs in cases:
@@ -217,11 +252,18 @@ def evaluate(index: ToolIndex, names: Sequence[str], cases: Iterable[tuple[str, 
     total = max(len(ranks), 1)
     recall = {most: sum(0 < rank <= most for rank in ranks) / total for most in (1, 5, 10)}
     pairs = tuple(Confusion(*pair, times) for pair, times in confused.most_common(10))
-    return Evaluation(queries=len(ranks), recall=recall, mrr=sum(1 / rank for rank in ranks if rank) / total, confused=pairs)
+    return Evaluation(
+        queries=len(ranks),
+        recall=recall,
+        mrr=sum(1 / rank for rank in ranks if rank) / total,
+        confused=pairs,
+    )
 
 
 def read_cases(document: Any) -> list[tuple[str, list[list[str]]]]:
-    """Return the cases of a file for `evaluate`: `{"queries": [{"query", "gold": [[name, …], …]}]}`. Raises ValueError with the place."""
+    """Return the cases of a file for `evaluate`:
+    `{"queries": [{"query", "gold": [[name, …], …]}]}`. Raises ValueError with the place.
+    """
     rows = document.get("queries") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise ValueError('must be an object with a list "queries"')
@@ -229,9 +271,14 @@ def read_cases(document: Any) -> list[tuple[str, list[list[str]]]]:
     for number, row in enumerate(rows):
         query, gold = (row.get("query"), row.get("gold")) if isinstance(row, dict) else (None, None)
         if not isinstance(query, str) or not isinstance(gold, list) or not gold:
-            raise ValueError(f'/queries/{number} must have a string "query" and a list "gold" of the names that are right')
+            raise ValueError(
+                f'/queries/{number} must have a string "query" and a list "gold" of the names that are right'
+            )
         needs = [[need] if isinstance(need, str) else need for need in gold]
-        if not all(isinstance(need, list) and need and all(isinstance(name, str) for name in need) for need in needs):
+        if not all(
+            isinstance(need, list) and need and all(isinstance(name, str) for name in need)
+            for need in needs
+        ):
             raise ValueError(f"/queries/{number}/gold must hold names of tools, or lists of them")
         cases.append((query, needs))
     return cases

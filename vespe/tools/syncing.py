@@ -1,4 +1,6 @@
-"""A created tool's schema derived again from its function, with what its author added to it by hand kept."""
+"""A created tool's schema derived again from its function, with what its author added to it by hand
+kept.
+"""
 
 import os
 from typing import Any, Final
@@ -13,21 +15,35 @@ _BY_HAND: Final = (
     "description", "title", "examples", "pattern", "format", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "deprecated",
 )  # fmt: skip
-"""What a signature seldom says of an input, so that a person adds it: kept while the input's type stays."""
+"""What a signature seldom says of an input, so that a person adds it: kept while the input's type
+stays.
+"""
 
 
 def derived_config(tool: Tool) -> JsonObject:
-    """Return the tool's config.json with the schema that its function has now; nothing else of it changes.
+    """Return the tool's config.json with the schema that its function has now; nothing else of it
+    changes.
 
-    Raises UsageError for a tool that is not a Python script, InvalidDocument for a script that cannot be read.
+    Raises UsageError for a tool that is not a Python script, InvalidDocument for a script that
+    cannot be read.
     """
     details = tool.implementation
-    if details is None or details.type != "python_script" or not details.path or not details.entrypoint:
-        raise UsageError(f"{tool.name} is not a Python script, so no signature says what its schema is")
+    if (
+        details is None
+        or details.type != "python_script"
+        or not details.path
+        or not details.entrypoint
+    ):
+        raise UsageError(
+            f"{tool.name} is not a Python script, so no signature says what its schema is"
+        )
     path = os.path.join(tool.directory or "", details.path)
     source = atomic.read_bytes(path).decode("utf-8", "replace")
     derived = derive(source, details.entrypoint, path=path)
-    schema: JsonObject = {**tool.document["schema"], "input": _merged(tool.input_schema, without_fixed(derived.input_schema, details.args))}
+    schema: JsonObject = {
+        **tool.document["schema"],
+        "input": _merged(tool.input_schema, without_fixed(derived.input_schema, details.args)),
+    }
     if derived.output_schema is not None:
         schema["output"] = derived.output_schema
     return {**tool.document, "schema": schema}
@@ -36,7 +52,9 @@ def derived_config(tool: Tool) -> JsonObject:
 def _merged(old: Any, derived: JsonObject) -> JsonObject:
     before = old.get("properties") if isinstance(old, dict) else None
     known = before if isinstance(before, dict) else {}
-    properties = {name: _kept(known.get(name), one) for name, one in derived.get("properties", {}).items()}
+    properties = {
+        name: _kept(known.get(name), one) for name, one in derived.get("properties", {}).items()
+    }
     return {**derived, "properties": properties}
 
 
@@ -44,5 +62,8 @@ def _kept(old: Any, derived: JsonObject) -> JsonObject:
     if not isinstance(old, dict) or old.get("type") != derived.get("type"):
         return derived
     now = {**{key: old[key] for key in _BY_HAND if key in old}, **derived}
-    order = [*(key for key in old if key in now), *(key for key in now if key not in old)]  # so that a difference shows no other order
+    order = [
+        *(key for key in old if key in now),
+        *(key for key in now if key not in old),
+    ]  # so that a difference shows no other order
     return {key: now[key] for key in order}

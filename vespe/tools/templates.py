@@ -1,4 +1,6 @@
-"""Texts with slots: `{name}` takes one whole input, `${env:NAME}` one declared secret, all else stays as it is."""
+"""Texts with slots: `{name}` takes one whole input, `${env:NAME}` one declared secret, all else
+stays as it is.
+"""
 
 import json
 import re
@@ -32,8 +34,8 @@ class Secret:
 class Template:
     """A parsed text: fixed pieces (`str`), slots and secrets, in order.
 
-    `unknown` are the names in braces that name no input and so stay as they are; braces around what is no name
-    (`{print $1}`, `{"a": 1}`) are not among them.
+    `unknown` are the names in braces that name no input and so stay as they are; braces around what
+    is no name (`{print $1}`, `{"a": 1}`) are not among them.
     """
 
     text: str
@@ -48,7 +50,9 @@ class Template:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The secrets that this text takes, each once, in order."""
-        return tuple(dict.fromkeys(piece.name for piece in self.pieces if isinstance(piece, Secret)))
+        return tuple(
+            dict.fromkeys(piece.name for piece in self.pieces if isinstance(piece, Secret))
+        )
 
     @property
     def whole(self) -> str | None:
@@ -65,9 +69,9 @@ class Template:
     ) -> str | None:
         """Fill the slots; None where an input is absent (null is a value).
 
-        `encode` makes a slot's text of its value, by default `value_text`; fixed text and secrets do not pass through
-        it. Without `secrets`, `${env:NAME}` stays as it is, for plans. What was put in is never read as a template.
-        Raises Refused for a secret that `secrets` lacks.
+        `encode` makes a slot's text of its value, by default `value_text`; fixed text and secrets
+        do not pass through it. Without `secrets`, `${env:NAME}` stays as it is, for plans. What was
+        put in is never read as a template. Raises Refused for a secret that `secrets` lacks.
         """
         if any(name not in inputs for name in self.slots):
             return None
@@ -75,7 +79,12 @@ class Template:
         return "".join(_written(piece, inputs, written, secrets) for piece in self.pieces)
 
 
-def _written(piece: str | Slot | Secret, inputs: Mapping[str, Any], encode: Callable[[Any], str], secrets: Mapping[str, str] | None) -> str:
+def _written(
+    piece: str | Slot | Secret,
+    inputs: Mapping[str, Any],
+    encode: Callable[[Any], str],
+    secrets: Mapping[str, str] | None,
+) -> str:
     if isinstance(piece, Slot):
         return encode(inputs[piece.name])
     if isinstance(piece, Secret):
@@ -84,7 +93,9 @@ def _written(piece: str | Slot | Secret, inputs: Mapping[str, Any], encode: Call
 
 
 def parse(text: str, names: Collection[str]) -> Template:
-    """Read a template whose slots may name the inputs `names`; every text is a template, so nothing is refused."""
+    """Read a template whose slots may name the inputs `names`; every text is a template, so nothing
+    is refused.
+    """
     pieces: list[str | Slot | Secret] = []
     unknown: list[str] = []
     end = 0
@@ -94,14 +105,20 @@ def parse(text: str, names: Collection[str]) -> Template:
             if _LIKE_A_NAME.fullmatch(name):
                 unknown.append(name)
             continue
-        pieces += [text[end : found.start()], Secret(found["secret"]) if name is None else Slot(name)]
+        pieces += [
+            text[end : found.start()],
+            Secret(found["secret"]) if name is None else Slot(name),
+        ]
         end = found.end()
     pieces.append(text[end:])
-    return Template(text=text, pieces=tuple(p for p in pieces if p != ""), unknown=tuple(dict.fromkeys(unknown)))
+    return Template(
+        text=text, pieces=tuple(p for p in pieces if p != ""), unknown=tuple(dict.fromkeys(unknown))
+    )
 
 
 def value_text(value: Any) -> str:
-    """Write one value for a slot: a string as it is, everything else as compact JSON (`true`, `null`, `3`, `["a"]`).
+    """Write one value for a slot: a string as it is, everything else as compact JSON (`true`,
+    `null`, `3`, `["a"]`).
 
     Raises InvalidArguments for what JSON cannot say (NaN, an infinity).
     """
@@ -114,24 +131,40 @@ def value_text(value: Any) -> str:
 
 
 def substitute_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
-    """Return a copy of fixed `args` with `${env:NAME}` filled in every string; keys stay as they are.
+    """Return a copy of fixed `args` with `${env:NAME}` filled in every string; keys stay as they
+    are.
 
-    Raises Refused for a secret that `secrets` lacks: a missing one never becomes an empty or literal text.
+    Raises Refused for a secret that `secrets` lacks: a missing one never becomes an empty or
+    literal text.
     """
     if isinstance(value, str):
-        return _PIECE.sub(lambda found: _value_of(found["secret"], secrets) if found["secret"] else found[0], value)
+        return _PIECE.sub(
+            lambda found: _value_of(found["secret"], secrets) if found["secret"] else found[0],
+            value,
+        )
     if isinstance(value, dict):
         return {key: substitute_secrets(item, secrets) for key, item in value.items()}
-    return [substitute_secrets(item, secrets) for item in value] if isinstance(value, list) else value
+    return (
+        [substitute_secrets(item, secrets) for item in value] if isinstance(value, list) else value
+    )
 
 
 def secret_names(value: Any) -> tuple[str, ...]:
     """Name every secret that the strings of fixed `args` take, each once, in order."""
-    return tuple(dict.fromkeys(found["secret"] for text in _strings(value) for found in _PIECE.finditer(text) if found["secret"]))
+    return tuple(
+        dict.fromkeys(
+            found["secret"]
+            for text in _strings(value)
+            for found in _PIECE.finditer(text)
+            if found["secret"]
+        )
+    )
 
 
 def input_names(schema: Any) -> frozenset[str]:
-    """Name the inputs of an input schema: its properties, those of its combined parts and of what it refers to locally."""
+    """Name the inputs of an input schema: its properties, those of its combined parts and of what
+    it refers to locally.
+    """
     names: set[str] = set()
     seen: set[int] = set()
     references = References(schema)
@@ -143,7 +176,9 @@ def input_names(schema: Any) -> frozenset[str]:
             properties = part.get("properties")
             names.update(properties if isinstance(properties, dict) else ())
             waiting += [below for steps, below in children(part) if steps[0] in IN_PLACE]
-            waiting += [references.target(part[keyword]) for keyword in REFERENCES if keyword in part]
+            waiting += [
+                references.target(part[keyword]) for keyword in REFERENCES if keyword in part
+            ]
     return frozenset(names)
 
 
@@ -157,5 +192,8 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _value_of(name: str, secrets: Mapping[str, str]) -> str:
     if name not in secrets:
-        raise Refused(f"`args` uses ${{env:{name}}}, which is not among the tool's `secrets`", hint=f'declare it: "secrets": ["{name}"]')
+        raise Refused(
+            f"`args` uses ${{env:{name}}}, which is not among the tool's `secrets`",
+            hint=f'declare it: "secrets": ["{name}"]',
+        )
     return secrets[name]

@@ -1,4 +1,6 @@
-"""The user's approvals, one private file each in the user state directory: of bytes in a place, of a place, of a kit's bytes."""
+"""The user's approvals, one private file each in the user state directory: of bytes in a place, of
+a place, of a kit's bytes.
+"""
 
 import contextlib
 import os
@@ -17,16 +19,19 @@ from vespe.models import JsonObject
 from vespe.records import dataclass
 
 VERSION: Final = 2
-"""Version 1 approved bytes wherever they stood, and inodes whatever their file system: such approvals, but a kit's, are asked for again."""
+"""Version 1 approved bytes wherever they stood, and inodes whatever their file system: such
+approvals, but a kit's, are asked for again.
+"""
 MAX_RECORD_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given, `when` an ISO 8601 time in UTC.
+    """One record: `kind` is `content`, `place`, `tool` or `kit`; `path` is where it was given,
+    `when` an ISO 8601 time in UTC.
 
-    `digest`, `files`, `secrets` (names), `scopes` (`gate.scopes_of`) and `place` (its name) are those of a content approval.
-    `kit_id` and `signer` ("" for nobody) are those of a kit's.
+    `digest`, `files`, `secrets` (names), `scopes` (`gate.scopes_of`) and `place` (its name) are
+    those of a content approval. `kit_id` and `signer` ("" for nobody) are those of a kit's.
     """
 
     kind: str
@@ -61,17 +66,26 @@ def find_place(kind: str, place: Place) -> Approval | None:
 
 
 def is_outdated(root: str) -> bool:
-    """Say whether the project at this path has an approval of an earlier version, which holds no longer."""
-    return any(approval.version < VERSION and approval.given_beneath(root) for _, approval in _all())
+    """Say whether the project at this path has an approval of an earlier version, which holds no
+    longer.
+    """
+    return any(
+        approval.version < VERSION and approval.given_beneath(root) for _, approval in _all()
+    )
 
 
 def nearest_content(place: Place, tree: Tree) -> Approval | None:
-    """Return the approval to compare a tree with: the last one given for this place, else the one with most files in common.
+    """Return the approval to compare a tree with: the last one given for this place, else the one
+    with most files in common.
 
     In common means the same file at the same path, and at least half of the approval's files.
     """
     found = [(name, approval) for name, approval in _all() if approval.kind == "content"]
-    here = [approval for name, approval in found if approval.path == place.path or name.startswith(_content_prefix(place))]
+    here = [
+        approval
+        for name, approval in found
+        if approval.path == place.path or name.startswith(_content_prefix(place))
+    ]
     if here:
         return max(here, key=lambda approval: approval.when)
     alike = [(_shared(approval, tree), approval.when, approval) for _, approval in found]
@@ -86,24 +100,40 @@ def find_kit(digest: str) -> Approval | None:
 
 
 def store_kit(digest: str, source: str, *, kit_id: str = "", signer: str | None = None) -> Approval:
-    """Keep the approval of an installed kit's bytes, which came from `source`, and who had signed them."""
-    document = _document("kit", source) | {"digest": digest, "kit_id": kit_id, "signer": signer or ""}
+    """Keep the approval of an installed kit's bytes, which came from `source`, and who had signed
+    them.
+    """
+    document = _document("kit", source) | {
+        "digest": digest,
+        "kit_id": kit_id,
+        "signer": signer or "",
+    }
     return _store(_kit_name(digest), document)
 
 
 def last_signer(kit_id: str, source: str) -> str | None:
-    """Return who had signed what the user last approved of a kit from a source; None for nobody, or where nothing was."""
-    found = [approval for _, approval in _all() if (approval.kind, approval.kit_id, approval.path) == ("kit", kit_id, source)]
+    """Return who had signed what the user last approved of a kit from a source; None for nobody, or
+    where nothing was.
+    """
+    found = [
+        approval
+        for _, approval in _all()
+        if (approval.kind, approval.kit_id, approval.path) == ("kit", kit_id, source)
+    ]
     return max(found, key=lambda approval: approval.when).signer or None if found else None
 
 
 def forget_kit(digest: str) -> None:
-    """Remove the approval of a kit's bytes: a lock that goes back to them is asked about again. Raises StorageError."""
+    """Remove the approval of a kit's bytes: a lock that goes back to them is asked about again.
+    Raises StorageError.
+    """
     _remove(_kit_name(digest))
 
 
 def is_known_source(digest: str, source: str) -> bool:
-    """Say whether the user approved exactly these bytes from this very source, and so has been there."""
+    """Say whether the user approved exactly these bytes from this very source, and so has been
+    there.
+    """
     approval = find_kit(digest)
     return approval is not None and approval.path == source
 
@@ -114,9 +144,15 @@ def any_content() -> bool:
 
 
 def store_content(
-    place: Place, tree: Tree, *, secrets: tuple[str, ...], scopes: tuple[str, ...], texts: Mapping[str, str] | None = None
+    place: Place,
+    tree: Tree,
+    *,
+    secrets: tuple[str, ...],
+    scopes: tuple[str, ...],
+    texts: Mapping[str, str] | None = None,
 ) -> Approval:
-    """Keep the approval of a tree's bytes in one project directory, with the names of the secrets that it grants.
+    """Keep the approval of a tree's bytes in one project directory, with the names of the secrets
+    that it grants.
 
     `texts` are its files that are text, which tell later what differs from them.
     """
@@ -128,14 +164,21 @@ def store_content(
         "secrets": list(secrets),
         "scopes": list(scopes),
         "place": place.name,
-        "files": {name: ["x" if file.executable else "-", file.sha256] for name, file in sorted(tree.files.items())},
+        "files": {
+            name: ["x" if file.executable else "-", file.sha256]
+            for name, file in sorted(tree.files.items())
+        },
     }
-    beside = {} if texts is None else {_texts_path(place.name): {"digest": digest, "texts": dict(texts)}}
+    beside = (
+        {} if texts is None else {_texts_path(place.name): {"digest": digest, "texts": dict(texts)}}
+    )
     return _store(_content_name(digest, place), document, beside=beside)
 
 
 def texts_of(approval: Approval) -> Mapping[str, str]:
-    """Return the texts that this approval was given for, by their path; none where they were not kept, or are those of another."""
+    """Return the texts that this approval was given for, by their path; none where they were not
+    kept, or are those of another.
+    """
     try:
         document = strict_json.read_object(_texts_path(approval.place), limit=MAX_RECORD_BYTES)
     except (InvalidDocument, StorageError):
@@ -153,12 +196,16 @@ def store_place(kind: str, place: Place) -> Approval:
 
 
 def forget_place(kind: str, place: Place) -> None:
-    """Remove the approval (`place` or `tool`) of this very directory, if there is one; raises StorageError."""
+    """Remove the approval (`place` or `tool`) of this very directory, if there is one; raises
+    StorageError.
+    """
     _remove(f"{kind}-{place.name}.json")
 
 
 def forget(root: str, places: Iterable[Place]) -> tuple[Approval, ...]:
-    """Remove every approval that could apply to the project at `root`: of these places, or given at its path."""
+    """Remove every approval that could apply to the project at `root`: of these places, or given at
+    its path.
+    """
     known = tuple(places)
     keys = {f"{kind}-{place.name}.json" for place in known for kind in ("place", "tool")}
     prefixes = tuple(_content_prefix(place) for place in known)
@@ -188,7 +235,11 @@ def _content_name(digest: str, place: Place) -> str:
 
 
 def _grants(approval: Approval, kind: str, place: Place) -> bool:
-    return approval.kind == kind and approval.version == VERSION and (place.strong or approval.path == place.path)
+    return (
+        approval.kind == kind
+        and approval.version == VERSION
+        and (place.strong or approval.path == place.path)
+    )
 
 
 def _kit_name(digest: str) -> str:
@@ -198,10 +249,17 @@ def _kit_name(digest: str) -> str:
 def _document(kind: str, path: str) -> JsonObject:
     now = time.time()
     when = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}Z"
-    return {"version": VERSION, "kind": kind, "path": strict_json.repair_surrogates(path), "when": when}
+    return {
+        "version": VERSION,
+        "kind": kind,
+        "path": strict_json.repair_surrogates(path),
+        "when": when,
+    }
 
 
-def _store(name: str, document: JsonObject, *, beside: Mapping[str, JsonObject] | None = None) -> Approval:
+def _store(
+    name: str, document: JsonObject, *, beside: Mapping[str, JsonObject] | None = None
+) -> Approval:
     where = directory()
     try:
         atomic.private_directory(where)
@@ -251,7 +309,8 @@ def _all() -> Iterator[tuple[str, Approval]]:
 def _read(name: str) -> Approval | None:
     """Read one record; what is damaged, or not private to this user, grants nothing.
 
-    A repository can carry a file into a home directory that is its checkout, but git cannot carry mode 0600.
+    A repository can carry a file into a home directory that is its checkout, but git cannot carry
+    mode 0600.
     """
     path = os.path.join(directory(), name)
     try:
@@ -269,7 +328,10 @@ def _read(name: str) -> Approval | None:
 
 
 def _approval(document: JsonObject) -> Approval:
-    files = {path: File(executable=mode == "x", sha256=sha256) for path, (mode, sha256) in document.get("files", {}).items()}
+    files = {
+        path: File(executable=mode == "x", sha256=sha256)
+        for path, (mode, sha256) in document.get("files", {}).items()
+    }
     return Approval(
         kind=document["kind"],
         path=document["path"],

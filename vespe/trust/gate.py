@@ -1,4 +1,6 @@
-"""Whether a project may run anything: the user's approval of its bytes where they are or of its place, and the bytes to run from."""
+"""Whether a project may run anything: the user's approval of its bytes where they are or of its
+place, and the bytes to run from.
+"""
 
 import contextlib
 import os
@@ -20,16 +22,20 @@ from vespe.trust.approvals import Approval
 TOOLS = (defaults.PROJECT_DIR, defaults.TOOLS_DIR)
 PREFIX = f"{defaults.TOOLS_DIR}/"
 VIEW = "models see "
-"""With what an entry of `scopes_of` begins that is about how a tool is shown, and is not a place."""
+"""With what an entry of `scopes_of` begins that is about how a tool is shown, and is not a
+place.
+"""
 _ADDED = ("as", "preset", "description")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Why the project at `root` may run: `kind` is `flag`, `environment`, `place`, `tool` or `content`.
+    """Why the project at `root` may run: `kind` is `flag`, `environment`, `place`, `tool` or
+    `content`.
 
-    `files` are the approved files of a content approval by their path beneath `.vespe/tools`, else None: whatever is there.
-    `secrets` names what its tools may see by a content approval; None means what they declare.
+    `files` are the approved files of a content approval by their path beneath `.vespe/tools`, else
+    None: whatever is there. `secrets` names what its tools may see by a content approval; None
+    means what they declare.
     """
 
     kind: str
@@ -43,13 +49,17 @@ class Grant:
 
 
 class TrustCheck:
-    """The check of one project for a process that lives: every call checks, but only what changed is read again.
+    """The check of one project for a process that lives: every call checks, but only what changed
+    is read again.
 
-    A file counts as unchanged while its inode, size, times and mode are; what then runs is still verified byte by byte by
-    `pinned`. `config` is the project's configuration as it is used: set it anew where it was read anew.
+    A file counts as unchanged while its inode, size, times and mode are; what then runs is still
+    verified byte by byte by `pinned`. `config` is the project's configuration as it is used: set it
+    anew where it was read anew.
     """
 
-    def __init__(self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False) -> None:
+    def __init__(
+        self, config: ProjectConfig, *, environ: Mapping[str, str], trusted: bool = False
+    ) -> None:
         self.config = config
         self.root = os.path.realpath(config.root)
         self._environ = environ
@@ -57,10 +67,11 @@ class TrustCheck:
         self._known: dict[str, tuple[stamps.Stamp, str]] = {}
 
     def check(self, tool_directory: str | None = None) -> Grant:
-        """Return the grant under which the project's tool in `tool_directory` may run now; None asks for the project as a whole.
+        """Return the grant under which the project's tool in `tool_directory` may run now; None
+        asks for the project as a whole.
 
-        A kit's tool asks for the whole. Raises NotTrusted, with what changed since the last approval, and UsageError for a
-        `VESPE_TRUSTED_PATHS` that is not made of absolute paths.
+        A kit's tool asks for the whole. Raises NotTrusted, with what changed since the last
+        approval, and UsageError for a `VESPE_TRUSTED_PATHS` that is not made of absolute paths.
         """
         if self._trusted:
             return Grant(kind="flag", root=self.root)
@@ -69,7 +80,11 @@ class TrustCheck:
         kind = approved_place(self.root, tool_directory)
         if kind is None:
             return self._content()
-        others = _written_by_others(os.path.join(self.root, defaults.PROJECT_DIR), os.path.join(self.root, *TOOLS), tool_directory)
+        others = _written_by_others(
+            os.path.join(self.root, defaults.PROJECT_DIR),
+            os.path.join(self.root, *TOOLS),
+            tool_directory,
+        )
         if others is None:
             return Grant(kind=kind, root=self.root)
         try:
@@ -99,51 +114,78 @@ class TrustCheck:
 
 
 def _written_by_others(*directories: str | None) -> Refused | None:
-    """Say why a place that was trusted whatever becomes of it is not its user's alone to change; None where it is."""
+    """Say why a place that was trusted whatever becomes of it is not its user's alone to change;
+    None where it is.
+    """
     for directory in filter(None, directories):
         if why := ownership.foreign_writer(directory):
             hint = f"chmod go-w {directory}, where it is yours; or approve what is there now: `vespe trust`"
-            return Refused(f"nothing runs here: {directory} {why}, and was trusted even if it changes", hint=hint)
+            return Refused(
+                f"nothing runs here: {directory} {why}, and was trusted even if it changes",
+                hint=hint,
+            )
     return None
 
 
-def check(config: ProjectConfig, tool_directory: str | None = None, *, environ: Mapping[str, str], trusted: bool = False) -> Grant:
+def check(
+    config: ProjectConfig,
+    tool_directory: str | None = None,
+    *,
+    environ: Mapping[str, str],
+    trusted: bool = False,
+) -> Grant:
     """Check once: see `TrustCheck.check`. `trusted` is the user's explicit `--trust`."""
     return TrustCheck(config, environ=environ, trusted=trusted).check(tool_directory)
 
 
 def scopes_of(config: ProjectConfig) -> tuple[str, ...]:
-    """Return where a configuration looks for names, in order, and the active kits that it has beside: what is approved with the bytes.
+    """Return where a configuration looks for names, in order, and the active kits that it has
+    beside: what is approved with the bytes.
 
     Behind them stands what it says of tools to models: their names, descriptions and presets.
 
     Whether a kit is on this machine is not asked: one that comes later was chosen already.
     """
-    named = [config.active_kits if name == defaults.ACTIVE_KITS else (name,) for name in config.tool_resolution_order]
+    named = [
+        config.active_kits if name == defaults.ACTIVE_KITS else (name,)
+        for name in config.tool_resolution_order
+    ]
     known = {defaults.PROJECT_TOOLS, *config.active_kits}
     ordered = dict.fromkeys(name for names in named for name in names if name in known)
-    beside = (f"{kit} (by kit/name alone)" for kit in dict.fromkeys(config.active_kits) if kit not in ordered)
+    beside = (
+        f"{kit} (by kit/name alone)"
+        for kit in dict.fromkeys(config.active_kits)
+        if kit not in ordered
+    )
     return (*ordered, *beside, *_shown_otherwise(config))
 
 
 def _shown_otherwise(config: ProjectConfig) -> Iterator[str]:
-    """Yield what a project's `tools` add to what models are told and calls are given; what they take away needs nobody's word."""
+    """Yield what a project's `tools` add to what models are told and calls are given; what they
+    take away needs nobody's word.
+    """
     said = config.document.get("tools")
     for pattern, given in sorted(said.items()) if isinstance(said, dict) else ():
-        added = {key: given[key] for key in _ADDED if key in given} if isinstance(given, dict) else {}
+        added = (
+            {key: given[key] for key in _ADDED if key in given} if isinstance(given, dict) else {}
+        )
         if added:
             yield f"{VIEW}{pattern} as {strict_json.compact_json(added)}"
 
 
 def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
-    """Return the approval of these bytes, where they are, with no other scopes than those that were shown; or None."""
+    """Return the approval of these bytes, where they are, with no other scopes than those that were
+    shown; or None.
+    """
     place = identity.place_of(os.path.realpath(config.root))
     approval = approvals.find_content(tree.digest, place) if tree.digest and place else None
     return approval if approval and _keeps_to(approval.scopes, scopes_of(config)) else None
 
 
 def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
-    """Let the approval that holds for a project hold with another configuration too: for a change that its user asked for."""
+    """Let the approval that holds for a project hold with another configuration too: for a change
+    that its user asked for.
+    """
     root = os.path.realpath(before.root)
     if approved_place(root) or not approvals.any_content():
         return
@@ -155,7 +197,8 @@ def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Former:
-    """What a project that is not approved is compared with: the last `approval` of it, or of one like it, and what differs.
+    """What a project that is not approved is compared with: the last `approval` of it, or of one
+    like it, and what differs.
 
     `same_at` is the path of another project, in which exactly the same was approved.
     """
@@ -166,7 +209,8 @@ class Former:
 
 
 def former_approval(config: ProjectConfig, tree: Tree) -> Former:
-    """Compare a project with the approval given last for its place, or with the one most alike elsewhere.
+    """Compare a project with the approval given last for its place, or with the one most alike
+    elsewhere.
 
     A project without tools of its own is like no other.
     """
@@ -178,7 +222,10 @@ def former_approval(config: ProjectConfig, tree: Tree) -> Former:
     changed = digests.changes(approval.files or {}, tree, prefix=PREFIX)
     added = [name for name in scopes if name not in approval.scopes]
     changed += tuple(
-        f"{name} now" if name.startswith(VIEW) else f"{name} became one of the places that tools are taken from" for name in added
+        f"{name} now"
+        if name.startswith(VIEW)
+        else f"{name} became one of the places that tools are taken from"
+        for name in added
     )
     if not added and not _keeps_to(approval.scopes, scopes):
         changed += (f"names are looked for in another order: {', '.join(scopes)}",)
@@ -197,9 +244,11 @@ def _outdated(root: str) -> tuple[str, ...]:
 
 
 def trust_place(root: str | os.PathLike[str], *, staged: str = defaults.PROJECT_DIR) -> Grant:
-    """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and `vespe trust --develop`.
+    """Trust this very `.vespe/` whatever becomes of it: `vespe init` of a new one, and
+    `vespe trust --develop`.
 
-    `staged` is its path in `root` before it is renamed to `.vespe`, so that it is trusted at the instant when it is there.
+    `staged` is its path in `root` before it is renamed to `.vespe`, so that it is trusted at the
+    instant when it is there.
     """
     real = os.path.realpath(root)
     _store("place", real, as_path=(defaults.PROJECT_DIR,), now=tuple(staged.split(os.sep)))
@@ -214,13 +263,16 @@ def forget_staged(root: str | os.PathLike[str], staged: str) -> None:
 
 
 def trust_created(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> None:
-    """Trust a tool directory that its user makes, where the project as a place is not trusted anyway; see `trust_tool`."""
+    """Trust a tool directory that its user makes, where the project as a place is not trusted
+    anyway; see `trust_tool`.
+    """
     if approved_place(os.path.realpath(root)) is None:
         trust_tool(root, uid, staged=staged)
 
 
 def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = None) -> Grant:
-    """Trust this very tool directory, which `vespe tool create` makes, and nothing else of its project.
+    """Trust this very tool directory, which `vespe tool create` makes, and nothing else of its
+    project.
 
     `staged` is its path beneath `.vespe/tools` before it is renamed to its uid.
     """
@@ -230,7 +282,8 @@ def trust_tool(root: str | os.PathLike[str], uid: str, *, staged: str | None = N
 
 
 def untrust(root: str | os.PathLike[str]) -> tuple[Approval, ...]:
-    """Take back every approval that applies to the project: of its bytes, of its place, of single tools; return them.
+    """Take back every approval that applies to the project: of its bytes, of its place, of single
+    tools; return them.
 
     Raises StorageError where its tools cannot be listed: then nobody knows which approvals apply.
     """
@@ -242,11 +295,15 @@ def untrust(root: str | os.PathLike[str]) -> tuple[Approval, ...]:
         pass
     except OSError as error:
         raise StorageError("read", os.path.join(real, *TOOLS), error) from error
-    return approvals.forget(real, [place for place in (identity.place_of(real, *name) for name in names) if place])
+    return approvals.forget(
+        real, [place for place in (identity.place_of(real, *name) for name in names) if place]
+    )
 
 
 def approved_place(root: str, tool_directory: str | None = None) -> str | None:
-    """Say `place` or `tool` where the user has trusted the project's directory, or this tool's directory in it."""
+    """Say `place` or `tool` where the user has trusted the project's directory, or this tool's
+    directory in it.
+    """
     place = identity.place_of(root, defaults.PROJECT_DIR)
     if place and approvals.find_place("place", place):
         return "place"
@@ -261,15 +318,19 @@ def approved_place(root: str, tool_directory: str | None = None) -> str | None:
 def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
     """Return the directory to load the tool from and run it in: what is checked is what runs.
 
-    Under a content approval that is a private copy whose every byte is verified while it is copied, removed afterwards; its
-    name is the uid still. Else, and for a kit's tool, it is the tool's own directory. Raises NotTrusted, which names the file,
-    and StorageError.
+    Under a content approval that is a private copy whose every byte is verified while it is copied,
+    removed afterwards; its name is the uid still. Else, and for a kit's tool, it is the tool's own
+    directory. Raises NotTrusted, which names the file, and StorageError.
     """
     parent, uid = os.path.split(tool_directory.rstrip("/"))
     if grant.files is None or os.path.realpath(parent) != os.path.join(grant.root, *TOOLS):
         yield tool_directory
         return
-    approved = {path.removeprefix(f"{uid}/"): file for path, file in grant.files.items() if path.startswith(f"{uid}/")}
+    approved = {
+        path.removeprefix(f"{uid}/"): file
+        for path, file in grant.files.items()
+        if path.startswith(f"{uid}/")
+    }
     with private_copy(grant.root, *TOOLS, uid) as (copy, tree):
         if changed := digests.changes(approved, tree, prefix=f"{PREFIX}{uid}/"):
             raise NotTrusted(grant.root, changes=changed)
@@ -277,7 +338,9 @@ def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
 
 
 def _store(kind: str, root: str, *, as_path: tuple[str, ...], now: tuple[str, ...]) -> None:
-    """Keep the approval of the directory that is at `now` as that of `as_path`: its identity survives the rename."""
+    """Keep the approval of the directory that is at `now` as that of `as_path`: its identity
+    survives the rename.
+    """
     place = identity.place_of(root, *now)
     if place is None:
         raise ProjectNotFound(root if kind == "place" else os.path.join(root, *as_path))
@@ -287,7 +350,9 @@ def _store(kind: str, root: str, *, as_path: tuple[str, ...], now: tuple[str, ..
 def _listed(root: str, paths: str) -> bool:
     for path in filter(None, paths.split(os.pathsep)):
         if not os.path.isabs(path):
-            raise UsageError(f"{defaults.ENV_TRUSTED_PATHS} names {path!r}: only absolute paths can be trusted")
+            raise UsageError(
+                f"{defaults.ENV_TRUSTED_PATHS} names {path!r}: only absolute paths can be trusted"
+            )
         if f"{root}/".startswith(os.path.join(os.path.realpath(path), "")):
             return True
     return False

@@ -1,4 +1,6 @@
-"""What `vespe trust` shows before it asks: everything that a project would run, read from the very bytes that are approved."""
+"""What `vespe trust` shows before it asks: everything that a project would run, read from the very
+bytes that are approved.
+"""
 
 import contextlib
 import os
@@ -29,12 +31,13 @@ _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 class ToolReview:
     """One tool directory as it would be approved, broken ones too; nothing here is cut or escaped.
 
-    `config` is the text of its config.json and `document` what it says, from which the other fields are read as far as they can
-    be. `runs` is what would run: a shell tool's program and argv, an HTTP tool's method and URL, a Python tool's script and function;
-    the rest is in `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what they name, and runs
-    its code, at the first call; `unpinned` are those that can be other code tomorrow,
-    where no lock says what they are. `secrets` are names of environment variables, `hosts` what it says it reaches, `files` paths in
-    the directory.
+    `config` is the text of its config.json and `document` what it says, from which the other fields
+    are read as far as they can be. `runs` is what would run: a shell tool's program and argv, an
+    HTTP tool's method and URL, a Python tool's script and function; the rest is in
+    `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what
+    they name, and runs its code, at the first call; `unpinned` are those that can be other code
+    tomorrow, where no lock says what they are. `secrets` are names of environment variables,
+    `hosts` what it says it reaches, `files` paths in the directory.
     """
 
     uid: str
@@ -57,9 +60,10 @@ class ToolReview:
 class Review:
     """A project's tools at one moment, to show and then to approve.
 
-    `digest` is None where `odd` (path beneath `.vespe/tools` -> why) says that somebody must first tidy up. `others` are files
-    of no tool. `scopes` are the places that tools are taken from, in order: its own and those of active kits. `approved` is the
-    kind of an approval that holds now; without one, `former` tells what differs from the last. `texts` are the files of `files` that
+    `digest` is None where `odd` (path beneath `.vespe/tools` -> why) says that somebody must first
+    tidy up. `others` are files of no tool. `scopes` are the places that tools are taken from, in
+    order: its own and those of active kits. `approved` is the kind of an approval that holds now;
+    without one, `former` tells what differs from the last. `texts` are the files of `files` that
     are text and not too long to be compared. `home` is the project's directory.
     """
 
@@ -97,7 +101,11 @@ def review(config: ProjectConfig) -> Review:
     return Review(
         root=real,
         digest=tree.digest,
-        tools=tuple(review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.read) for uid in sorted(beneath) if uid),
+        tools=tuple(
+            review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.read)
+            for uid in sorted(beneath)
+            if uid
+        ),
         others=tuple(path for path in beneath.get("", ()) if path),
         odd=tree.odd,
         approved=approved,
@@ -111,10 +119,11 @@ def review(config: ProjectConfig) -> Review:
 
 
 def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
-    """Approve exactly what was shown: its bytes, or with `develop` its place, whatever becomes of what is in it.
+    """Approve exactly what was shown: its bytes, or with `develop` its place, whatever becomes of
+    what is in it.
 
-    Raises NotTrusted when the project changed since it was shown, Refused where something in it cannot be vouched for,
-    StorageError. Either way nothing is approved.
+    Raises NotTrusted when the project changed since it was shown, Refused where something in it
+    cannot be vouched for, StorageError. Either way nothing is approved.
     """
     tree = walk.scan(shown.root, *gate.TOOLS)
     if tree != digests.Tree(files=shown.files, odd=shown.odd):
@@ -123,19 +132,28 @@ def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
         raise NotTrusted(shown.root, changes=(f"{shown.root} is another directory now",))
     if develop:
         if identity.place_of(shown.root, defaults.PROJECT_DIR) != shown.place:
-            raise NotTrusted(shown.root, changes=(f"{defaults.PROJECT_DIR} is another directory now",))
+            raise NotTrusted(
+                shown.root, changes=(f"{defaults.PROJECT_DIR} is another directory now",)
+            )
         return gate.trust_place(shown.root)
     if tree.odd:
         said = "; ".join(digests.changes({}, digests.Tree(odd=tree.odd), prefix=gate.PREFIX))
-        raise Refused(f"{shown.root} cannot be approved by its bytes: {said}", hint="remove it, or trust the place with `--develop`")
-    approval = approvals.store_content(shown.home, tree, secrets=shown.secrets, scopes=shown.scopes, texts=shown.texts)
+        raise Refused(
+            f"{shown.root} cannot be approved by its bytes: {said}",
+            hint="remove it, or trust the place with `--develop`",
+        )
+    approval = approvals.store_content(
+        shown.home, tree, secrets=shown.secrets, scopes=shown.scopes, texts=shown.texts
+    )
     return gate.Grant(kind="content", root=shown.root, files=tree.files, secrets=approval.secrets)
 
 
 class _Keeping:
-    """Keeps the bytes that are shown while the scan hashes them, so that what is shown is what is approved.
+    """Keeps the bytes that are shown while the scan hashes them, so that what is shown is what is
+    approved.
 
-    They are those of each tool's config.json, of a script that needs others' code, and of what is short enough to be compared.
+    They are those of each tool's config.json, of a script that needs others' code, and of what is
+    short enough to be compared.
     """
 
     def __init__(self) -> None:
@@ -151,7 +169,9 @@ class _Keeping:
         return found
 
     def read(self, path: str) -> bytes:
-        """Return the bytes of a file (`UID/NAME`) as they were hashed; none where there was nothing to show, or too much."""
+        """Return the bytes of a file (`UID/NAME`) as they were hashed; none where there was nothing
+        to show, or too much.
+        """
         return self.kept.get(path, b"")
 
     def visit(self, path: str, descriptor: int, status: os.stat_result) -> str:
@@ -159,15 +179,22 @@ class _Keeping:
             return walk.hash_file(path, descriptor, status)
         data = b"".join(walk.chunks(descriptor, status))
         self._left -= len(data)
-        if self._left > 0 or path.endswith(f"/{defaults.CONFIG_FILE}") or _SCRIPT_BLOCK.encode() in data:
+        if (
+            self._left > 0
+            or path.endswith(f"/{defaults.CONFIG_FILE}")
+            or _SCRIPT_BLOCK.encode() in data
+        ):
             self.kept[path] = data
-        digest = TextDigest(exact=keeps_line_ends(path, executable=bool(status.st_mode & stat.S_IXUSR)))
+        digest = TextDigest(
+            exact=keeps_line_ends(path, executable=bool(status.st_mode & stat.S_IXUSR))
+        )
         digest.update(data)
         return digest.hexdigest()
 
 
 def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], bytes]) -> ToolReview:
-    """Gather what an approval of one tool directory would allow: `files` are its paths, `read` returns the bytes of `UID/NAME`.
+    """Gather what an approval of one tool directory would allow: `files` are its paths, `read`
+    returns the bytes of `UID/NAME`.
 
     It returns none for what is not there or too long to be read.
     """
@@ -176,7 +203,9 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
     found, problems = tool_directory.check(directory, config=config or None)
     document = (found if config else None) or {}
     implementation = _object(document.get("implementation_details"))
-    is_script = implementation.get("type") == "python_script" and implementation.get("path") in files
+    is_script = (
+        implementation.get("type") == "python_script" and implementation.get("path") in files
+    )
     script = read(f"{uid}/{implementation['path']}") if is_script else b""
     return ToolReview(
         uid=uid,
@@ -186,7 +215,9 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
         implementation=implementation,
         runs=_runs(implementation),
         needs=_needs(script),
-        unpinned=() if f"{implementation.get('path')}{script_lock.SUFFIX}" in files else _unpinned(script),
+        unpinned=()
+        if f"{implementation.get('path')}{script_lock.SUFFIX}" in files
+        else _unpinned(script),
         secrets=_texts(document.get("secrets")),
         hosts=_hosts(document, implementation),
         files=files,
@@ -197,10 +228,14 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
 
 
 def _needs(source: bytes) -> tuple[str, ...]:
-    """Return the lines that follow each `# /// script`, as the one who reads the block splits them."""
+    """Return the lines that follow each `# /// script`, as the one who reads the block splits
+    them.
+    """
     found: list[str] = []
     inside = False
-    for line in source.decode("utf-8", "replace").splitlines() if _SCRIPT_BLOCK.encode() in source else ():
+    for line in (
+        source.decode("utf-8", "replace").splitlines() if _SCRIPT_BLOCK.encode() in source else ()
+    ):
         opens = line.rstrip() == _SCRIPT_BLOCK
         inside = (inside or opens) and line.startswith("#") and line.rstrip() != "# ///"
         found += [line.removeprefix("#").strip()] if inside and not opens else []
@@ -208,7 +243,9 @@ def _needs(source: bytes) -> tuple[str, ...]:
 
 
 def _unpinned(source: bytes) -> tuple[str, ...]:
-    """Return the packages of a script that can be other code tomorrow; a block that cannot be read has problems of its own."""
+    """Return the packages of a script that can be other code tomorrow; a block that cannot be read
+    has problems of its own.
+    """
     try:
         return tuple(script_lock.unpinned(read_metadata(source).dependencies))
     except InvalidDocument:
@@ -224,7 +261,14 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
         case "http_request":
             words = [entrypoint, path]
         case "wasm":
-            words = [path, *(["compiled from", implementation["source"]] if implementation.get("source") else [])]
+            words = [
+                path,
+                *(
+                    ["compiled from", implementation["source"]]
+                    if implementation.get("source")
+                    else []
+                ),
+            ]
         case "rust_function":
             words = [built.MODULE, "compiled from", path, entrypoint]
         case "mcp_tool":
@@ -233,12 +277,20 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
             words = [*(command if isinstance(command, list) else [args.get("url")]), entrypoint]
         case _:
             words = [path, entrypoint]
-    return tuple(word if isinstance(word, str) else strict_json.compact_json(word) for word in words if word is not None)
+    return tuple(
+        word if isinstance(word, str) else strict_json.compact_json(word)
+        for word in words
+        if word is not None
+    )
 
 
 def _hosts(document: JsonObject, implementation: JsonObject) -> tuple[str, ...]:
     found = set(_texts(_object(document.get("permissions")).get("network")))
-    url = _HOST.match(_text(implementation.get("path")) or _text(_object(implementation.get("args")).get("url")) or "")
+    url = _HOST.match(
+        _text(implementation.get("path"))
+        or _text(_object(implementation.get("args")).get("url"))
+        or ""
+    )
     return tuple(sorted(found | ({url[1]} if url else set())))
 
 

@@ -7,7 +7,9 @@ from vespe.files.confined import Directory, replaced
 from vespe.git.commit import commit_text
 
 
-def edit_file(path: str, old_text: str, new_text: str, replace_all: bool = False, message: str = "") -> dict[str, Any]:
+def edit_file(
+    path: str, old_text: str, new_text: str, replace_all: bool = False, message: str = ""
+) -> dict[str, Any]:
     count = 0
 
     def change(text: str | None) -> str:
@@ -18,5 +20,13 @@ def edit_file(path: str, old_text: str, new_text: str, replace_all: bool = False
         return changed
 
     with Directory(".") as project:
-        done = commit_text(project, path, change, message=message or f"Edit {path}", run=subprocess.run)
-    return {"path": path, "bytes": done.size, "replacements": count, "commit": done.commit, "diff": done.diff}
+        done = commit_text(
+            project, path, change, message=message or f"Edit {path}", run=subprocess.run
+        )
+    return {
+        "path": path,
+        "bytes": done.size,
+        "replacements": count,
+        "commit": done.commit,
+        "diff": done.diff,
+    }

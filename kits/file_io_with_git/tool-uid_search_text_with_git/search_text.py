@@ -8,7 +8,17 @@ from vespe.files.confined_views import search_lines
 
 
 def search_text(
-    query: str, path: str = ".", regex: bool = False, ignore_case: bool = False, files: str = "*", limit: int = 100
+    query: str,
+    path: str = ".",
+    regex: bool = False,
+    ignore_case: bool = False,
+    files: str = "*",
+    limit: int = 100,
 ) -> dict[str, Any]:
     with Directory(".") as project:
-        return search_lines(project, Query(query, regex=regex, ignore_case=ignore_case, files=files), path=path, limit=limit)
+        return search_lines(
+            project,
+            Query(query, regex=regex, ignore_case=ignore_case, files=files),
+            path=path,
+            limit=limit,
+        )

@@ -9,5 +9,13 @@ from vespe.git.commit import commit_text
 
 def write_file(path: str, content: str, message: str = "") -> dict[str, Any]:
     with Directory(".") as project:
-        done = commit_text(project, path, lambda _: content, message=message or f"Write {path}", run=subprocess.run)
-    return {"path": path, "bytes": done.size, "created": done.created, "commit": done.commit, "diff": done.diff}
+        done = commit_text(
+            project, path, lambda _: content, message=message or f"Write {path}", run=subprocess.run
+        )
+    return {
+        "path": path,
+        "bytes": done.size,
+        "created": done.created,
+        "commit": done.commit,
+        "diff": done.diff,
+    }

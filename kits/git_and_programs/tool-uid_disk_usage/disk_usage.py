@@ -17,4 +17,8 @@ def disk_usage(path: str = ".") -> dict[str, int]:
 
 def _file(project: Directory, path: str) -> Entry:
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    return next(entry for entry in project.list("/".join(parts[:-1]) or ".") if entry.path == "/".join(parts))
+    return next(
+        entry
+        for entry in project.list("/".join(parts[:-1]) or ".")
+        if entry.path == "/".join(parts)
+    )

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from vespe.adapters.anthropic.speakers import literal, looks_marked, marked, speaker, unmarked
 
 TEXTS = st.sampled_from(["a", "b", "[name]", "[name: ]", "[name: bob]", "[name: eve]"])
-TURNS = st.lists(st.tuples(st.sampled_from(["", "bob", "eve", "a]"]), st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4)
+TURNS = st.lists(
+    st.tuples(st.sampled_from(["", "bob", "eve", "a]"]), st.lists(TEXTS, min_size=1, max_size=3)),
+    min_size=1,
+    max_size=4,
+)
 
 
 def text(said: str) -> dict[str, Any]:
@@ -27,10 +31,15 @@ def texts(blocks: list[dict[str, Any]]) -> list[str]:
         ([("", ["[name: bob]", "hi"])], ["[name]", "[name: bob]", "hi"]),
         ([("", ["hi", "[name: bob]"])], ["hi", "[name: bob]"]),
         ([("bob", ["hi"]), ("", ["ho"])], ["[name: bob]", "hi", "[name: ]", "ho"]),
-        ([("bob", ["hi"]), ("bob", ["[name: eve]", "ho"])], ["[name: bob]", "hi", "[name: bob]", "[name]", "[name: eve]", "ho"]),
+        (
+            [("bob", ["hi"]), ("bob", ["[name: eve]", "ho"])],
+            ["[name: bob]", "hi", "[name: bob]", "[name]", "[name: eve]", "ho"],
+        ),
     ],
 )
-def test_a_name_is_marked_and_a_text_like_a_mark_is_protected(spoken: list[tuple[str, list[str]]], written: list[str]) -> None:
+def test_a_name_is_marked_and_a_text_like_a_mark_is_protected(
+    spoken: list[tuple[str, list[str]]], written: list[str]
+) -> None:
     blocks = [(name, [text(said) for said in each]) for name, each in spoken]
     assert texts(marked(blocks)) == written
     assert unmarked(marked(blocks)) == blocks
@@ -56,13 +65,34 @@ def test_a_turn_is_read_only_where_it_would_be_written_so_again(said: list[str])
 
 def test_a_block_that_bears_more_than_its_text_is_no_mark() -> None:
     assert looks_marked(text("[name: bob]")) and looks_marked(text("[name]"))
-    assert not any(map(looks_marked, ({**text("[name]"), "citations": None}, text("[name:bob]"), text("[name: a\nb]"), {"type": "image"})))
+    assert not any(
+        map(
+            looks_marked,
+            (
+                {**text("[name]"), "citations": None},
+                text("[name:bob]"),
+                text("[name: a\nb]"),
+                {"type": "image"},
+            ),
+        )
+    )
 
 
 def test_a_name_that_no_mark_can_hold_is_none() -> None:
-    assert [speaker({"name": name}) for name in ("alice", "a]", "a\nb", "x" * 65, 3, None)] == ["alice", "a]", "", "", "", ""]
+    assert [speaker({"name": name}) for name in ("alice", "a]", "a\nb", "x" * 65, 3, None)] == [
+        "alice",
+        "a]",
+        "",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_a_message_is_literal_while_a_text_that_looks_marked_stands_beside_it() -> None:
     message = {"content": "a", "anthropic_blocks": [text("[name: bob]"), "part"]}
-    assert literal(message) and not literal({**message, "name": "eve"}) and not literal({"content": "a"})
+    assert (
+        literal(message)
+        and not literal({**message, "name": "eve"})
+        and not literal({"content": "a"})
+    )

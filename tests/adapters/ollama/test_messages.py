@@ -1,4 +1,6 @@
-"""Conversations to and from Ollama: texts and images, ids where there are any, errors marked in their text."""
+"""Conversations to and from Ollama: texts and images, ids where there are any, errors marked in
+their text.
+"""
 
 import copy
 import enum
@@ -15,14 +17,23 @@ from tests.adapters.judges import accepts, complaint
 from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages, unmark
 from vespe.errors import InvalidDocument
 
-RECORDED = sorted((Path(__file__).parents[2] / "cases" / "adapters" / "recorded" / "ollama").glob("*.json"))
+RECORDED = sorted(
+    (Path(__file__).parents[2] / "cases" / "adapters" / "recorded" / "ollama").glob("*.json")
+)
 IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{conversations.PNG}"}}
 
 
 def judged(messages: list[dict[str, Any]]) -> None:
     """Hold messages against the SDK's type, which wraps each image that it sends."""
     for message in messages:
-        wrapped = {**message, **({"images": [{"value": image} for image in message["images"]]} if "images" in message else {})}
+        wrapped = {
+            **message,
+            **(
+                {"images": [{"value": image} for image in message["images"]]}
+                if "images" in message
+                else {}
+            ),
+        }
         assert accepts("ollama message", wrapped), complaint("ollama message", wrapped)
 
 
@@ -45,7 +56,14 @@ def test_what_both_can_express_is_the_same_after_there_and_back() -> None:
             "role": "assistant",
             "content": None,
             "reasoning_content": "Hm.",
-            "tool_calls": [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": '{"n":1}'}} for n in (1, 2)],
+            "tool_calls": [
+                {
+                    "id": f"c{n}",
+                    "type": "function",
+                    "function": {"name": "f", "arguments": '{"n":1}'},
+                }
+                for n in (1, 2)
+            ],
         },
         {"role": "tool", "content": "r", "tool_call_id": "c2"},
         {"role": "tool", "content": "it failed", "tool_call_id": "c1", "is_error": True},
@@ -59,7 +77,9 @@ def test_a_call_is_an_object_and_its_result_bears_the_tools_name() -> None:
         {
             "role": "assistant",
             "content": None,
-            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}],
+            "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}
+            ],
         },
         {"role": "tool", "content": "r", "tool_call_id": "c"},
     ]
@@ -69,7 +89,9 @@ def test_a_call_is_an_object_and_its_result_bears_the_tools_name() -> None:
             {
                 "role": "assistant",
                 "content": "",
-                "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": {"vespe_arguments": "{"}}}],
+                "tool_calls": [
+                    {"id": "c", "function": {"name": "f", "arguments": {"vespe_arguments": "{"}}}
+                ],
             },
             {"role": "tool", "content": "r", "tool_name": "f", "tool_call_id": "c"},
         ],
@@ -78,20 +100,38 @@ def test_a_call_is_an_object_and_its_result_bears_the_tools_name() -> None:
 
 def test_calls_without_ids_pair_by_name_and_place_and_their_ids_stay_out_of_ollamas_sight() -> None:
     talk: list[dict[str, Any]] = [
-        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": n, "arguments": {}}} for n in ("f", "g", "g")]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": n, "arguments": {}}} for n in ("f", "g", "g")],
+        },
         {"role": "tool", "content": "1", "tool_name": "g"},
         {"role": "tool", "content": "2"},
         {"role": "tool", "content": "3"},
     ]
     made = to_openai_messages(talk)
-    assert [call["id"] for call in made[0]["tool_calls"]] == ["vespe_call_1", "vespe_call_2", "vespe_call_3"]
-    assert [message["tool_call_id"] for message in made[1:]] == ["vespe_call_2", "vespe_call_1", "vespe_call_3"]
+    assert [call["id"] for call in made[0]["tool_calls"]] == [
+        "vespe_call_1",
+        "vespe_call_2",
+        "vespe_call_3",
+    ]
+    assert [message["tool_call_id"] for message in made[1:]] == [
+        "vespe_call_2",
+        "vespe_call_1",
+        "vespe_call_3",
+    ]
     assert "vespe_call" not in json.dumps(from_openai_messages(made))
 
 
 def test_thinking_of_anthropic_is_ollamas_thinking() -> None:
-    message = {"role": "assistant", "content": "a", "anthropic_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, "part"]}
-    assert from_openai_messages([message])["messages"] == [{"role": "assistant", "content": "a", "thinking": "Hm."}]
+    message = {
+        "role": "assistant",
+        "content": "a",
+        "anthropic_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, "part"],
+    }
+    assert from_openai_messages([message])["messages"] == [
+        {"role": "assistant", "content": "a", "thinking": "Hm."}
+    ]
 
 
 def test_old_and_custom_calls_and_refusals_are_understood() -> None:
@@ -99,7 +139,11 @@ def test_old_and_custom_calls_and_refusals_are_understood() -> None:
         {"role": "developer", "content": ["a", "b"]},
         {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
         {"role": "function", "name": "f", "content": "r"},
-        {"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "sh", "input": "ls"}}], "refusal": "no"},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "sh", "input": "ls"}}],
+            "refusal": "no",
+        },
     ]
     made = from_openai_messages(talk)["messages"]
     assert [message["content"] for message in made] == ["a\nb", "", "r", "no"]
@@ -107,13 +151,22 @@ def test_old_and_custom_calls_and_refusals_are_understood() -> None:
 
 
 def test_messages_that_say_nothing_are_dropped_but_results_are_not() -> None:
-    talk: list[dict[str, Any]] = [{"role": "assistant", "content": ""}, {"role": "user", "content": None}, {"role": "tool", "content": ""}]
+    talk: list[dict[str, Any]] = [
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": None},
+        {"role": "tool", "content": ""},
+    ]
     assert from_openai_messages(talk)["messages"] == [{"role": "tool", "content": ""}]
     assert to_openai_messages(talk[:2]) == []
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["[tool error]\n", "[tool result]\n", "a", "\n"]), max_size=5).map("".join), st.booleans())
+@given(
+    st.lists(st.sampled_from(["[tool error]\n", "[tool result]\n", "a", "\n"]), max_size=5).map(
+        "".join
+    ),
+    st.booleans(),
+)
 def test_marks_of_errors_are_undone_exactly(text: str, failed: bool) -> None:
     assert unmark(mark(text, error=failed)) == (text, failed)
     assert mark(*unmark(text)[:1], error=unmark(text)[1]) == text
@@ -131,13 +184,18 @@ def test_marks_of_errors_are_undone_exactly(text: str, failed: bool) -> None:
 )
 def test_an_images_type_is_told_by_its_first_bytes(start: str, kind: str) -> None:
     (message,) = to_openai_messages([{"role": "user", "content": "", "images": [start]}])
-    assert message["content"] == [{"type": "image_url", "image_url": {"url": f"data:{kind};base64,{start}"}}]
+    assert message["content"] == [
+        {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{start}"}}
+    ]
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://e.com/a.png"}}]},
+        {
+            "role": "user",
+            "content": [{"type": "image_url", "image_url": {"url": "https://e.com/a.png"}}],
+        },
         {"role": "user", "content": [{"type": "file", "file": {}}]},
         {"role": "user", "content": [{"type": "text", "text": 3}]},
         {"role": "assistant", "tool_calls": [{}]},
@@ -161,7 +219,9 @@ def test_what_ollama_cannot_take_is_refused_by_its_index(message: dict[str, Any]
         {"role": "developer", "content": "x"},
     ],
 )
-def test_what_is_no_conversation_of_ollamas_is_refused_by_its_index(message: dict[str, Any]) -> None:
+def test_what_is_no_conversation_of_ollamas_is_refused_by_its_index(
+    message: dict[str, Any],
+) -> None:
     with pytest.raises(InvalidDocument, match=r"messages\[1\]"):
         to_openai_messages([{"role": "user", "content": "a"}, message])
 
@@ -185,11 +245,19 @@ def test_ids_that_repeat_are_made_two_and_their_results_follow_them() -> None:
         {"role": "tool", "content": "r", "tool_call_id": "x"},
     ]
     inner = to_openai_messages([*turn, *turn])
-    assert [m.get("tool_call_id") or m["tool_calls"][0]["id"] for m in inner] == ["x", "x", "x_2", "x_2"]
+    assert [m.get("tool_call_id") or m["tool_calls"][0]["id"] for m in inner] == [
+        "x",
+        "x",
+        "x_2",
+        "x_2",
+    ]
     made = from_openai_messages(inner)["messages"]
     assert to_openai_messages(made) == inner
     assert (
-        from_openai_messages([{**m, **({"tool_call_id": "y"} if "tool_call_id" in m else {})} for m in inner[:2]])["messages"] == made[:2]
+        from_openai_messages(
+            [{**m, **({"tool_call_id": "y"} if "tool_call_id" in m else {})} for m in inner[:2]]
+        )["messages"]
+        == made[:2]
     )
 
 
@@ -203,4 +271,6 @@ def test_tuples_and_a_role_of_an_enumeration_are_as_good_as_lists_and_texts() ->
     call = {"function": {"name": "f", "arguments": {}}}
     (made,) = to_openai_messages([{"role": role, "tool_calls": (call,)}])
     assert json.dumps(made["role"]) == '"assistant"' and type(made["role"]) is str
-    assert from_openai_messages([{**made, "tool_calls": tuple(made["tool_calls"])}])["messages"][0]["tool_calls"] == [call]
+    assert from_openai_messages([{**made, "tool_calls": tuple(made["tool_calls"])}])["messages"][0][
+        "tool_calls"
+    ] == [call]

@@ -18,7 +18,12 @@ from anthropic.types import RawMessageStreamEvent
 from openai.lib.streaming.chat._completions import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
-from vespe import ClaudeStreamingProcessor, GptStreamingProcessor, OllamaStreamingProcessor, StreamEvent
+from vespe import (
+    ClaudeStreamingProcessor,
+    GptStreamingProcessor,
+    OllamaStreamingProcessor,
+    StreamEvent,
+)
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "streams"
 SIZES = (1, 2, 3, 7, 64, 4096)
@@ -47,7 +52,12 @@ def kept() -> list[Recording]:
     """Give the recordings that travel with the tests."""
     rows = json.loads((CASES / "manifest.json").read_text(encoding="utf-8"))
     return [
-        Recording(name=row["file"], api=row["api"], body=(CASES / row["file"]).read_bytes(), calls=row["expected_tool_calls"])
+        Recording(
+            name=row["file"],
+            api=row["api"],
+            body=(CASES / row["file"]).read_bytes(),
+            calls=row["expected_tool_calls"],
+        )
         for row in rows
     ]
 
@@ -58,11 +68,15 @@ def of_corpus(shared: Path) -> Iterator[Recording]:
         row = json.loads(line)
         if row["file"].startswith("streams/") and row["api"] in MAKE:
             body = (shared / "corpus" / row["file"]).read_bytes()
-            yield Recording(name=row["file"], api=row["api"], body=body, calls=row["expected_tool_calls"])
+            yield Recording(
+                name=row["file"], api=row["api"], body=body, calls=row["expected_tool_calls"]
+            )
 
 
 def fed(api: str, body: bytes, size: int = 0) -> tuple[Processor, list[StreamEvent]]:
-    """Give a processor that was fed a body in pieces of `size` bytes (0: whole) and closed, and its events."""
+    """Give a processor that was fed a body in pieces of `size` bytes (0: whole) and closed, and its
+    events.
+    """
     processor = MAKE[api]()
     step = size or max(len(body), 1)
     return _fed(processor, (body[at : at + step] for at in range(0, len(body), step)))
@@ -75,11 +89,19 @@ def fed_in_places(api: str, body: bytes) -> tuple[Processor, list[StreamEvent]]:
 
 
 def places(body: bytes) -> list[int]:
-    """Give where to cut a body: at every byte of a short one; of a long one at each line's end, in each character, at each 17th byte."""
+    """Give where to cut a body: at every byte of a short one; of a long one at each line's end, in
+    each character, at each 17th byte.
+    """
     if len(body) <= SHORT:
         return list(range(1, len(body)))
-    told = {match.start() + after for match in re.finditer(rb"[\r\n\x80-\xff]", body) for after in (0, 1)}
-    return sorted((told | set(range(1, SHORT // 4)) | set(range(0, len(body), 17))) - {0, len(body)})
+    told = {
+        match.start() + after
+        for match in re.finditer(rb"[\r\n\x80-\xff]", body)
+        for after in (0, 1)
+    }
+    return sorted(
+        (told | set(range(1, SHORT // 4)) | set(range(0, len(body), 17))) - {0, len(body)}
+    )
 
 
 def _fed(processor: Processor, pieces: Iterable[bytes]) -> tuple[Processor, list[StreamEvent]]:
@@ -103,7 +125,9 @@ def result(processor: Processor) -> dict[str, Any]:
 
 
 def values(calls: Sequence[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """Give (name, arguments as a value) of calls: no arguments are `{}`, those that are no JSON stay text."""
+    """Give (name, arguments as a value) of calls: no arguments are `{}`, those that are no JSON
+    stay text.
+    """
     return [(call["function"]["name"], value(call["function"]["arguments"])) for call in calls]
 
 
@@ -114,7 +138,8 @@ def value(text: str) -> Any:
     return text
 
 
-# A client reads all certificates that the machine trusts when it is made, which takes longer than most streams.
+# A client reads all certificates that the machine trusts when it is made, which takes longer than
+# most streams.
 @functools.cache
 def _openai_client() -> openai.OpenAI:
     return openai.OpenAI(api_key="none", base_url="http://127.0.0.1:9", max_retries=0)
@@ -130,23 +155,37 @@ def openai_completion(body: bytes) -> dict[str, Any]:
     state: Any = ChatCompletionStreamState()
     response = httpx2.Response(200, content=body, request=_UNSENT)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # pydantic's, about what servers send and the SDK's types do not know
-        for chunk in openai.Stream(cast_to=ChatCompletionChunk, response=response, client=_openai_client()):
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # pydantic's, about what servers send and the SDK's types do not know
+        for chunk in openai.Stream(
+            cast_to=ChatCompletionChunk, response=response, client=_openai_client()
+        ):
             state.handle_chunk(chunk)
-    return dict(state.current_completion_snapshot.model_dump(mode="json", warnings=False, exclude_unset=True))
+    return dict(
+        state.current_completion_snapshot.model_dump(
+            mode="json", warnings=False, exclude_unset=True
+        )
+    )
 
 
 def anthropic_message(body: bytes) -> dict[str, Any]:
     """Give what anthropic's SDK gathers of a body; raises whatever it raises."""
-    response = httpx2.Response(200, content=body, headers={"content-type": "text/event-stream"}, request=_UNSENT)
+    response = httpx2.Response(
+        200, content=body, headers={"content-type": "text/event-stream"}, request=_UNSENT
+    )
     kind: Any = RawMessageStreamEvent
     raw: Any = anthropic.Stream(cast_to=kind, response=response, client=_anthropic_client())
     stream: Any = anthropic.MessageStream(raw, output_format=anthropic.NOT_GIVEN)
-    return dict(stream.get_final_message().model_dump(mode="json", warnings=False, exclude_unset=True))
+    return dict(
+        stream.get_final_message().model_dump(mode="json", warnings=False, exclude_unset=True)
+    )
 
 
 def differences(ours: Any, theirs: Any, pointer: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Give (JSON Pointer, ours, theirs) where two messages differ; null is as good as absent, and so is what only an SDK adds."""
+    """Give (JSON Pointer, ours, theirs) where two messages differ; null is as good as absent, and
+    so is what only an SDK adds.
+    """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in sorted((ours.keys() | theirs.keys()) - set(_ADDED)):
             yield from differences(ours.get(key), theirs.get(key), f"{pointer}/{key}")

@@ -7,11 +7,19 @@ import pytest
 from vespe.adapters.streams.anthropic_messages import MessageGathering
 from vespe.adapters.streams.base import StreamEvent
 
-START = {"id": "m", "type": "message", "role": "assistant", "content": [], "usage": {"input_tokens": 5, "output_tokens": 1}}
+START = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "content": [],
+    "usage": {"input_tokens": 5, "output_tokens": 1},
+}
 USE = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
 
 
-def message(*blocks: dict[str, Any], stop: str | None = None, start: dict[str, Any] | None = None) -> MessageGathering:
+def message(
+    *blocks: dict[str, Any], stop: str | None = None, start: dict[str, Any] | None = None
+) -> MessageGathering:
     made = MessageGathering(start or START, 0, [])
     for index, block in enumerate(blocks):
         made.begin_block(block, index, [])
@@ -33,43 +41,72 @@ def test_a_text_whose_block_never_began_begins_one_and_arguments_do_not() -> Non
     events: list[StreamEvent] = []
     made.grow_block(0, {"type": "text_delta", "text": "a"}, events)
     made.grow_block(4, {"type": "input_json_delta", "partial_json": "{}"}, events)
-    assert made.native()["content"] == [{"type": "text", "text": "a"}] and events == [StreamEvent("text", "a")]
+    assert made.native()["content"] == [{"type": "text", "text": "a"}] and events == [
+        StreamEvent("text", "a")
+    ]
 
 
 def test_counts_are_totals_and_null_says_nothing() -> None:
     made, events = message(), list[StreamEvent]()
-    made.change({"delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 9, "input_tokens": None}}, events)
-    assert made.native()["usage"] == {"input_tokens": 5, "output_tokens": 9} and made.native()["stop_reason"] == "end_turn"
-    assert events == [StreamEvent("usage", data={"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 14})]
+    made.change(
+        {
+            "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+            "usage": {"output_tokens": 9, "input_tokens": None},
+        },
+        events,
+    )
+    assert (
+        made.native()["usage"] == {"input_tokens": 5, "output_tokens": 9}
+        and made.native()["stop_reason"] == "end_turn"
+    )
+    assert events == [
+        StreamEvent("usage", data={"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 14})
+    ]
 
 
 def test_blocks_in_the_start_count_too() -> None:
     events: list[StreamEvent] = []
     made = MessageGathering({**START, "content": [{**USE, "input": {"a": 1}}]}, 2, events)
-    assert [(e.type, e.text, e.index) for e in events] == [("tool_start", "", 2), ("tool_arguments", '{"a":1}', 2)]
+    assert [(e.type, e.text, e.index) for e in events] == [
+        ("tool_start", "", 2),
+        ("tool_arguments", '{"a":1}', 2),
+    ]
     assert made.inner()["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}
 
 
 def test_the_inner_message_is_what_the_adapters_make_of_it() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    made = message(thinking, {"type": "text", "text": "Hi", "citations": [{"cited_text": "c"}]}, USE)
+    made = message(
+        thinking, {"type": "text", "text": "Hi", "citations": [{"cited_text": "c"}]}, USE
+    )
     assert made.inner() == {
         "role": "assistant",
-        "content": [{"type": "text", "text": "Hi", "anthropic": {"citations": [{"cited_text": "c"}]}}],
-        "tool_calls": [{"id": "t", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        "content": [
+            {"type": "text", "text": "Hi", "anthropic": {"citations": [{"cited_text": "c"}]}}
+        ],
+        "tool_calls": [
+            {"id": "t", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
         "anthropic_blocks": [thinking, "part", "tool_call"],
     }
 
 
 def test_a_call_without_a_name_is_none_and_one_without_an_id_gets_one() -> None:
-    made = message({"type": "tool_use", "id": "x", "input": {}}, {"type": "tool_use", "name": "f", "input": {}})
+    made = message(
+        {"type": "tool_use", "id": "x", "input": {}}, {"type": "tool_use", "name": "f", "input": {}}
+    )
     (call,) = made.inner()["tool_calls"]
     assert call["id"].startswith("vespe_call_") and call["id"] == made.blocks[1].call_id
     assert "id" not in made.native()["content"][1]
 
 
-@pytest.mark.parametrize(("stop", "cut"), [("tool_use", set()), ("end_turn", set()), ("max_tokens", {"t"}), (None, {"t"})])
-def test_p40c_the_last_call_without_arguments_is_cut_unless_the_message_ended_well(stop: str | None, cut: set[str]) -> None:
+@pytest.mark.parametrize(
+    ("stop", "cut"),
+    [("tool_use", set()), ("end_turn", set()), ("max_tokens", {"t"}), (None, {"t"})],
+)
+def test_p40c_the_last_call_without_arguments_is_cut_unless_the_message_ended_well(
+    stop: str | None, cut: set[str]
+) -> None:
     assert message(USE, stop=stop).cut_calls(broken=False) == cut
     assert message({**USE, "input": {"a": 1}}, stop=stop).cut_calls(broken=False) == set()
 

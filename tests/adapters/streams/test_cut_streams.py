@@ -1,4 +1,6 @@
-"""Streams that break off at any byte, and bodies of any bytes: never a crash, and never a call with other arguments than the model's."""
+"""Streams that break off at any byte, and bodies of any bytes: never a crash, and never a call with
+other arguments than the model's.
+"""
 
 import json
 import random
@@ -28,12 +30,52 @@ WORDS = (
         "content",
         "role",
     ),
-    *("usage", "error", "finish_reason", "reasoning", "reasoning_details", "logprobs", "text", "thinking", "refusal", "custom", "input"),
-    *("content_block", "partial_json", "signature", "citation", "stop_reason", "done", "done_reason", "created_at", "prompt_eval_count"),
+    *(
+        "usage",
+        "error",
+        "finish_reason",
+        "reasoning",
+        "reasoning_details",
+        "logprobs",
+        "text",
+        "thinking",
+        "refusal",
+        "custom",
+        "input",
+    ),
+    *(
+        "content_block",
+        "partial_json",
+        "signature",
+        "citation",
+        "stop_reason",
+        "done",
+        "done_reason",
+        "created_at",
+        "prompt_eval_count",
+    ),
 )
 KINDS = (
-    *("message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "error"),
-    *("text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta", "tool_use", "text", "thinking", "ping"),
+    *(
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "error",
+    ),
+    *(
+        "text_delta",
+        "input_json_delta",
+        "thinking_delta",
+        "signature_delta",
+        "citations_delta",
+        "tool_use",
+        "text",
+        "thinking",
+        "ping",
+    ),
 )
 
 
@@ -42,7 +84,18 @@ def document(source: Nonsense, api: str) -> Any:
 
     def leaf() -> Any:
         return source.choice(
-            (None, True, -1, 0, 1, 2, 0.5 if source.random() < 0.97 else float("nan"), '{"a": 1}', source.choice(KINDS), source.text(4))
+            (
+                None,
+                True,
+                -1,
+                0,
+                1,
+                2,
+                0.5 if source.random() < 0.97 else float("nan"),
+                '{"a": 1}',
+                source.choice(KINDS),
+                source.text(4),
+            )
         )
 
     def anything() -> Any:
@@ -50,24 +103,56 @@ def document(source: Nonsense, api: str) -> Any:
 
     def call() -> Any:
         function = {"name": lambda: source.choice(("add", leaf())), "arguments": anything}
-        return source.fields({"index": anything, "id": leaf, "type": leaf, "function": lambda: source.fields(function, 0.8)}, 0.7)
+        return source.fields(
+            {
+                "index": anything,
+                "id": leaf,
+                "type": leaf,
+                "function": lambda: source.fields(function, 0.8),
+            },
+            0.7,
+        )
 
     def choice() -> Any:
-        delta = source.fields({"content": anything, "tool_calls": lambda: source.some(call), "reasoning_details": anything})
-        return {"delta": delta, **source.fields({"index": leaf, "finish_reason": leaf, "logprobs": anything})}
+        delta = source.fields(
+            {
+                "content": anything,
+                "tool_calls": lambda: source.some(call),
+                "reasoning_details": anything,
+            }
+        )
+        return {
+            "delta": delta,
+            **source.fields({"index": leaf, "finish_reason": leaf, "logprobs": anything}),
+        }
 
     if api == "openai":
         return {"choices": source.some(choice, 2), **source.fields({"usage": anything, "id": leaf})}
     if api == "ollama":
-        message = source.fields({"role": lambda: "assistant", "content": anything, "tool_calls": lambda: source.some(call)}, 0.8)
+        message = source.fields(
+            {
+                "role": lambda: "assistant",
+                "content": anything,
+                "tool_calls": lambda: source.some(call),
+            },
+            0.8,
+        )
         return {
             "message": source.choice((message, anything())),
             **source.fields(dict.fromkeys(("done", "done_reason", "error", "eval_count"), leaf)),
         }
 
     def block() -> Any:
-        made = {"id": leaf, "input": anything, "text": leaf, "name": lambda: source.choice(("add", leaf()))}
-        return {"type": source.choice(("tool_use", source.choice(KINDS))), **source.fields(made, 0.7)}
+        made = {
+            "id": leaf,
+            "input": anything,
+            "text": leaf,
+            "name": lambda: source.choice(("add", leaf())),
+        }
+        return {
+            "type": source.choice(("tool_use", source.choice(KINDS))),
+            **source.fields(made, 0.7),
+        }
 
     made = {
         "index": lambda: source.choice((0, 1, leaf())),
@@ -85,25 +170,45 @@ def framed(api: str, documents: list[Any]) -> bytes:
 
 
 def assert_cut_is_told(recording: Recording) -> None:
-    """Cut a body at every byte: what may be run is what the whole body calls, and the rest can be told from it."""
-    whole = [(c["function"]["name"], value(c["function"]["arguments"])) for c in fed(recording.api, recording.body)[0].get_tool_calls()]
+    """Cut a body at every byte: what may be run is what the whole body calls, and the rest can be
+    told from it.
+    """
+    whole = [
+        (c["function"]["name"], value(c["function"]["arguments"]))
+        for c in fed(recording.api, recording.body)[0].get_tool_calls()
+    ]
     for at in range(len(recording.body)):
         processor, _ = fed(recording.api, recording.body[:at])
         cut = processor.cut_calls()
         for call in processor.get_tool_calls():
             if call["id"] not in cut:
-                assert (call["function"]["name"], value(call["function"]["arguments"])) in whole, (recording.name, at)
-        assert not processor.complete or len(processor.get_tool_calls()) == len(whole), (recording.name, at)
+                assert (call["function"]["name"], value(call["function"]["arguments"])) in whole, (
+                    recording.name,
+                    at,
+                )
+        assert not processor.complete or len(processor.get_tool_calls()) == len(whole), (
+            recording.name,
+            at,
+        )
 
 
 @pytest.mark.parametrize("recording", SHORT, ids=IDS)
-def test_p40c_a_stream_cut_at_any_byte_runs_no_call_with_changed_arguments(recording: Recording) -> None:
+def test_p40c_a_stream_cut_at_any_byte_runs_no_call_with_changed_arguments(
+    recording: Recording,
+) -> None:
     assert_cut_is_told(recording)
 
 
 @pytest.mark.parametrize("recording", SHORT, ids=IDS)
 def test_a_stream_cut_before_its_end_is_not_complete(recording: Recording) -> None:
-    marks = (b'"finish_reason":"', b'"finish_reason": "', b'"stop_reason":"', b'"done":true', b'"done": true', b"[DONE]")
+    marks = (
+        b'"finish_reason":"',
+        b'"finish_reason": "',
+        b'"stop_reason":"',
+        b'"done":true',
+        b'"done": true',
+        b"[DONE]",
+    )
     first_end = min(at for mark in marks if (at := recording.body.find(mark)) >= 0)
     processor, cut_events = fed(recording.api, recording.body[:first_end])
     assert not processor.complete and cut_events[-1].type == "done"
@@ -121,7 +226,11 @@ def test_any_sequence_of_events_gives_the_same_however_it_is_cut(api: str) -> No
         pieces, piece_events = fed(api, body, source.randint(1, 40))
         assert repr((whole_events, result(whole))) == repr((piece_events, result(pieces))), seed
         for call in whole.get_tool_calls():
-            assert call["id"] and call["function"]["name"] and isinstance(call["function"]["arguments"], str), seed
+            assert (
+                call["id"]
+                and call["function"]["name"]
+                and isinstance(call["function"]["arguments"], str)
+            ), seed
         called += whole.has_tool_calls()
     assert called > 20
 
@@ -140,7 +249,9 @@ def test_a_recording_with_bytes_changed_lost_or_doubled_is_answered(recording: R
     for seed in range(20):
         source = random.Random(seed)
         start, end = (source.randint(0, len(recording.body)) for _ in range(2))
-        body = recording.body[:start] + source.randbytes(source.randint(0, 6)) + recording.body[end:]
+        body = (
+            recording.body[:start] + source.randbytes(source.randint(0, 6)) + recording.body[end:]
+        )
         processor, made = fed(recording.api, body, source.randint(1, 99))
         assert "done" in [event.type for event in made], seed
         result(processor)
@@ -149,16 +260,24 @@ def test_a_recording_with_bytes_changed_lost_or_doubled_is_answered(recording: R
 
 @pytest.mark.parametrize("api", sorted(MAKE))
 @pytest.mark.parametrize("size", [1, 100, 10**6])
-def test_p40_a_body_past_its_caps_ends_with_a_sentence_and_keeps_what_came(api: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p40_a_body_past_its_caps_ends_with_a_sentence_and_keeps_what_came(
+    api: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for made in (EventStream, Lines):
         names = made.__init__.__kwdefaults__
         monkeypatch.setattr(made.__init__, "__kwdefaults__", {**(names or {}), "max_body": 400})
     said = {
         "openai": {"choices": [{"index": 0, "delta": {"content": "a"}}]},
-        "anthropic": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}},
+        "anthropic": {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "text_delta", "text": "a"},
+        },
         "ollama": {"message": {"role": "assistant", "content": "a"}, "done": False},
     }
     body = framed(api, [{"type": "message_start", "message": {}, "choices": []}, *[said[api]] * 20])
     processor, made_events = fed(api, body, size)
-    assert [event.text for event in made_events if event.type == "error"] == ["the body is larger than 400 bytes"]
+    assert [event.text for event in made_events if event.type == "error"] == [
+        "the body is larger than 400 bytes"
+    ]
     assert 0 < len(str(processor.message()["content"])) < 10 and not processor.complete

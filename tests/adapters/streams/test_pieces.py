@@ -2,10 +2,31 @@
 
 import pytest
 
-from vespe.adapters.streams.pieces import Growing, call_id, is_cut, is_whole_object, read_chunk, read_documents, sayable, shallow
+from vespe.adapters.streams.pieces import (
+    Growing,
+    call_id,
+    is_cut,
+    is_whole_object,
+    read_chunk,
+    read_documents,
+    sayable,
+    shallow,
+)
 
 
-@pytest.mark.parametrize("data", [b"", b"nope", b"{", b'{"a": 1} more', b'{"a": NaN}', b'{"a": 1e999}', b"[" * 100_000, b"1" * 5000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"nope",
+        b"{",
+        b'{"a": 1} more',
+        b'{"a": NaN}',
+        b'{"a": 1e999}',
+        b"[" * 100_000,
+        b"1" * 5000,
+    ],
+)
 def test_what_is_no_json_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         read_chunk(data)
@@ -46,7 +67,15 @@ def test_only_a_whole_object_is_one(text: str, whole: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "cut"), [(b'{"a', True), (b"[DON", True), (b"dat", True), (b"ev", True), (b'{"a": 1}', False), (b"<html>", False)]
+    ("body", "cut"),
+    [
+        (b'{"a', True),
+        (b"[DON", True),
+        (b"dat", True),
+        (b"ev", True),
+        (b'{"a": 1}', False),
+        (b"<html>", False),
+    ],
 )
 def test_the_beginning_of_something_is_told_from_something_else(body: bytes, cut: bool) -> None:
     assert is_cut(body) is cut

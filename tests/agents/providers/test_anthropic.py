@@ -1,4 +1,6 @@
-"""Anthropic's provider against real loopback servers: what it sends, and that it hears what Anthropic's own SDK hears."""
+"""Anthropic's provider against real loopback servers: what it sends, and that it hears what
+Anthropic's own SDK hears.
+"""
 
 from pathlib import Path
 
@@ -14,13 +16,22 @@ from vespe.agents.providers.anthropic import AnthropicProvider
 from vespe.errors import MissingKey, ProviderError
 from vespe.models import JsonObject
 
-TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    },
+}
 HELLO = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
     "model": "m",
-    "content": [{"type": "text", "text": "Hello"}, {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}}],
+    "content": [
+        {"type": "text", "text": "Hello"},
+        {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}},
+    ],
     "stop_reason": "tool_use",
     "stop_sequence": None,
     "usage": {"input_tokens": 3, "output_tokens": 4},
@@ -69,17 +80,29 @@ def test_a_base_url_is_taken_with_or_without_its_version(path: str, target: str)
 
 
 def test_the_key_goes_as_anthropic_wants_it_with_the_version_of_the_api() -> None:
-    with asking(said(HELLO), "anthropic", headers={"anthropic-beta": "tools"}) as (provider, server):
+    with asking(said(HELLO), "anthropic", headers={"anthropic-beta": "tools"}) as (
+        provider,
+        server,
+    ):
         provider.create_message(USER)
         headers = sent(server)[1]
-    assert (headers["x-api-key"], headers["anthropic-version"], headers["anthropic-beta"]) == (KEY, "2023-06-01", "tools")
+    assert (headers["x-api-key"], headers["anthropic-version"], headers["anthropic-beta"]) == (
+        KEY,
+        "2023-06-01",
+        "tools",
+    )
     assert "authorization" not in headers
 
 
 def test_a_request_is_one_that_anthropics_types_and_rules_take() -> None:
     calls = [{"id": "c.1", "type": "function", "function": {"name": "add", "arguments": ""}}]
     result = {"role": "tool", "tool_call_id": "c.1", "content": "no", "is_error": True}
-    messages: list[JsonObject] = [{"role": "system", "content": "Be brief."}, *USER, {"role": "assistant", "tool_calls": calls}, result]
+    messages: list[JsonObject] = [
+        {"role": "system", "content": "Be brief."},
+        *USER,
+        {"role": "assistant", "tool_calls": calls},
+        result,
+    ]
     later = {"role": "system", "content": "Now French."}
     options = {
         "max_completion_tokens": 9,
@@ -93,7 +116,11 @@ def test_a_request_is_one_that_anthropics_types_and_rules_take() -> None:
         made = provider.payload([*messages, later, *USER], [TOOL], options=options, stream=streamed)
         assert accepts(kind, made), complaint(kind, made)
         assert_rules(made["messages"])
-        assert (made["max_tokens"], made["stop_sequences"], made["metadata"]) == (9, ["x"], {"user_id": "u"})
+        assert (made["max_tokens"], made["stop_sequences"], made["metadata"]) == (
+            9,
+            ["x"],
+            {"user_id": "u"},
+        )
         assert made["tool_choice"] == {"type": "any", "disable_parallel_tool_use": True}
 
 
@@ -103,15 +130,28 @@ def test_a_stream_gives_what_a_whole_answer_gives() -> None:
         streamed = provider.respond(USER, on_event=events.append)
         assert streamed == provider.respond(USER)
     assert streamed.message["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a":1}'}
-    assert (streamed.finish_reason, streamed.usage) == ("tool_calls", {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7})
+    assert (streamed.finish_reason, streamed.usage) == (
+        "tool_calls",
+        {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
+    )
     assert "tool_start" in [event.type for event in events]
 
 
 def test_an_error_of_anthropics_is_told_with_its_kind_and_request_id() -> None:
-    body = {"type": "error", "error": {"type": "invalid_request_error", "message": "max_tokens: required"}, "request_id": "req_1"}
-    with asking(said(body, "request-id: req_1", status=400), "anthropic") as (provider, _), pytest.raises(ProviderError) as caught:
+    body = {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "message": "max_tokens: required"},
+        "request_id": "req_1",
+    }
+    with (
+        asking(said(body, "request-id: req_1", status=400), "anthropic") as (provider, _),
+        pytest.raises(ProviderError) as caught,
+    ):
         provider.create_message(USER)
-    assert str(caught.value) == "anthropic answered with status 400: max_tokens: required (request req_1)"
+    assert (
+        str(caught.value)
+        == "anthropic answered with status 400: max_tokens: required (request req_1)"
+    )
     assert (caught.value.vendor_code, caught.value.request_id) == ("invalid_request_error", "req_1")
 
 
@@ -133,7 +173,9 @@ def test_without_a_key_a_sentence_names_the_variable_and_the_setting() -> None:
         AnthropicProvider("m").create_message(USER)
 
 
-def test_both_this_provider_and_the_sdk_hear_the_same_in_the_recordings_that_travel_with_the_tests() -> None:
+def test_both_this_provider_and_the_sdk_hear_the_same_in_the_recordings_that_travel_with_the_tests() -> (
+    None
+):
     alike, different = sdks.unlike(streams.kept(), "anthropic", BY_DESIGN)
     assert (different, alike >= 4) == ([], True)
 

@@ -1,4 +1,6 @@
-"""Endpoints on loopback that fail in every way: what is tried again, what never, when it ends, and that no key is told."""
+"""Endpoints on loopback that fail in every way: what is tried again, what never, when it ends, and
+that no key is told.
+"""
 
 import contextlib
 import json
@@ -40,7 +42,10 @@ from vespe.errors import Interrupted, ProviderError, Refused, TimedOut
 
 RECORDINGS = Path(__file__).parents[2] / "cases" / "streams"
 STREAMS = {
-    "openai": (RECORDINGS / "openai-raw-stream-capture-matrix-chat-tool-call-stream-raw-round-trips-typed.sse").read_bytes(),
+    "openai": (
+        RECORDINGS
+        / "openai-raw-stream-capture-matrix-chat-tool-call-stream-raw-round-trips-typed.sse"
+    ).read_bytes(),
     "anthropic": (RECORDINGS / "anthropic-anthropic-tool-no-args.sse").read_bytes(),
     "ollama": (RECORDINGS / "ollama-test-chat-with-tool-call.ndjson").read_bytes(),
 }
@@ -49,14 +54,22 @@ BODY = json.dumps(HELLO).encode()
 
 
 def cuts(body: bytes) -> list[int]:
-    """Give where to break a body off: around each end of a line, everywhere near both its ends, and at each 13th byte."""
+    """Give where to break a body off: around each end of a line, everywhere near both its ends, and
+    at each 13th byte.
+    """
     lines = {match.start() + near for match in re.finditer(rb"\n", body) for near in (0, 1)}
-    return sorted((lines | {*range(1, 20), *range(len(body) - 20, len(body)), *range(1, len(body), 13)}) - {0, len(body)})
+    return sorted(
+        (lines | {*range(1, 20), *range(len(body) - 20, len(body)), *range(1, len(body), 13)})
+        - {0, len(body)}
+    )
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
 def test_a_passing_failure_is_tried_again(status: int) -> None:
-    with asking(in_turn(said(ERROR, status=status), said(ERROR, status=status), said(HELLO))) as (provider, server):
+    with asking(in_turn(said(ERROR, status=status), said(ERROR, status=status), said(HELLO))) as (
+        provider,
+        server,
+    ):
         assert provider.create_message(USER)["content"] == "Hello"
         assert len(server.requests) == 3
         assert len(set(server.requests)) == 1
@@ -65,11 +78,19 @@ def test_a_passing_failure_is_tried_again(status: int) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
 def test_a_failure_that_stays_is_not_tried_again(status: int) -> None:
     with asking(said(ERROR, "X-Request-Id: req_7", status=status)) as (provider, server):
-        with pytest.raises(ProviderError, match=rf"^openai answered with status {status}: slow down \(request req_7\)$") as caught:
+        with pytest.raises(
+            ProviderError,
+            match=rf"^openai answered with status {status}: slow down \(request req_7\)$",
+        ) as caught:
             provider.create_message(USER)
         assert len(server.requests) == 1
     error = caught.value
-    assert (error.status, error.vendor_code, error.request_id, error.transient) == (status, "rate_limit_exceeded", "req_7", False)
+    assert (error.status, error.vendor_code, error.request_id, error.transient) == (
+        status,
+        "rate_limit_exceeded",
+        "req_7",
+        False,
+    )
 
 
 def test_p40c_a_storm_of_429_ends_after_as_many_retries_as_were_allowed() -> None:
@@ -96,7 +117,10 @@ def test_an_endpoint_that_says_not_to_try_again_is_not_asked_again() -> None:
 
 
 def test_a_connection_that_breaks_before_the_first_byte_is_tried_again() -> None:
-    with asking(in_turn(hang_up, cut(BODY, 0, "application/json"), said(HELLO))) as (provider, server):
+    with asking(in_turn(hang_up, cut(BODY, 0, "application/json"), said(HELLO))) as (
+        provider,
+        server,
+    ):
         assert provider.create_message(USER)["content"] == "Hello"
         assert len(server.requests) == 3
 
@@ -105,7 +129,9 @@ def test_a_connection_that_breaks_before_the_first_byte_is_tried_again() -> None
 def test_p40c_nothing_is_tried_again_once_the_first_byte_has_come(at: int) -> None:
     events: list[StreamEvent] = []
     with asking(cut(CHUNKS, at)) as (provider, server):
-        with pytest.raises(ProviderError, match=rf"^openai broke off after {at} bytes of its answer: ") as caught:
+        with pytest.raises(
+            ProviderError, match=rf"^openai broke off after {at} bytes of its answer: "
+        ) as caught:
             provider.create_message(USER, on_event=events.append)
         assert len(server.requests) == 1
     assert caught.value.transient
@@ -115,7 +141,10 @@ def test_p40c_nothing_is_tried_again_once_the_first_byte_has_come(at: int) -> No
 def test_p40c_a_recording_cut_anywhere_is_an_error_after_one_request(api: str) -> None:
     body, places = STREAMS[api], cuts(STREAMS[api])
     at = iter(places)
-    with asking(lambda exchange: cut(body, next(at), KINDS[api])(exchange), api) as (provider, server):
+    with asking(lambda exchange: cut(body, next(at), KINDS[api])(exchange), api) as (
+        provider,
+        server,
+    ):
         for _ in places:
             with pytest.raises(ProviderError, match="broke off"):
                 provider.create_message(USER, on_event=lambda event: None)
@@ -123,12 +152,17 @@ def test_p40c_a_recording_cut_anywhere_is_an_error_after_one_request(api: str) -
 
 
 @pytest.mark.parametrize("api", STREAMS)
-def test_every_cut_of_a_body_whose_end_nobody_announced_is_an_error_or_the_whole_answer(api: str) -> None:
+def test_every_cut_of_a_body_whose_end_nobody_announced_is_an_error_or_the_whole_answer(
+    api: str,
+) -> None:
     body = STREAMS[api]
     places = [len(body), *cuts(body)]
     at = iter(places)
     answers = []
-    with asking(lambda exchange: unframed(body[: next(at)], KINDS[api])(exchange), api) as (provider, _):
+    with asking(lambda exchange: unframed(body[: next(at)], KINDS[api])(exchange), api) as (
+        provider,
+        _,
+    ):
         for _ in places:
             with contextlib.suppress(ProviderError):
                 answers.append(provider.create_message(USER, on_event=lambda event: None))
@@ -139,15 +173,26 @@ def test_every_cut_of_a_body_whose_end_nobody_announced_is_an_error_or_the_whole
 
 
 def test_kept_connections_are_used_again() -> None:
-    with asking(in_turn(said(HELLO), streaming(CHUNKS), chunked(CHUNKS), compressed(CHUNKS), said(HELLO))) as (provider, server):
+    with asking(
+        in_turn(said(HELLO), streaming(CHUNKS), chunked(CHUNKS), compressed(CHUNKS), said(HELLO))
+    ) as (provider, server):
         for streamed in (False, True, True, True, False):
-            assert provider.create_message(USER, on_event=(lambda event: None) if streamed else None)["content"] == "Hello"
+            assert (
+                provider.create_message(USER, on_event=(lambda event: None) if streamed else None)[
+                    "content"
+                ]
+                == "Hello"
+            )
         assert (len(server.requests), server.connections) == (5, 1)
 
 
 def test_a_kept_connection_that_ended_meanwhile_is_replaced_at_once() -> None:
     def once(exchange: Exchange) -> bool:
-        return False if exchange.server.answered.setdefault(exchange.connection, False) else bool(_answer(exchange))
+        return (
+            False
+            if exchange.server.answered.setdefault(exchange.connection, False)
+            else bool(_answer(exchange))
+        )
 
     def _answer(exchange: Exchange) -> bool:
         exchange.server.answered[exchange.connection] = True
@@ -171,15 +216,23 @@ def test_a_silence_ends_at_the_stall_deadline() -> None:
 
 def test_the_time_that_a_caller_takes_between_two_pieces_is_no_silence() -> None:
     with asking(streaming(CHUNKS), patience=Patience(stall_s=0.3, total_s=20)) as (provider, _):
-        assert provider.create_message(USER, on_event=lambda event: time.sleep(0.4))["content"] == "Hello"
+        assert (
+            provider.create_message(USER, on_event=lambda event: time.sleep(0.4))["content"]
+            == "Hello"
+        )
 
 
 def test_a_drip_ends_at_the_total_deadline() -> None:
     def drip(exchange: Exchange) -> bool:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        exchange.send(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
         return exchange.trickle(b"1\r\n:\r\n", 0.02)
 
-    with asking(drip, patience=Patience(stall_s=5, total_s=0.5)) as (provider, _), pytest.raises(TimedOut, match=r"0\.5 s"):
+    with (
+        asking(drip, patience=Patience(stall_s=5, total_s=0.5)) as (provider, _),
+        pytest.raises(TimedOut, match=r"0\.5 s"),
+    ):
         provider.create_message(USER, on_event=lambda event: None)
 
 
@@ -189,7 +242,10 @@ def cancelled_soon() -> threading.Event:
     return event
 
 
-@pytest.mark.parametrize("answer", [stalled(CHUNKS, 10), stalled(CHUNKS, 0), lambda exchange: exchange.server.stopping.wait()])
+@pytest.mark.parametrize(
+    "answer",
+    [stalled(CHUNKS, 10), stalled(CHUNKS, 0), lambda exchange: exchange.server.stopping.wait()],
+)
 def test_cancelling_ends_a_stalled_read_at_once(answer: object) -> None:
     with asking(answer) as (provider, _), pytest.raises(Interrupted):  # type: ignore[arg-type]  # a lambda among handlers
         provider.create_message(USER, on_event=lambda event: None, cancel=cancelled_soon())
@@ -214,7 +270,10 @@ def test_a_request_that_is_cancelled_already_is_never_sent() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_p40b_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: int) -> None:
     with Loopback() as other:
-        with asking(said({}, f"Location: {other.url('/echo')}", status=status)) as (provider, server):
+        with asking(said({}, f"Location: {other.url('/echo')}", status=status)) as (
+            provider,
+            server,
+        ):
             with pytest.raises(ProviderError, match=f"status {status}") as caught:
                 provider.create_message(USER)
             assert len(server.requests) == 1
@@ -222,10 +281,21 @@ def test_p40b_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: i
 
 
 def everything(error: ProviderError) -> str:
-    return f"{error!r} {error} {error.hint} {error.details} {error.__cause__!r} {error.__context__!r}"
+    return (
+        f"{error!r} {error} {error.hint} {error.details} {error.__cause__!r} {error.__context__!r}"
+    )
 
 
-@pytest.mark.parametrize("form", [KEY, f"Bearer {KEY}", KEY.encode().hex(), KEY.replace("-", "%2D"), json.dumps({"Authorization": KEY})])
+@pytest.mark.parametrize(
+    "form",
+    [
+        KEY,
+        f"Bearer {KEY}",
+        KEY.encode().hex(),
+        KEY.replace("-", "%2D"),
+        json.dumps({"Authorization": KEY}),
+    ],
+)
 def test_p40b_a_body_that_echoes_the_key_is_told_without_it(form: str) -> None:
     body = {"error": {"message": f"bad key {form}", "code": f"code {form}"}}
     answer = said(body, f"x-request-id: {form}", status=401)
@@ -235,11 +305,18 @@ def test_p40b_a_body_that_echoes_the_key_is_told_without_it(form: str) -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_p40b_an_error_in_a_successful_answer_that_echoes_the_key_is_told_without_it(streamed: bool) -> None:
+def test_p40b_an_error_in_a_successful_answer_that_echoes_the_key_is_told_without_it(
+    streamed: bool,
+) -> None:
     events: list[StreamEvent] = []
     body = json.dumps({"error": {"message": f"no {KEY}", "code": 502}}).encode()
-    answer = streaming(b"data: " + body + b"\n\n") if streamed else streaming(body, "application/json")
-    with asking(answer) as (provider, _), pytest.raises(ProviderError, match=r"no \*\*\*") as caught:
+    answer = (
+        streaming(b"data: " + body + b"\n\n") if streamed else streaming(body, "application/json")
+    )
+    with (
+        asking(answer) as (provider, _),
+        pytest.raises(ProviderError, match=r"no \*\*\*") as caught,
+    ):
         provider.create_message(USER, on_event=events.append if streamed else None)
     assert KEY not in everything(caught.value) and KEY not in str(events)
 
@@ -258,13 +335,17 @@ def test_p40b_a_user_in_the_url_is_refused_and_not_quoted(userinfo: str) -> None
     assert "s3cret" not in f"{caught.value!r} {caught.value.hint} {caught.value.details}"
 
 
-def test_p40b_localhost_is_this_machine_whatever_the_resolver_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p40b_localhost_is_this_machine_whatever_the_resolver_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def elsewhere(*_: object, **__: object) -> object:
         raise AssertionError("the resolver was asked")
 
     monkeypatch.setattr("vespe.http.sockets.resolve_name", elsewhere)
     with asking(said(HELLO)) as (_, server):
-        provider = OpenAIProvider("m", base_url=f"http://localhost:{server.port}", api_key=KEY, patience=QUICK)
+        provider = OpenAIProvider(
+            "m", base_url=f"http://localhost:{server.port}", api_key=KEY, patience=QUICK
+        )
         assert provider.create_message(USER)["content"] == "Hello"
         provider.close()
 
@@ -279,9 +360,15 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("kind", "advice"), [(OpenAIProvider, "see that its address is right"), (OllamaProvider, "`ollama serve` starts it")]
+    ("kind", "advice"),
+    [
+        (OpenAIProvider, "see that its address is right"),
+        (OllamaProvider, "`ollama serve` starts it"),
+    ],
 )
-def test_a_dead_port_is_a_sentence_with_what_to_do(kind: type[EndpointProvider], advice: str) -> None:
+def test_a_dead_port_is_a_sentence_with_what_to_do(
+    kind: type[EndpointProvider], advice: str
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     provider = kind("m", base_url=f"http://127.0.0.1:{port}", api_key=KEY, patience=QUICK)
@@ -292,13 +379,21 @@ def test_a_dead_port_is_a_sentence_with_what_to_do(kind: type[EndpointProvider],
 
 
 def test_a_connection_that_nobody_takes_ends_at_its_own_deadline() -> None:
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, contextlib.ExitStack() as waiting:
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=0) as full,
+        contextlib.ExitStack() as waiting,
+    ):
         for _ in range(4):
             other = waiting.enter_context(socket.socket())
             other.setblocking(False)
             other.connect_ex(full.getsockname())
         patience = Patience(connect_s=0.2, total_s=20, retries=1, backoff_s=0.01)
-        provider = OpenAIProvider("m", base_url=f"http://127.0.0.1:{full.getsockname()[1]}", api_key=KEY, patience=patience)
+        provider = OpenAIProvider(
+            "m",
+            base_url=f"http://127.0.0.1:{full.getsockname()[1]}",
+            api_key=KEY,
+            patience=patience,
+        )
         with pytest.raises(ProviderError, match=r"it did not answer within 0\.2 s"):
             provider.create_message(USER)
 
@@ -306,8 +401,15 @@ def test_a_connection_that_nobody_takes_ends_at_its_own_deadline() -> None:
 def test_a_handshake_that_nobody_answers_ends_at_the_same_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         patience = Patience(connect_s=0.2, total_s=20, retries=0)
-        provider = OpenAIProvider("m", base_url=f"https://127.0.0.1:{mute.getsockname()[1]}", api_key=KEY, patience=patience)
-        with pytest.raises(ProviderError, match=r"TLS with 127\.0\.0\.1 failed: it did not answer within 0\.2 s"):
+        provider = OpenAIProvider(
+            "m",
+            base_url=f"https://127.0.0.1:{mute.getsockname()[1]}",
+            api_key=KEY,
+            patience=patience,
+        )
+        with pytest.raises(
+            ProviderError, match=r"TLS with 127\.0\.0\.1 failed: it did not answer within 0\.2 s"
+        ):
             provider.create_message(USER)
 
 
@@ -317,40 +419,60 @@ def test_a_name_that_does_not_resolve_is_a_sentence(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("vespe.http.sockets.resolve_name", fails)
     provider = OpenAIProvider("m", base_url="https://nowhere.example", api_key=KEY, patience=QUICK)
-    with pytest.raises(ProviderError, match=r"the name nowhere\.example does not resolve: Name or service not known"):
+    with pytest.raises(
+        ProviderError,
+        match=r"the name nowhere\.example does not resolve: Name or service not known",
+    ):
         provider.create_message(USER)
 
 
 def test_a_server_that_nobody_vouches_for_is_a_sentence() -> None:
     cases = Path(__file__).parents[2] / "cases" / "tls"
     with Loopback(tls=_tls(cases)) as server:
-        provider = OpenAIProvider("m", base_url=server.url("", scheme="https"), api_key=KEY, patience=QUICK)
+        provider = OpenAIProvider(
+            "m", base_url=server.url("", scheme="https"), api_key=KEY, patience=QUICK
+        )
         with pytest.raises(ProviderError, match=r"TLS with 127\.0\.0\.1 failed: .*certificate"):
             provider.create_message(USER)
         assert server.requests == []
 
 
-def test_a_server_that_the_user_vouches_for_is_asked_over_tls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_the_user_vouches_for_is_asked_over_tls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cases = Path(__file__).parents[2] / "cases" / "tls"
     monkeypatch.setenv("SSL_CERT_FILE", str(cases / "loopback.pem"))
     with Loopback(said(HELLO), tls=_tls(cases)) as server:
-        provider = OpenAIProvider("m", base_url=server.url("", scheme="https", host="localhost"), api_key=KEY, patience=QUICK)
+        provider = OpenAIProvider(
+            "m",
+            base_url=server.url("", scheme="https", host="localhost"),
+            api_key=KEY,
+            patience=QUICK,
+        )
         assert provider.create_message(USER)["content"] == "Hello"
         provider.close()
 
 
 def test_headers_past_all_bounds_are_a_sentence() -> None:
     def huge(exchange: Exchange) -> bool:
-        exchange.send(b"HTTP/1.1 200 OK\r\nX-Huge: " + b"x" * 1_000_000 + b"\r\nContent-Length: 0\r\n\r\n")
+        exchange.send(
+            b"HTTP/1.1 200 OK\r\nX-Huge: " + b"x" * 1_000_000 + b"\r\nContent-Length: 0\r\n\r\n"
+        )
         return False
 
-    with asking(huge) as (provider, _), pytest.raises(ProviderError, match="does not speak HTTP as it should"):
+    with (
+        asking(huge) as (provider, _),
+        pytest.raises(ProviderError, match="does not speak HTTP as it should"),
+    ):
         provider.create_message(USER)
 
 
 def test_an_answer_past_the_cap_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vespe.agents.providers.endpoint.MAX_ANSWER_BYTES", 1000)
-    with asking(compressed(b": comment\n\n" * 100_000)) as (provider, _), pytest.raises(ProviderError, match="larger than 1000 bytes"):
+    with (
+        asking(compressed(b": comment\n\n" * 100_000)) as (provider, _),
+        pytest.raises(ProviderError, match="larger than 1000 bytes"),
+    ):
         provider.create_message(USER, on_event=lambda event: None)
 
 
@@ -384,5 +506,8 @@ def test_an_error_whose_body_stalls_is_told_all_the_same(monkeypatch: pytest.Mon
         exchange.server.stopping.wait()
         return False
 
-    with asking(stuck) as (provider, _), pytest.raises(ProviderError, match="status 400: no such model"):
+    with (
+        asking(stuck) as (provider, _),
+        pytest.raises(ProviderError, match="status 400: no such model"),
+    ):
         provider.create_message(USER)

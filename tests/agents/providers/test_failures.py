@@ -13,7 +13,15 @@ from vespe.agents.providers import failures
     [
         ({"error": {"message": "bad", "type": "t", "code": "c"}}, "bad", "c"),
         ({"error": {"message": "bad", "type": "t", "code": None}}, "bad", "t"),
-        ({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}, "request_id": "r"}, "busy", "overloaded_error"),
+        (
+            {
+                "type": "error",
+                "error": {"type": "overloaded_error", "message": "busy"},
+                "request_id": "r",
+            },
+            "busy",
+            "overloaded_error",
+        ),
         ({"error": "model not found"}, "model not found", ""),
         ({"message": "no", "code": 7}, "no", "7"),
         ({"detail": "nope"}, "nope", ""),
@@ -30,7 +38,10 @@ def test_a_vendors_message_and_code_are_found(body: Any, message: str, code: str
     assert (str(error), error.vendor_code) == (f"x answered with status 400: {message}", code)
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"<html>\n <b>502</b>\n</html>", b"[" * 100_000, b'{"error": 1e999}'])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"\xff\xfe\x00", b"<html>\n <b>502</b>\n</html>", b"[" * 100_000, b'{"error": 1e999}'],
+)
 def test_a_body_that_is_no_json_is_told_in_one_line(body: bytes) -> None:
     told = str(failures.of_status(502, {"content-type": "text/html"}, body, who="x"))
     assert told.startswith("x answered with status 502") and "\n" not in told and len(told) < 800
@@ -38,7 +49,9 @@ def test_a_body_that_is_no_json_is_told_in_one_line(body: bytes) -> None:
 
 def test_a_key_is_taken_out_before_a_message_is_cut() -> None:
     body = json.dumps({"error": {"message": "x" * 590 + "sk-secret-key-1" * 3}}).encode()
-    assert "sk-secr" not in str(failures.of_status(401, {}, body, who="x", secrets=("sk-secret-key-1",)))
+    assert "sk-secr" not in str(
+        failures.of_status(401, {}, body, who="x", secrets=("sk-secret-key-1",))
+    )
 
 
 def test_the_request_id_of_each_vendor_is_found() -> None:
@@ -48,5 +61,12 @@ def test_the_request_id_of_each_vendor_is_found() -> None:
 
 
 def test_a_hint_says_what_may_be_wrong() -> None:
-    hints = {status: failures.of_status(status, {}, b"", who="x").hint for status in (401, 404, 302, 500)}
-    assert "key" in hints[401] and "model" in hints[404] and "redirect" in hints[302] and hints[500] == ""
+    hints = {
+        status: failures.of_status(status, {}, b"", who="x").hint for status in (401, 404, 302, 500)
+    }
+    assert (
+        "key" in hints[401]
+        and "model" in hints[404]
+        and "redirect" in hints[302]
+        and hints[500] == ""
+    )

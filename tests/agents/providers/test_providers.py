@@ -1,4 +1,6 @@
-"""The table of providers: each is there, keeps the protocol, and is imported when it is asked for."""
+"""The table of providers: each is there, keeps the protocol, and is imported when it is asked
+for.
+"""
 
 from pathlib import Path
 
@@ -13,11 +15,15 @@ from vespe.projects import user_config
 
 
 def test_every_provider_of_the_table_is_of_its_name() -> None:
-    assert [providers.provider_class(name).name for name in providers.PROVIDERS] == list(providers.PROVIDERS)  # type: ignore[attr-defined]  # a class
+    assert [providers.provider_class(name).name for name in providers.PROVIDERS] == list(
+        providers.PROVIDERS
+    )  # type: ignore[attr-defined]  # a class
 
 
 def test_every_provider_keeps_the_protocol() -> None:
-    made: list[LLMProvider] = [providers.provider_class(name)("m") for name in ("openai", "anthropic", "ollama")]
+    made: list[LLMProvider] = [
+        providers.provider_class(name)("m") for name in ("openai", "anthropic", "ollama")
+    ]
     made.append(providers.provider_class("simulated")({"turns": []}))
     assert [(provider.name, provider.api) for provider in made] == [
         ("openai", "openai"),
@@ -27,10 +33,14 @@ def test_every_provider_keeps_the_protocol() -> None:
     ]
 
 
-def test_p40b_an_endpoint_of_the_users_own_name_gets_its_own_key_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p40b_an_endpoint_of_the_users_own_name_gets_its_own_key_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-vendor-0123456789")
     with Loopback(said(HELLO)) as server:
-        user_config.set_value("providers.groq", {"api": "openai", "base_url": server.url("/openai/v1"), "model": "m"})
+        user_config.set_value(
+            "providers.groq", {"api": "openai", "base_url": server.url("/openai/v1"), "model": "m"}
+        )
         provider = providers.provider_class("groq")()
         assert provider.create_message(USER)["content"] == "Hello"
         target, headers, _ = sent(server)
@@ -45,7 +55,9 @@ def test_p40b_an_endpoint_of_the_users_own_name_gets_its_own_key_alone(home: Pat
 def test_two_names_of_one_api_are_told_apart_in_errors(home: Path) -> None:
     with Loopback(said({"error": "no"}, status=400)) as server:
         for name in ("here", "there"):
-            user_config.set_value(f"providers.{name}", {"api": "anthropic", "base_url": server.url("")})
+            user_config.set_value(
+                f"providers.{name}", {"api": "anthropic", "base_url": server.url("")}
+            )
         for name in ("here", "there"):
             with pytest.raises(ProviderError, match=f"^{name} answered with status 400: no"):
                 providers.provider_class(name)("m").create_message(USER)

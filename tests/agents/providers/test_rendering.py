@@ -6,7 +6,11 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from vespe.agents.providers import scripts
 
-TURN = {"text": "Hello you", "tool_calls": [{"name": "f", "arguments": {"a": "é" * 20}}], "reasoning": "hm"}
+TURN = {
+    "text": "Hello you",
+    "tool_calls": [{"name": "f", "arguments": {"a": "é" * 20}}],
+    "reasoning": "hm",
+}
 
 
 def test_a_whole_answer_is_a_completion_of_openais() -> None:
@@ -21,7 +25,10 @@ def test_a_whole_answer_is_a_completion_of_openais() -> None:
 
 
 def test_a_streamed_answer_is_chunks_of_openais() -> None:
-    events = [event.removeprefix(b"data: ").strip() for event in scripts.streamed(TURN, number=1, model="m")]
+    events = [
+        event.removeprefix(b"data: ").strip()
+        for event in scripts.streamed(TURN, number=1, model="m")
+    ]
     assert events[-1] == b"[DONE]"
     chunks = [ChatCompletionChunk.model_validate_json(event) for event in events[:-1]]
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[:-1]) == "Hello you"

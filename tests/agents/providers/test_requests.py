@@ -1,4 +1,6 @@
-"""What every request holds: options that Vespe lets pass, and tools of either kind in the API's own shape."""
+"""What every request holds: options that Vespe lets pass, and tools of either kind in the API's own
+shape.
+"""
 
 from dataclasses import replace
 
@@ -11,8 +13,17 @@ from vespe.agents.providers import requests
 from vespe.errors import InvalidDocument, UsageError
 from vespe.models import Tool
 
-TOOL = Tool(uid="u", name="add", description="Add.", input_schema={"type": "object", "properties": {}})
-FUNCTION = {"type": "function", "function": {"name": "add", "description": "Add.", "parameters": {"type": "object", "properties": {}}}}
+TOOL = Tool(
+    uid="u", name="add", description="Add.", input_schema={"type": "object", "properties": {}}
+)
+FUNCTION = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Add.",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
 
 
 @pytest.mark.parametrize("name", ["messages", "tools", "stream", "system", "model"])
@@ -22,7 +33,9 @@ def test_what_follows_from_the_conversation_is_no_option(name: str) -> None:
 
 
 def test_an_option_that_is_none_takes_its_key_away() -> None:
-    assert requests.with_options({"a": 1, "stream_options": {}}, {"stream_options": None, "b": 0}) == {"a": 1, "b": 0}
+    assert requests.with_options(
+        {"a": 1, "stream_options": {}}, {"stream_options": None, "b": 0}
+    ) == {"a": 1, "b": 0}
 
 
 def test_options_are_copied() -> None:
@@ -34,7 +47,10 @@ def test_options_are_copied() -> None:
 def test_tools_and_definitions_stand_in_one_list() -> None:
     made = requests.definitions([TOOL, FUNCTION], OpenAIShape())
     assert [item["function"]["name"] for item in made] == ["add", "add"]
-    assert [item["name"] for item in requests.definitions([TOOL, FUNCTION], AnthropicShape())] == ["add", "add"]
+    assert [item["name"] for item in requests.definitions([TOOL, FUNCTION], AnthropicShape())] == [
+        "add",
+        "add",
+    ]
 
 
 def test_a_definition_of_the_apis_own_stays_as_it_is() -> None:
@@ -44,8 +60,15 @@ def test_a_definition_of_the_apis_own_stays_as_it_is() -> None:
 
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
-VESPE = {"name": "add", "description": "Add.", "schema": {"input": SCHEMA}, "implementation": {"type": "shell_command"}}
-SHAPED = {name: SHAPES[name].definition(replace(TOOL, input_schema=SCHEMA)) for name in SHAPES} | {"vespe": VESPE}
+VESPE = {
+    "name": "add",
+    "description": "Add.",
+    "schema": {"input": SCHEMA},
+    "implementation": {"type": "shell_command"},
+}
+SHAPED = {name: SHAPES[name].definition(replace(TOOL, input_schema=SCHEMA)) for name in SHAPES} | {
+    "vespe": VESPE
+}
 
 
 @pytest.mark.parametrize("target", ["openai", "anthropic", "ollama"])
@@ -57,7 +80,9 @@ def test_a_definition_of_any_shape_goes_out_in_the_apis_own(given: str, target: 
 
 def test_geminis_list_of_declarations_is_several_tools() -> None:
     declared = {"functionDeclarations": [SHAPED["gemini"], SHAPED["gemini"] | {"name": "sub"}]}
-    assert [item["function"]["name"] for item in requests.definitions([declared], OpenAIShape())] == ["add", "sub"]
+    assert [
+        item["function"]["name"] for item in requests.definitions([declared], OpenAIShape())
+    ] == ["add", "sub"]
 
 
 def test_a_definition_that_cannot_be_read_is_refused_with_its_name() -> None:

@@ -1,4 +1,6 @@
-"""When a request is made again: which failures pass, how long is waited, and what an endpoint may ask for."""
+"""When a request is made again: which failures pass, how long is waited, and what an endpoint may
+ask for.
+"""
 
 import threading
 import time
@@ -18,11 +20,23 @@ def failing(transient: bool = True, after: float | None = None) -> ProviderError
 
 @pytest.mark.parametrize(
     ("status", "passing"),
-    [(200, False), (302, False), (400, False), (401, False), (408, True), (409, True), (429, True), (500, True), (529, True)],
+    [
+        (200, False),
+        (302, False),
+        (400, False),
+        (401, False),
+        (408, True),
+        (409, True),
+        (429, True),
+        (500, True),
+        (529, True),
+    ],
 )
 def test_a_status_tells_whether_a_failure_passes(status: int, passing: bool) -> None:
     assert is_transient(status, {}) is passing
-    assert is_transient(status, {"x-should-retry": "true"}) and not is_transient(status, {"x-should-retry": "false"})
+    assert is_transient(status, {"x-should-retry": "true"}) and not is_transient(
+        status, {"x-should-retry": "false"}
+    )
     assert is_transient(status, {"x-should-retry": "perhaps"}) is passing
 
 
@@ -42,7 +56,9 @@ def test_a_status_tells_whether_a_failure_passes(status: int, passing: bool) -> 
         ({"retry-after": "Thu, 99 Foo 1970"}, None),
     ],
 )
-def test_what_an_endpoint_asks_to_wait_is_read(headers: dict[str, str], seconds: float | None) -> None:
+def test_what_an_endpoint_asks_to_wait_is_read(
+    headers: dict[str, str], seconds: float | None
+) -> None:
     assert retry_after(headers) == seconds
 
 
@@ -53,14 +69,20 @@ def test_a_date_is_read_as_the_time_until_then() -> None:
 
 def test_waits_double_up_to_a_bound_and_are_never_the_same_for_all() -> None:
     patience = Patience(retries=9)
-    waits = [[patience.wait_after(failing(), tries) or 0 for _ in range(50)] for tries in (1, 2, 3, 9)]
+    waits = [
+        [patience.wait_after(failing(), tries) or 0 for _ in range(50)] for tries in (1, 2, 3, 9)
+    ]
     for found, most in zip(waits, (0.5, 1.0, 2.0, 8.0), strict=True):
         assert all(most / 2 <= wait <= most for wait in found) and len(set(found)) > 1
 
 
 def test_what_an_endpoint_asks_for_is_waited_up_to_the_cap() -> None:
     patience = Patience(retry_after_cap_s=10)
-    assert [patience.wait_after(failing(after=seconds), 1) for seconds in (0.0, 10.0, 10.1)] == [0.0, 10.0, None]
+    assert [patience.wait_after(failing(after=seconds), 1) for seconds in (0.0, 10.0, 10.1)] == [
+        0.0,
+        10.0,
+        None,
+    ]
 
 
 def test_what_does_not_pass_is_not_tried_again() -> None:
@@ -71,7 +93,9 @@ def test_what_does_not_pass_is_not_tried_again() -> None:
 def test_a_wait_that_the_deadline_would_cut_short_is_not_begun() -> None:
     patience = Patience(total_s=5, retries=3)
     with pytest.raises(ProviderError):
-        persistently(raising(failing(after=30)), patience, limits=patience.limits("it", None), cancel=None)
+        persistently(
+            raising(failing(after=30)), patience, limits=patience.limits("it", None), cancel=None
+        )
 
 
 def test_a_wait_that_is_asked_for_is_no_silence() -> None:
@@ -97,14 +121,23 @@ def test_cancelling_ends_a_wait() -> None:
     patience, cancel = Patience(), threading.Event()
     threading.Timer(0.1, cancel.set).start()
     with pytest.raises(Interrupted):
-        persistently(raising(failing(after=50)), patience, limits=patience.limits("it", cancel), cancel=cancel)
+        persistently(
+            raising(failing(after=50)),
+            patience,
+            limits=patience.limits("it", cancel),
+            cancel=cancel,
+        )
 
 
 def test_each_wait_is_told_before_it_begins() -> None:
     told: list[tuple[str, float]] = []
-    patience = Patience(retries=2, on_wait=lambda error, seconds: told.append((error.message, seconds)))
+    patience = Patience(
+        retries=2, on_wait=lambda error, seconds: told.append((error.message, seconds))
+    )
     with pytest.raises(ProviderError):
-        persistently(raising(failing(after=0.01)), patience, limits=patience.limits("it", None), cancel=None)
+        persistently(
+            raising(failing(after=0.01)), patience, limits=patience.limits("it", None), cancel=None
+        )
     assert [seconds for _, seconds in told] == [0.01, 0.01] and all(message for message, _ in told)
 
 

@@ -17,9 +17,17 @@ from vespe.errors import Diverged, InvalidDocument
         ({"turns": [{"txt": "x"}]}, "/turns/0/txt", "txt"),
         ({"turns": [{"text": 1}]}, "/turns/0/text", "must be a string"),
         ({"turns": [{"tool_calls": [{"arguments": {}}]}]}, "/turns/0/tool_calls/0/name", "missing"),
-        ({"turns": [{"tool_calls": [{"name": "f", "arguments": [1]}]}]}, "/turns/0/tool_calls/0/arguments", "must be"),
+        (
+            {"turns": [{"tool_calls": [{"name": "f", "arguments": [1]}]}]},
+            "/turns/0/tool_calls/0/arguments",
+            "must be",
+        ),
         ({"turns": [{"fail": {"status": 200}}]}, "/turns/0/fail/status", "400"),
-        ({"turns": [{"match": {"pattern": "("}}]}, "/turns/0/match/pattern", "is not a regular expression"),
+        (
+            {"turns": [{"match": {"pattern": "("}}]},
+            "/turns/0/match/pattern",
+            "is not a regular expression",
+        ),
         ({"version": 2, "turns": []}, "/version", "1"),
     ],
 )
@@ -39,7 +47,9 @@ def test_what_is_no_script_is_told_with_its_pointer(script: Any, pointer: str, r
         ("s.yaml", "turns: [", 1),
     ],
 )
-def test_a_file_that_is_no_script_is_told_with_its_line(name: str, text: str, line: int, tmp_path: Path) -> None:
+def test_a_file_that_is_no_script_is_told_with_its_line(
+    name: str, text: str, line: int, tmp_path: Path
+) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidDocument) as caught:
@@ -48,7 +58,10 @@ def test_a_file_that_is_no_script_is_told_with_its_line(name: str, text: str, li
 
 
 TOOLS = [{"type": "function", "function": {"name": "add"}}]
-REQUEST = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Add 1 and 2"}]}], "tools": TOOLS}
+REQUEST = {
+    "messages": [{"role": "user", "content": [{"type": "text", "text": "Add 1 and 2"}]}],
+    "tools": TOOLS,
+}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +92,9 @@ def test_a_request_that_matches_passes(match: Any) -> None:
 def test_a_request_that_does_not_match_is_told_why(match: Any, told: str) -> None:
     with pytest.raises(Diverged) as caught:
         scripts.check_match({"match": match}, REQUEST, number=4, path="s.yaml")
-    assert str(caught.value).startswith("turn 4 of s.yaml does not match: the request ") and told in str(caught.value)
+    assert str(caught.value).startswith(
+        "turn 4 of s.yaml does not match: the request "
+    ) and told in str(caught.value)
     assert caught.value.pointer == f"/turns/3/match/{next(iter(match))}"
 
 

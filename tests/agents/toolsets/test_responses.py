@@ -10,14 +10,32 @@ from vespe.errors import InvalidToolCall, ParsingError
 from vespe.models import Failure, Outcome, Tool
 
 TOOL = Tool(uid="", name="f", description="", input_schema={})
-CHAT = {"role": "assistant", "tool_calls": [{"id": "i", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]}
+CHAT = {
+    "role": "assistant",
+    "tool_calls": [
+        {"id": "i", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    ],
+}
 CLAUDE: dict[str, Any] = {
     "role": "assistant",
-    "content": [{"type": "text", "text": "so"}, {"type": "tool_use", "id": "i", "name": "f", "input": {"a": 1}}],
+    "content": [
+        {"type": "text", "text": "so"},
+        {"type": "tool_use", "id": "i", "name": "f", "input": {"a": 1}},
+    ],
 }
-GEMINI = {"role": "model", "parts": [{"text": "so"}, {"functionCall": {"name": "f", "args": {"a": 1}}}]}
-LLAMA = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}
-ITEMS = [{"type": "reasoning", "id": "r", "summary": []}, {"type": "function_call", "call_id": "i", "name": "f", "arguments": '{"a": 1}'}]
+GEMINI = {
+    "role": "model",
+    "parts": [{"text": "so"}, {"functionCall": {"name": "f", "args": {"a": 1}}}],
+}
+LLAMA = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}],
+}
+ITEMS = [
+    {"type": "reasoning", "id": "r", "summary": []},
+    {"type": "function_call", "call_id": "i", "name": "f", "arguments": '{"a": 1}'},
+]
 
 
 @pytest.mark.parametrize(
@@ -33,10 +51,14 @@ ITEMS = [{"type": "reasoning", "id": "r", "summary": []}, {"type": "function_cal
         ("ollama", {"model": "m", "message": LLAMA, "done": True}, [LLAMA]),
     ],
 )
-def test_a_response_is_known_and_its_turn_is_kept_as_it_came(vendor: str, response: dict[str, Any], kept: list[Any]) -> None:
+def test_a_response_is_known_and_its_turn_is_kept_as_it_came(
+    vendor: str, response: dict[str, Any], kept: list[Any]
+) -> None:
     turn = read_turn(response)
     assert (turn.vendor, list(turn.messages)) == (vendor, kept)
-    assert [(call.name, call.arguments in ('{"a": 1}', {"a": 1})) for call in turn.calls] == [("f", True)]
+    assert [(call.name, call.arguments in ('{"a": 1}', {"a": 1})) for call in turn.calls] == [
+        ("f", True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,9 +71,13 @@ def test_a_response_is_known_and_its_turn_is_kept_as_it_came(vendor: str, respon
         {"message": LLAMA, "done_reason": "length"},
     ],
 )
-def test_the_last_call_of_an_answer_that_was_cut_off_may_not_be_whole(response: dict[str, Any]) -> None:
+def test_the_last_call_of_an_answer_that_was_cut_off_may_not_be_whole(
+    response: dict[str, Any],
+) -> None:
     assert list(cut_calls(read_turn(response))) == [0]
-    assert list(cut_calls(read_turn({"choices": [{"message": CHAT, "finish_reason": "stop"}]}))) == []
+    assert (
+        list(cut_calls(read_turn({"choices": [{"message": CHAT, "finish_reason": "stop"}]}))) == []
+    )
 
 
 @pytest.mark.parametrize("response", [{}, {"error": {"message": "no"}}, 3, None, "{", []])
@@ -69,7 +95,9 @@ def test_calls_that_are_no_list_are_refused() -> None:
 def test_a_failure_is_told_to_every_model(response: dict[str, Any]) -> None:
     turn = read_turn(response)
     outcome = Outcome(tool="f", uid="", error=Failure(code="tool_error", message="it broke"))
-    assert "it broke" in str(turn.results([CallResult(call=turn.calls[0], outcome=outcome)], {"f": TOOL}))
+    assert "it broke" in str(
+        turn.results([CallResult(call=turn.calls[0], outcome=outcome)], {"f": TOOL})
+    )
 
 
 def test_a_turn_without_calls_has_nothing_to_tell() -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from vespe import MissingExtra, Toolset, tool
 
-pytest.importorskip("langchain_core", reason="langchain-core is not installed: see the extra vespe[bridges]")
+pytest.importorskip(
+    "langchain_core", reason="langchain-core is not installed: see the extra vespe[bridges]"
+)
 
 
 @tool(read_only=True)
@@ -20,7 +22,11 @@ def test_langchain_shows_a_model_the_schema_and_runs_its_calls(home: object) -> 
 
     (made,) = Toolset(double).langchain()
     function = convert_to_openai_tool(made)["function"]
-    assert (function["name"], function["description"], function["parameters"]["required"]) == ("double", "Double a number.", ["n"])
+    assert (function["name"], function["description"], function["parameters"]["required"]) == (
+        "double",
+        "Double a number.",
+        ["n"],
+    )
     call = {"type": "tool_call", "id": "1", "name": "double", "args": {"n": 21}}
     assert made.invoke(call).content == "42" and asyncio.run(made.ainvoke(call)).content == "42"
 
@@ -31,7 +37,9 @@ def test_a_call_that_fails_is_a_message_with_the_status_error(home: object) -> N
     assert message.status == "error" and "must be an integer" in str(message.content)
 
 
-def test_without_the_library_it_is_said_which_extra_brings_it(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_it_is_said_which_extra_brings_it(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "langchain_core.tools", None)

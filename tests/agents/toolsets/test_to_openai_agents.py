@@ -24,7 +24,11 @@ def answered(tools: Toolset, name: str, arguments: Any) -> tuple[str, list[dict[
     async def ask(url: str) -> str:
         set_tracing_disabled(True)
         async with AsyncOpenAI(base_url=url, api_key="k") as client:
-            agent = Agent(name="a", model=OpenAIChatCompletionsModel("m", client), tools=[*tools.openai_agents()])
+            agent = Agent(
+                name="a",
+                model=OpenAIChatCompletionsModel("m", client),
+                tools=[*tools.openai_agents()],
+            )
             return str((await Runner.run(agent, "go")).final_output)
 
     with calling(name, arguments) as (url, seen):

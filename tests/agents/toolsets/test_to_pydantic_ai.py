@@ -8,7 +8,9 @@ import pytest
 from tests.support.chat_model import calling
 from vespe import Toolset, tool
 
-pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is not installed: see the extra vespe[bridges]")
+pytest.importorskip(
+    "pydantic_ai", reason="pydantic-ai-slim is not installed: see the extra vespe[bridges]"
+)
 
 
 @tool(read_only=True)
@@ -25,7 +27,10 @@ def answered(tools: Toolset, name: str, arguments: Any) -> tuple[str, list[dict[
 
     async def ask(url: str) -> str:
         async with AsyncOpenAI(base_url=url, api_key="k") as client:
-            agent = Agent(OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)), tools=tools.pydantic_ai())
+            agent = Agent(
+                OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)),
+                tools=tools.pydantic_ai(),
+            )
             return str((await agent.run("go")).output)
 
     with calling(name, arguments) as (url, seen):

@@ -21,7 +21,9 @@ def test_chunks_grow_with_what_is_learned_and_shrink_again() -> None:
 
 
 def test_inputs_that_are_not_called_teach_nothing_of_those_that_are() -> None:
-    chunks = cluster._Chunks((Item(n, {}, Failure(code="unknown_outcome", message="")) for n in range(1000)), Plan())
+    chunks = cluster._Chunks(
+        (Item(n, {}, Failure(code="unknown_outcome", message="")) for n in range(1000)), Plan()
+    )
     for chunk in filter(None, [chunks.take() for _ in range(5)]):
         chunks.learn(chunk, 0.001)
     following = chunks.take()
@@ -30,7 +32,9 @@ def test_inputs_that_are_not_called_teach_nothing_of_those_that_are() -> None:
 
 def test_each_item_of_a_chunk_is_told_as_begun_when_the_chunk_is_taken() -> None:
     begun: list[object] = []
-    chunks = cluster._Chunks(numbered({} for _ in range(3)), Plan(begin=lambda item: begun.append(item.id)))
+    chunks = cluster._Chunks(
+        numbered({} for _ in range(3)), Plan(begin=lambda item: begun.append(item.id))
+    )
     chunks.take()
     assert begun == [1, 2, 3]
 

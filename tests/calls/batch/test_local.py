@@ -25,17 +25,24 @@ def answer(call: Call, *, cancel: threading.Event | None = None) -> Outcome:
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_every_input_has_one_outcome(jobs: int) -> None:
     found = list(run_batch(numbered({"n": n} for n in range(50)), TOOL, answer, Plan(jobs=jobs)))
-    assert sorted((outcome.id, outcome.outcome.result["n"]) for outcome in found) == [(n + 1, n) for n in range(50)]
+    assert sorted((outcome.id, outcome.outcome.result["n"]) for outcome in found) == [
+        (n + 1, n) for n in range(50)
+    ]
 
 
 def test_ordered_outcomes_come_in_the_order_of_the_inputs() -> None:
     inputs: list[dict[str, Any]] = [{"s": 0.1}, *({"s": 0} for _ in range(20))]
-    assert [outcome.id for outcome in run_batch(numbered(inputs), TOOL, answer, Plan(jobs=3, ordered=True))] == list(range(1, 22))
+    assert [
+        outcome.id
+        for outcome in run_batch(numbered(inputs), TOOL, answer, Plan(jobs=3, ordered=True))
+    ] == list(range(1, 22))
 
 
 def test_what_is_slow_does_not_hold_the_others() -> None:
     inputs: list[dict[str, Any]] = [{"s": 0.5}, *({"s": 0} for _ in range(20))]
-    assert next(outcome.id for outcome in run_batch(numbered(inputs), TOOL, answer, Plan(jobs=2))) != 1
+    assert (
+        next(outcome.id for outcome in run_batch(numbered(inputs), TOOL, answer, Plan(jobs=2))) != 1
+    )
 
 
 def test_no_more_inputs_are_read_than_are_needed_soon() -> None:
@@ -78,7 +85,9 @@ def test_what_may_not_run_at_all_ends_the_batch(jobs: int) -> None:
 
 def test_each_call_is_told_before_it_begins() -> None:
     begun: list[object] = []
-    outcomes = run_batch(numbered([{}, {}]), TOOL, answer, Plan(jobs=1, begin=lambda item: begun.append(item.id)))
+    outcomes = run_batch(
+        numbered([{}, {}]), TOOL, answer, Plan(jobs=1, begin=lambda item: begun.append(item.id))
+    )
     next(outcomes)
     assert begun == [1]
 

@@ -35,7 +35,9 @@ def test_a_file_that_is_there_is_not_written_over(path: str) -> None:
     assert Path(path).read_text(encoding="utf-8") == "mine"
 
 
-def test_what_was_begun_is_never_noted_in_a_file_that_a_link_leads_to(path: str, tmp_path: Path) -> None:
+def test_what_was_begun_is_never_noted_in_a_file_that_a_link_leads_to(
+    path: str, tmp_path: Path
+) -> None:
     (tmp_path / "theirs").write_text("mine\n", encoding="utf-8")
     Path(path + BEGUN).symlink_to("theirs")
     with pytest.raises(StorageError):
@@ -57,7 +59,11 @@ def test_resuming_knows_what_is_done_and_tells_1_from_the_string_1(path: str) ->
 def test_failures_of_an_earlier_run_are_counted(path: str) -> None:
     with OutcomesFile(path) as file:
         file.write(outcome(1))
-        file.write(ItemOutcome(2, Outcome(tool="t", uid="u", error=Failure(code="tool_error", message="no"))))
+        file.write(
+            ItemOutcome(
+                2, Outcome(tool="t", uid="u", error=Failure(code="tool_error", message="no"))
+            )
+        )
     with OutcomesFile(path, resume=True) as file:
         assert file.failed == 1
 
@@ -102,7 +108,13 @@ def test_a_full_disk_is_a_sentence(path: str) -> None:
         "try: file.write(ItemOutcome(1, Outcome(tool='t', uid='u', result='x' * 100)))\n"
         "except Exception as error: print(type(error).__name__)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, path],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
     assert done.stdout.strip() == StorageError.__name__
 
 

@@ -27,7 +27,9 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def own_tool(project: Path) -> Tool:
-    python_tool(project / ".vespe/tools/tool-double", "double", "return inputs['n'] * 2", schema=NUMBER)
+    python_tool(
+        project / ".vespe/tools/tool-double", "double", "return inputs['n'] * 2", schema=NUMBER
+    )
     return open_workspace(project).tool("double")
 
 
@@ -37,7 +39,9 @@ def test_a_projects_own_tool_runs_where_it_was_unpacked(project: Path) -> None:
     assert str(project) not in path.workspace.root
 
 
-def test_a_kits_tool_takes_its_kits_configuration_along(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kits_tool_takes_its_kits_configuration_along(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kit = write_kit(tmp_path / "kits", "sums", secrets=["SUMS_KEY"])
     python_tool(kit / "tool-double", "double", "return inputs['n'] * 2", schema=NUMBER)
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
@@ -45,11 +49,16 @@ def test_a_kits_tool_takes_its_kits_configuration_along(project: Path, tmp_path:
     parcel = pack(open_workspace(project).tool("double"))
     monkeypatch.delenv("VESPE_KITS_PATH")
     path, tool = opened(parcel)
-    assert tool.scope == "sums" and path.run_tool(tool, Call(tool="double", arguments={"n": 4})).result == 8
+    assert (
+        tool.scope == "sums"
+        and path.run_tool(tool, Call(tool="double", arguments={"n": 4})).result == 8
+    )
 
 
 @pytest.mark.parametrize("approved", [True, False])
-def test_only_what_may_run_here_is_sent_elsewhere(project: Path, tmp_path: Path, approved: bool) -> None:
+def test_only_what_may_run_here_is_sent_elsewhere(
+    project: Path, tmp_path: Path, approved: bool
+) -> None:
     source = write_kit(tmp_path / "src", "sums")
     python_tool(source / "tool-double", "double", "return inputs['n'] * 2", schema=NUMBER)
     with store.staging() as directory, store.locked():
@@ -69,10 +78,17 @@ def test_only_what_may_run_here_is_sent_elsewhere(project: Path, tmp_path: Path,
     assert sent.run_tool(there, Call(tool="double", arguments={"n": 4})).result == 8
 
 
-def test_what_was_changed_in_the_cache_is_unpacked_anew(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_changed_in_the_cache_is_unpacked_anew(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parcel = pack(own_tool(project))
     opened(parcel)
-    script = Path(locations.user_cache_dir()) / "batch" / parcel.digest / ".vespe/tools/tool-double/main.py"
+    script = (
+        Path(locations.user_cache_dir())
+        / "batch"
+        / parcel.digest
+        / ".vespe/tools/tool-double/main.py"
+    )
     script.write_text("def double(**inputs): return 'forged'", encoding="utf-8")
     monkeypatch.setattr(parcels, "_OPENED", {})
     path, tool = opened(parcel)
@@ -91,6 +107,11 @@ def test_a_tool_of_this_process_alone_cannot_travel() -> None:
 
 def test_the_digest_covers_names_modes_and_bytes() -> None:
     files = (("a", False, b"x"), ("b", True, b"y"))
-    others = [(("a", True, b"x"), files[1]), (("c", False, b"x"), files[1]), (("a", False, b"z"), files[1]), files[:1]]
+    others = [
+        (("a", True, b"x"), files[1]),
+        (("c", False, b"x"), files[1]),
+        (("a", False, b"z"), files[1]),
+        files[:1],
+    ]
     assert parcels.digest_of(tuple(reversed(files))) == parcels.digest_of(files)
     assert parcels.digest_of(files) not in {parcels.digest_of(other) for other in others}

@@ -28,13 +28,20 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 @pytest.fixture(autouse=True)
 def token(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray makes its token once a process, in the home directory of that moment; each test here has another home."""
+    """Ray makes its token once a process, in the home directory of that moment; each test here has
+    another home.
+    """
     monkeypatch.setenv("RAY_AUTH_TOKEN", "of-these-tests-" * 3)
 
 
 def run(project: Path, inputs: list[dict[str, Any]], *, address: str = "") -> dict[Any, Any]:
     path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
-    return {o.id: o.outcome for o in run_on_ray(numbered(inputs), path.tool("count"), path, Plan(jobs=2), address=address)}
+    return {
+        o.id: o.outcome
+        for o in run_on_ray(
+            numbered(inputs), path.tool("count"), path, Plan(jobs=2), address=address
+        )
+    }
 
 
 def test_every_input_has_one_outcome_and_a_broken_one_an_error(project: Path) -> None:
@@ -45,12 +52,20 @@ def test_every_input_has_one_outcome_and_a_broken_one_an_error(project: Path) ->
 
 
 def workers_of(home: str) -> list[int]:
-    """Return the processes of Ray that run a chunk, of the cluster that was started with this home."""
+    """Return the processes of Ray that run a chunk, of the cluster that was started with this
+    home.
+    """
     found = []
     for entry in os.listdir("/proc"):
         with contextlib.suppress(OSError):
-            if entry.isdecimal() and Path(f"/proc/{entry}/cmdline").read_bytes().startswith(b"ray::run_chunk"):
-                found += [int(entry)] if os.fsencode(home) in Path(f"/proc/{entry}/environ").read_bytes() else []
+            if entry.isdecimal() and Path(f"/proc/{entry}/cmdline").read_bytes().startswith(
+                b"ray::run_chunk"
+            ):
+                found += (
+                    [int(entry)]
+                    if os.fsencode(home) in Path(f"/proc/{entry}/environ").read_bytes()
+                    else []
+                )
     return found
 
 
@@ -61,7 +76,9 @@ def kill_a_worker_that_runs(home: str, notes: Path) -> None:
 
 
 @pytest.mark.parametrize("read_only", [True, False])
-def test_a_killed_worker_costs_its_chunk_and_never_runs_twice_what_must_not(project: Path, home: Path, read_only: bool) -> None:
+def test_a_killed_worker_costs_its_chunk_and_never_runs_twice_what_must_not(
+    project: Path, home: Path, read_only: bool
+) -> None:
     notes = counting_tool(project, "count", read_only=read_only)
     killer = threading.Thread(target=kill_a_worker_that_runs, args=(str(home), notes), daemon=True)
     killer.start()
@@ -73,7 +90,9 @@ def test_a_killed_worker_costs_its_chunk_and_never_runs_twice_what_must_not(proj
         assert all(outcome.ok for outcome in found.values()) and set(called) == set(range(40))
     else:
         assert len(called) == len(set(called))
-        assert {outcome.error.code for outcome in found.values() if not outcome.ok} == {"unknown_outcome"}
+        assert {outcome.error.code for outcome in found.values() if not outcome.ok} == {
+            "unknown_outcome"
+        }
 
 
 def test_a_cluster_that_does_not_answer_is_a_sentence(project: Path) -> None:
@@ -84,7 +103,9 @@ def test_a_cluster_that_does_not_answer_is_a_sentence(project: Path) -> None:
 
 def test_the_command_runs_on_a_cluster_of_its_own(project: Path, tmp_path: Path) -> None:
     counting_tool(project, "count", read_only=True)
-    (tmp_path / "in.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(6)), encoding="utf-8")
+    (tmp_path / "in.jsonl").write_text(
+        "".join(f'{{"n": {n}}}\n' for n in range(6)), encoding="utf-8"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "vespe", "batch", "count", str(tmp_path / "in.jsonl"), "-o", "out.jsonl", "--on", "ray", "--jobs", "2"],
         cwd=project, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,

@@ -4,4 +4,11 @@ from vespe.calls.executors import EXECUTORS
 
 
 def test_the_types_of_implementation_are_in_the_table() -> None:
-    assert set(EXECUTORS) == {"python_script", "shell_command", "http_request", "mcp_tool", "wasm", "rust_function"}
+    assert set(EXECUTORS) == {
+        "python_script",
+        "shell_command",
+        "http_request",
+        "mcp_tool",
+        "wasm",
+        "rust_function",
+    }

@@ -22,7 +22,9 @@ def test_a_body_whose_input_is_absent_is_not_sent(kind: str) -> None:
 
 
 def test_the_same_parts_are_the_same_bytes() -> None:
-    assert built({"multipart": "{body}"}, body={"a": "x"}) == built({"multipart": "{body}"}, body={"a": "x"})
+    assert built({"multipart": "{body}"}, body={"a": "x"}) == built(
+        {"multipart": "{body}"}, body={"a": "x"}
+    )
 
 
 def test_what_is_no_base64_is_refused_and_a_data_url_is_taken() -> None:
@@ -39,8 +41,14 @@ def test_a_name_cannot_break_out_of_its_part() -> None:
 
 def test_a_media_type_with_a_line_break_is_refused() -> None:
     with pytest.raises(InvalidArguments, match="control character"):
-        built({"multipart": "{body}", "encoding": {"f": {"file": True}}}, body={"f": "data:a/b\r\nX;base64,aGk="})
+        built(
+            {"multipart": "{body}", "encoding": {"f": {"file": True}}},
+            body={"f": "data:a/b\r\nX;base64,aGk="},
+        )
 
 
 def test_a_form_of_templates_leaves_out_what_is_absent_and_keeps_what_is_fixed() -> None:
-    assert built({"form": {"a": "{a}", "b": "fixed"}}) == (b"b=fixed", "application/x-www-form-urlencoded")
+    assert built({"form": {"a": "{a}", "b": "fixed"}}) == (
+        b"b=fixed",
+        "application/x-www-form-urlencoded",
+    )

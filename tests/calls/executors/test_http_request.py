@@ -1,4 +1,6 @@
-"""http_request tools against a real server: the request that was sent, to the byte, and what its answer becomes."""
+"""http_request tools against a real server: the request that was sent, to the byte, and what its
+answer becomes.
+"""
 
 import json
 import subprocess
@@ -14,7 +16,16 @@ from vespe import defaults
 from vespe.calls.executors.base import Context, Executor
 from vespe.calls.executors.http_request import HttpRequest
 from vespe.defaults import LARGER_CAP_BYTES
-from vespe.errors import AddressRefused, Interrupted, InvalidOutput, InvalidTool, OutputTooLarge, Refused, TimedOut, ToolExecutionError
+from vespe.errors import (
+    AddressRefused,
+    Interrupted,
+    InvalidOutput,
+    InvalidTool,
+    OutputTooLarge,
+    Refused,
+    TimedOut,
+    ToolExecutionError,
+)
 from vespe.models import Execution, Implementation, JsonObject, Tool
 
 HTTP: Executor = HttpRequest()
@@ -29,12 +40,23 @@ def server() -> Iterator[Loopback]:
 def tool(url: str, method: str | None = "GET", **args: Any) -> Tool:
     schema = {"type": "object", "properties": {name: {} for name in ("id", "q", "tags")}}
     details = Implementation(type="http_request", path=url, entrypoint=method, args=args)
-    return Tool(uid="tool-http", name="http", description="", input_schema=schema, implementation=details, directory="/tools/tool-http")
+    return Tool(
+        uid="tool-http",
+        name="http",
+        description="",
+        input_schema=schema,
+        implementation=details,
+        directory="/tools/tool-http",
+    )
 
 
-def context(*, secrets: dict[str, str] | None = None, timeout_s: float = 20, **more: Any) -> Context:
+def context(
+    *, secrets: dict[str, str] | None = None, timeout_s: float = 20, **more: Any
+) -> Context:
     allow = {"allow_hosts": ("127.0.0.1",), **more}
-    return Context(project_root="/", directory="/", secrets=secrets or {}, timeout_s=timeout_s, **allow)
+    return Context(
+        project_root="/", directory="/", secrets=secrets or {}, timeout_s=timeout_s, **allow
+    )
 
 
 def run(made: Tool, *, secrets: dict[str, str] | None = None, **inputs: Any) -> Execution:
@@ -69,25 +91,43 @@ def test_p39_a_request_is_exact_on_the_wire(server: Loopback) -> None:
     ]
 
 
-def test_p44b_nothing_of_the_caller_is_in_a_request(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p44b_nothing_of_the_caller_is_in_a_request(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("API_TOKEN", "inbound")
-    HTTP.execute(tool(server.url()), {"q": "inbound"}, context(environment={"TOKEN": "inbound"}, secrets={"TOKEN": "inbound"}))
+    HTTP.execute(
+        tool(server.url()),
+        {"q": "inbound"},
+        context(environment={"TOKEN": "inbound"}, secrets={"TOKEN": "inbound"}),
+    )
     assert b"inbound" not in server.requests[0]
     assert b"authorization" not in server.requests[0].lower()
 
 
 def test_a_secret_reaches_the_wire_and_no_plan(server: Loopback) -> None:
-    made = tool(server.url(), auth={"type": "bearer", "token": "${env:KEY}"}, query={"k": "${env:KEY}"})
-    assert run(made, secrets={"KEY": "s3cret/"}).result["headers"]["authorization"] == "Bearer s3cret/"
+    made = tool(
+        server.url(), auth={"type": "bearer", "token": "${env:KEY}"}, query={"k": "${env:KEY}"}
+    )
+    assert (
+        run(made, secrets={"KEY": "s3cret/"}).result["headers"]["authorization"] == "Bearer s3cret/"
+    )
     assert server.requests[0].startswith(b"GET /echo?k=s3cret%2F HTTP/1.1\r\n")
     shown = HTTP.plan(made, {}, context(secrets={"KEY": "s3cret/"}))
-    assert shown == {"method": "GET", "url": server.url("/echo?k=${env:KEY}"), "headers": {"Authorization": "Bearer ${env:KEY}"}}
+    assert shown == {
+        "method": "GET",
+        "url": server.url("/echo?k=${env:KEY}"),
+        "headers": {"Authorization": "Bearer ${env:KEY}"},
+    }
 
 
 def test_a_plan_shows_the_body_and_sends_nothing(server: Loopback) -> None:
     made = tool(server.url(), "PUT", body={"form": {"a": "{q}"}})
     shown = HTTP.plan(made, {"q": "x y"}, context())
-    assert (shown["method"], shown["body"], shown["headers"]) == ("PUT", "a=x+y", {"Content-Type": "application/x-www-form-urlencoded"})
+    assert (shown["method"], shown["body"], shown["headers"]) == (
+        "PUT",
+        "a=x+y",
+        {"Content-Type": "application/x-www-form-urlencoded"},
+    )
     assert server.connections == 0
 
 
@@ -110,7 +150,9 @@ def test_a_plan_shows_the_body_and_sends_nothing(server: Loopback) -> None:
         ("naïve".encode("latin-1"), "text/plain; charset=latin-1", {}, "naïve"),
     ],
 )
-def test_an_answer_is_read_as_the_tool_says_or_else_by_its_type(body: bytes, kind: str, args: JsonObject, result: Any) -> None:
+def test_an_answer_is_read_as_the_tool_says_or_else_by_its_type(
+    body: bytes, kind: str, args: JsonObject, result: Any
+) -> None:
     assert answers(body, kind, **args) == result
 
 
@@ -125,7 +167,9 @@ def test_an_answer_is_read_as_the_tool_says_or_else_by_its_type(body: bytes, kin
         (b"", "/data", "is not JSON"),
     ],
 )
-def test_an_answer_that_is_not_what_the_tool_says_is_invalid_output(body: bytes, response: str, says: str) -> None:
+def test_an_answer_that_is_not_what_the_tool_says_is_invalid_output(
+    body: bytes, response: str, says: str
+) -> None:
     with pytest.raises(InvalidOutput, match=says):
         answers(body, response=response)
 
@@ -133,7 +177,10 @@ def test_an_answer_that_is_not_what_the_tool_says_is_invalid_output(body: bytes,
 def test_bytes_that_are_no_text_are_noted() -> None:
     with Loopback(lambda exchange: exchange.reply(b"a\xff", kind="text/plain")) as server:
         done = run(tool(server.url("/")))
-    assert (done.result, done.notes) == ("a\ufffd", ("bytes of the response that are no utf-8 became U+FFFD",))
+    assert (done.result, done.notes) == (
+        "a\ufffd",
+        ("bytes of the response that are no utf-8 became U+FFFD",),
+    )
 
 
 def test_a_failing_status_is_an_error_with_status_body_and_few_headers(server: Loopback) -> None:
@@ -141,11 +188,17 @@ def test_a_failing_status_is_an_error_with_status_body_and_few_headers(server: L
         run(tool(server.url("/status/503")))
     assert str(caught.value) == f'{server.host} answered with status 503: {{"error": "as asked"}}'
     headers = {"content-type": "application/json", "retry-after": "7"}
-    assert caught.value.details == {"status": 503, "body": '{"error": "as asked"}', "headers": headers}
+    assert caught.value.details == {
+        "status": 503,
+        "body": '{"error": "as asked"}',
+        "headers": headers,
+    }
 
 
 def test_the_tool_says_which_statuses_succeed(server: Loopback) -> None:
-    assert run(tool(server.url("/status/404"), success_statuses=[404])).result == {"error": "as asked"}
+    assert run(tool(server.url("/status/404"), success_statuses=[404])).result == {
+        "error": "as asked"
+    }
     with pytest.raises(ToolExecutionError, match="status 200"):
         run(tool(server.url(), success_statuses=[404]))
 
@@ -182,7 +235,10 @@ def test_a_secret_that_the_server_echoes_is_not_in_the_error() -> None:
         return exchange.reply(b"x" * 290 + exchange.headers["authorization"].encode(), status=401)
 
     with Loopback(echo_key) as server, pytest.raises(ToolExecutionError) as caught:
-        run(tool(server.url("/"), auth={"type": "bearer", "token": "${env:KEY}"}), secrets={"KEY": "s3cret-value"})
+        run(
+            tool(server.url("/"), auth={"type": "bearer", "token": "${env:KEY}"}),
+            secrets={"KEY": "s3cret-value"},
+        )
     assert "s3cret" not in str(caught.value) + json.dumps(caught.value.details)
 
 
@@ -211,9 +267,13 @@ def test_the_context_bounds_the_call(server: Loopback) -> None:
     ],
     ids=repr,
 )
-def test_settings_that_mean_nothing_make_the_tool_invalid_before_anything_is_sent(args: JsonObject, server: Loopback) -> None:
+def test_settings_that_mean_nothing_make_the_tool_invalid_before_anything_is_sent(
+    args: JsonObject, server: Loopback
+) -> None:
     for act in (HTTP.plan, HTTP.execute):
-        with pytest.raises(InvalidTool, match=f"implementation_details.args.{next(iter(args))} must be"):
+        with pytest.raises(
+            InvalidTool, match=f"implementation_details.args.{next(iter(args))} must be"
+        ):
             act(tool(server.url(), **args), {}, context())
     assert server.connections == 0
 
@@ -226,7 +286,9 @@ def test_p40_an_answer_past_the_larger_cap_is_ended_and_kept_up_to_it() -> None:
 
 def test_a_process_that_sends_nothing_loads_nothing_of_the_network() -> None:
     code = "import sys; old = set(sys.modules); import vespe.calls.executors.http_request; print(*sys.modules.keys() - old)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
     assert "vespe.http.client" in done.stdout.split()
     assert {"httpcore2", "ssl", "socket", "ipaddress", "urllib"} & set(done.stdout.split()) == set()
 

@@ -15,7 +15,9 @@ def slots(*, secrets: dict[str, str] | None = None, **inputs: Any) -> Slots:
     return Slots(TOOL, inputs, secrets)
 
 
-@pytest.mark.parametrize("value", ["text", "", 3, 1.5, True, None, [1, "x"], {"k": [None]}], ids=repr)
+@pytest.mark.parametrize(
+    "value", ["text", "", 3, 1.5, True, None, [1, "x"], {"k": [None]}], ids=repr
+)
 def test_a_text_that_is_one_slot_becomes_the_value_with_its_type(value: Any) -> None:
     assert slots(a=value).structure({"k": ["{a}"]}) == {"k": [value]}
 
@@ -33,7 +35,11 @@ def test_a_slot_in_a_text_is_written_into_it() -> None:
 
 def test_what_is_filled_in_is_never_read_again() -> None:
     filled = slots(a="{b}${env:KEY}", b="no", secrets={"KEY": "{a}"})
-    assert filled.structure({"k": "{a}", "l": "{a}!", "m": "${env:KEY}"}) == {"k": "{b}${env:KEY}", "l": "{b}${env:KEY}!", "m": "{a}"}
+    assert filled.structure({"k": "{a}", "l": "{a}!", "m": "${env:KEY}"}) == {
+        "k": "{b}${env:KEY}",
+        "l": "{b}${env:KEY}!",
+        "m": "{a}",
+    }
 
 
 def test_texts_repeat_for_a_list_and_vanish_for_an_absent_input() -> None:

@@ -18,11 +18,15 @@ from vespe.errors import InvalidArguments
         ({}, None, []),
     ],
 )
-def test_what_rfc_6570_calls_undefined_is_not_sent(said: dict[str, object], value: object, pairs: list[tuple[str, str]]) -> None:
+def test_what_rfc_6570_calls_undefined_is_not_sent(
+    said: dict[str, object], value: object, pairs: list[tuple[str, str]]
+) -> None:
     assert Style.of(said, default="form").pairs("a", value) == pairs
 
 
-def test_reserved_characters_stay_where_the_description_allows_them_but_for_those_that_split_a_query() -> None:
+def test_reserved_characters_stay_where_the_description_allows_them_but_for_those_that_split_a_query() -> (
+    None
+):
     assert encoded_but_reserved("a/b?c&d#e+f%2Fg%zz") == "a/b?c%26d%23e%2Bf%2Fg%25zz"
     assert encoded("a/b~") == "a%2Fb~"
 
@@ -33,4 +37,6 @@ def test_a_lone_surrogate_is_refused() -> None:
 
 
 def test_a_header_is_not_encoded() -> None:
-    assert Style.of({"explode": True}, default="simple", encode=as_it_is).text({"a": "x y"}) == "a=x y"
+    assert (
+        Style.of({"explode": True}, default="simple", encode=as_it_is).text({"a": "x y"}) == "a=x y"
+    )

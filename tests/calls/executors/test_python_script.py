@@ -1,4 +1,6 @@
-"""Functions of real scripts in real interpreters: results, errors as sentences, isolation, dependencies."""
+"""Functions of real scripts in real interpreters: results, errors as sentences, isolation,
+dependencies.
+"""
 
 import json
 import os
@@ -29,7 +31,11 @@ from vespe.processes import process
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=12,
 )
@@ -45,9 +51,24 @@ class Workshop:
         self.project.mkdir()
         self.directory.mkdir()
 
-    def tool(self, *, path: str | None = "main.py", args: dict[str, Any] | None = None, entrypoint: str | None = "f") -> Tool:
-        implementation = Implementation(type="python_script", path=path, entrypoint=entrypoint, args=args or {})
-        return Tool(uid="tool-x", name="x", description="", input_schema={}, directory=str(self.directory), implementation=implementation)
+    def tool(
+        self,
+        *,
+        path: str | None = "main.py",
+        args: dict[str, Any] | None = None,
+        entrypoint: str | None = "f",
+    ) -> Tool:
+        implementation = Implementation(
+            type="python_script", path=path, entrypoint=entrypoint, args=args or {}
+        )
+        return Tool(
+            uid="tool-x",
+            name="x",
+            description="",
+            input_schema={},
+            directory=str(self.directory),
+            implementation=implementation,
+        )
 
     def context(self, **fields: Any) -> Context:
         environment = process.child_environment(os.environ, COVERAGE)
@@ -59,11 +80,20 @@ class Workshop:
         }
         return Context(**(whole | fields))
 
-    def run(self, source: str, inputs: dict[str, Any] | None = None, *, args: dict[str, Any] | None = None, **fields: Any) -> Execution:
+    def run(
+        self,
+        source: str,
+        inputs: dict[str, Any] | None = None,
+        *,
+        args: dict[str, Any] | None = None,
+        **fields: Any,
+    ) -> Execution:
         (self.directory / "main.py").write_text(dedent(source), encoding="utf-8")
         return PythonScript().execute(self.tool(args=args), inputs or {}, self.context(**fields))
 
-    def failure(self, source: str, inputs: dict[str, Any] | None = None, **fields: Any) -> ToolExecutionError:
+    def failure(
+        self, source: str, inputs: dict[str, Any] | None = None, **fields: Any
+    ) -> ToolExecutionError:
         with pytest.raises(ToolExecutionError) as caught:
             self.run(source, inputs, **fields)
         return caught.value
@@ -75,11 +105,16 @@ def workshop(tmp_path: Path) -> Workshop:
 
 
 def test_a_function_takes_inputs_and_fixed_arguments_as_keywords(workshop: Workshop) -> None:
-    assert workshop.run("def f(a, b): return [a, b]", {"a": 1}, args={"b": {"c": None}}).result == [1, {"c": None}]
+    assert workshop.run("def f(a, b): return [a, b]", {"a": 1}, args={"b": {"c": None}}).result == [
+        1,
+        {"c": None},
+    ]
 
 
 def test_an_async_function_is_awaited(workshop: Workshop) -> None:
-    assert workshop.run("import asyncio\nasync def f(): await asyncio.sleep(0); return 3").result == 3
+    assert (
+        workshop.run("import asyncio\nasync def f(): await asyncio.sleep(0); return 3").result == 3
+    )
 
 
 def test_generators_of_both_kinds_are_arrays(workshop: Workshop) -> None:
@@ -88,14 +123,21 @@ def test_generators_of_both_kinds_are_arrays(workshop: Workshop) -> None:
 
 
 def test_secrets_are_filled_into_the_fixed_arguments(workshop: Workshop) -> None:
-    assert workshop.run("def f(key): return key", args={"key": "Bearer ${env:K}"}, secrets={"K": "s"}).result == "Bearer s"
+    assert (
+        workshop.run(
+            "def f(key): return key", args={"key": "Bearer ${env:K}"}, secrets={"K": "s"}
+        ).result
+        == "Bearer s"
+    )
     with pytest.raises(Refused):
         workshop.run("def f(key): return key", args={"key": "${env:K}"})
 
 
 @settings(max_examples=25, deadline=None)
 @given(value=JSON)
-def test_p15_any_json_value_comes_back_as_it_went(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+def test_p15_any_json_value_comes_back_as_it_went(
+    tmp_path_factory: pytest.TempPathFactory, value: Any
+) -> None:
     workshop = Workshop(tmp_path_factory.mktemp("json"))
     result = workshop.run("def f(value): return value", {"value": value}).result
     assert json.dumps(result, sort_keys=True) == json.dumps(value, sort_keys=True)
@@ -117,12 +159,16 @@ def test_p15_what_a_tool_prints_cannot_corrupt_its_result(workshop: Workshop) ->
     """
     done = workshop.run(source)
     assert done.result == "real"
-    assert done.logs == '{"result": 1}\n\N{REPLACEMENT CHARACTER}{"result": 2}\nto stderr\nno newline'
+    assert (
+        done.logs == '{"result": 1}\n\N{REPLACEMENT CHARACTER}{"result": 2}\nto stderr\nno newline'
+    )
 
 
 def test_p16_nothing_is_imported_from_the_working_directory(workshop: Workshop) -> None:
     for name in ("json", "vespe", "sitecustomize", "usercustomize", "asyncio", "extra"):
-        (workshop.project / f"{name}.py").write_text("open('imported', 'w')\nraise SystemExit(9)\n", encoding="utf-8")
+        (workshop.project / f"{name}.py").write_text(
+            "open('imported', 'w')\nraise SystemExit(9)\n", encoding="utf-8"
+        )
     source = """
         import json, asyncio
         def f():
@@ -150,12 +196,16 @@ def test_running_writes_no_bytecode(workshop: Workshop) -> None:
 
 def test_p33_a_script_sees_the_given_environment_alone(workshop: Workshop) -> None:
     environment = {"PATH": "/usr/bin:/bin", "TOKEN": "t"}
-    result = workshop.run("import os\ndef f(): return dict(os.environ)", environment=environment).result
+    result = workshop.run(
+        "import os\ndef f(): return dict(os.environ)", environment=environment
+    ).result
     assert {name: value for name, value in result.items() if name != "LC_CTYPE"} == environment
 
 
 def test_p30_a_script_starts_in_the_project_with_nothing_to_read(workshop: Workshop) -> None:
-    assert workshop.run("import os, sys\ndef f(): return [os.getcwd(), sys.stdin.read()]").result == [str(workshop.project), ""]
+    assert workshop.run(
+        "import os, sys\ndef f(): return [os.getcwd(), sys.stdin.read()]"
+    ).result == [str(workshop.project), ""]
 
 
 def test_p24_what_json_cannot_say_is_named_with_its_place(workshop: Workshop) -> None:
@@ -163,7 +213,11 @@ def test_p24_what_json_cannot_say_is_named_with_its_place(workshop: Workshop) ->
         ("def f(): return float('nan')", "", "the result is NaN"),
         ("def f(): return {'a': [1, float('-inf')]}", "/a/1", "the result at /a/1 is -Infinity"),
         ("def f(): return {'a/b': object()}", "/a~1b", "is an object, which JSON has no form for"),
-        ("def f():\n    a = []\n    a.append(a)\n    return a", "", "nested deeper than 63 levels, or holds itself"),
+        (
+            "def f():\n    a = []\n    a.append(a)\n    return a",
+            "",
+            "nested deeper than 63 levels, or holds itself",
+        ),
         ("def f(): return [10 ** 5000]", "/0", "too many digits"),
         ("def f(): return {1: 2, '1': 3}", "", "twice in one object"),
         ("def f():\n    a = 1\n    for _ in range(64): a = [a]\n    return a", "", "deeper than"),
@@ -207,16 +261,23 @@ def test_p24_lone_surrogates_become_replacement_characters_with_a_note(workshop:
         ("class P:\n    def __iter__(self): raise ValueError('no')\ndef f(): return P()", "ValueError: no (main.py, line 2)"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_in_a_tool_is_a_sentence(workshop: Workshop, source: str, said: str) -> None:
+def test_what_goes_wrong_in_a_tool_is_a_sentence(
+    workshop: Workshop, source: str, said: str
+) -> None:
     assert str(workshop.failure(source)).removesuffix(" the result goes to") == said
 
 
 def test_the_traceback_shows_the_tools_own_frames_with_relative_paths(workshop: Workshop) -> None:
-    (workshop.directory / "beside.py").write_text("import json\ndef load(text):\n    return json.loads(text)\n", encoding="utf-8")
+    (workshop.directory / "beside.py").write_text(
+        "import json\ndef load(text):\n    return json.loads(text)\n", encoding="utf-8"
+    )
     failure = workshop.failure("import beside\ndef f(): print('before'); beside.load('{')")
     assert failure.details["traceback"] == ["main.py, line 2, in f", "beside.py, line 3, in load"]
     assert str(failure).endswith("(beside.py, line 3)")
-    assert (failure.details["exception"], failure.details["logs"]) == ("JSONDecodeError", "before\n")
+    assert (failure.details["exception"], failure.details["logs"]) == (
+        "JSONDecodeError",
+        "before\n",
+    )
 
 
 def test_a_missing_module_gets_a_hint_on_how_to_name_it(workshop: Workshop) -> None:
@@ -230,13 +291,17 @@ def test_an_input_that_its_annotation_refuses_is_for_the_model_to_mend(workshop:
     assert caught.value.retryable
 
 
-def test_p27_a_script_that_hangs_ends_at_its_deadline_under_the_tools_name(workshop: Workshop) -> None:
+def test_p27_a_script_that_hangs_ends_at_its_deadline_under_the_tools_name(
+    workshop: Workshop,
+) -> None:
     with pytest.raises(TimedOut, match=r"^x did not finish") as caught:
         workshop.run("import time\ndef f(): print('so far'); time.sleep(60)", timeout_s=0.5)
     assert caught.value.details["stderr"] == "so far\n"
 
 
-def test_threads_and_processes_that_a_function_leaves_do_not_hold_its_result(workshop: Workshop) -> None:
+def test_threads_and_processes_that_a_function_leaves_do_not_hold_its_result(
+    workshop: Workshop,
+) -> None:
     source = """
         import os, subprocess, threading, time
         def f():
@@ -251,7 +316,10 @@ def test_threads_and_processes_that_a_function_leaves_do_not_hold_its_result(wor
 
 
 def test_what_a_script_registered_for_its_end_still_runs(workshop: Workshop) -> None:
-    assert workshop.run("import atexit\natexit.register(print, 'goodbye')\ndef f(): return 1").logs == "goodbye\n"
+    assert (
+        workshop.run("import atexit\natexit.register(print, 'goodbye')\ndef f(): return 1").logs
+        == "goodbye\n"
+    )
 
 
 def test_functions_of_a_script_travel_to_other_processes(workshop: Workshop) -> None:
@@ -285,7 +353,9 @@ def test_a_tool_without_a_script_is_invalid(workshop: Workshop) -> None:
         ("/etc/passwd", "f", "leads out of"),
     ):
         with pytest.raises(InvalidTool, match=said):
-            PythonScript().execute(workshop.tool(path=path, entrypoint=entrypoint), {}, workshop.context())
+            PythonScript().execute(
+                workshop.tool(path=path, entrypoint=entrypoint), {}, workshop.context()
+            )
 
 
 def test_a_script_that_is_a_link_is_not_followed(workshop: Workshop) -> None:
@@ -296,16 +366,22 @@ def test_a_script_that_is_a_link_is_not_followed(workshop: Workshop) -> None:
 
 def test_a_script_in_a_directory_of_the_tool_imports_from_beside_it(workshop: Workshop) -> None:
     (workshop.directory / "src").mkdir()
-    (workshop.directory / "src" / "main.py").write_text("import beside, top\ndef f(): return [beside.V, top.V]", encoding="utf-8")
+    (workshop.directory / "src" / "main.py").write_text(
+        "import beside, top\ndef f(): return [beside.V, top.V]", encoding="utf-8"
+    )
     (workshop.directory / "src" / "beside.py").write_text("V = 1", encoding="utf-8")
     (workshop.directory / "top.py").write_text("V = 2", encoding="utf-8")
-    assert PythonScript().execute(workshop.tool(path="src/main.py"), {}, workshop.context()).result == [1, 2]
+    assert PythonScript().execute(
+        workshop.tool(path="src/main.py"), {}, workshop.context()
+    ).result == [1, 2]
 
 
 def test_the_plan_shows_what_would_run_and_runs_nothing(workshop: Workshop) -> None:
     header = "# /// script\n# requires-python = '>=3.11'\n# dependencies = ['b', 'a']\n# ///\n"
     (workshop.directory / "main.py").write_text(header + "raise SystemExit", encoding="utf-8")
-    assert PythonScript().plan(workshop.tool(args={"key": "${env:K}"}), {"a": 1}, workshop.context()) == {
+    assert PythonScript().plan(
+        workshop.tool(args={"key": "${env:K}"}), {"a": 1}, workshop.context()
+    ) == {
         "script": str(workshop.directory / "main.py"),
         "function": "f",
         "inputs": {"a": 1},
@@ -318,7 +394,10 @@ def test_the_plan_shows_what_would_run_and_runs_nothing(workshop: Workshop) -> N
 
 def test_a_script_for_another_python_is_refused(workshop: Workshop) -> None:
     failure = workshop.failure("# /// script\n# requires-python = '>=4'\n# ///\ndef f(): return 1")
-    assert f"main.py needs Python >=4, and this is {sys.version_info[0]}.{sys.version_info[1]}" in str(failure)
+    assert (
+        f"main.py needs Python >=4, and this is {sys.version_info[0]}.{sys.version_info[1]}"
+        in str(failure)
+    )
 
 
 def test_a_scripts_dependencies_are_installed_once_into_their_own_environment(
@@ -326,27 +405,43 @@ def test_a_scripts_dependencies_are_installed_once_into_their_own_environment(
 ) -> None:
     with zipfile.ZipFile(tmp_path / "greeting-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("greeting.py", "WORD = 'hello'\n")
-        wheel.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
-        wheel.writestr("greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(
+            "greeting-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n",
+        )
+        wheel.writestr(
+            "greeting-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         wheel.writestr("greeting-1.0.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     source = "# /// script\n# dependencies = ['greeting==1.0']\n# ///\nimport greeting\ndef f(): return greeting.WORD"
     (workshop.directory / "main.py").write_text(source, encoding="utf-8")
     reports: list[str] = []
-    results = [PythonScript().execute(workshop.tool(), {}, workshop.context(progress=reports.append)).result for _ in range(2)]
+    results = [
+        PythonScript()
+        .execute(workshop.tool(), {}, workshop.context(progress=reports.append))
+        .result
+        for _ in range(2)
+    ]
     assert results == ["hello", "hello"]
     assert reports == ["installing greeting==1.0 into an environment of their own, once"]
 
 
-def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(workshop: Workshop) -> None:
+def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(
+    workshop: Workshop,
+) -> None:
     body = "from vespe.errors import InvalidArguments\n\ndef f(path):\n    raise InvalidArguments(f'the path {path!r} leads out')\n"
     with pytest.raises(InvalidArguments, match=r"^the path '\.\.' leads out$"):
         workshop.run(body, {"path": ".."})
 
 
 def test_a_module_that_is_missing_is_not_taken_for_a_package_alone(workshop: Workshop) -> None:
-    assert "copy a module of your own beside the script" in workshop.failure("import sibling\ndef f(): return 1").hint
+    assert (
+        "copy a module of your own beside the script"
+        in workshop.failure("import sibling\ndef f(): return 1").hint
+    )
     assert workshop.failure("def f(): raise ImportError('mine')").hint == ""
 
 

@@ -19,7 +19,11 @@ from hypothesis import strategies as st
 
 from vespe.processes import process
 
-VALUES = SimpleNamespace(**runpy.run_path(str(Path(process.__file__).parents[1] / "calls" / "executors" / "python_values.py")))
+VALUES = SimpleNamespace(
+    **runpy.run_path(
+        str(Path(process.__file__).parents[1] / "calls" / "executors" / "python_values.py")
+    )
+)
 
 
 class Colour(enum.Enum):
@@ -104,9 +108,17 @@ DAY = datetime.date(2024, 1, 2)
         (datetime.date, "2024-01-02", DAY),
         (datetime.date, 5, 5),
         (datetime.time, "03:04", datetime.time(3, 4)),
-        (datetime.datetime, "2024-01-02T03:04:05Z", datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)),
+        (
+            datetime.datetime,
+            "2024-01-02T03:04:05Z",
+            datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC),
+        ),
         (Path, "/x", Path("/x")),
-        (uuid.UUID, "12345678123456781234567812345678", uuid.UUID(int=0x12345678123456781234567812345678)),
+        (
+            uuid.UUID,
+            "12345678123456781234567812345678",
+            uuid.UUID(int=0x12345678123456781234567812345678),
+        ),
         (ipaddress.IPv4Address, "10.0.0.1", ipaddress.IPv4Address("10.0.0.1")),
         (decimal.Decimal, "1.10", decimal.Decimal("1.10")),
         (decimal.Decimal, 1.5, decimal.Decimal("1.5")),
@@ -132,7 +144,9 @@ DAY = datetime.date(2024, 1, 2)
         (Options, {"day": "2024-01-02", "other": 1}, {"day": DAY, "other": 1}),
     ],
 )
-def test_an_input_becomes_what_its_annotation_asks_for(hint: Any, value: Any, expected: Any) -> None:
+def test_an_input_becomes_what_its_annotation_asks_for(
+    hint: Any, value: Any, expected: Any
+) -> None:
     made = given_as(hint, value)
     assert (made, type(made)) == (expected, type(expected))
 
@@ -151,7 +165,9 @@ def test_an_input_becomes_what_its_annotation_asks_for(hint: Any, value: Any, ex
         (set[Any], [[1]], "/value"),
     ],
 )
-def test_an_input_that_does_not_fit_is_named_by_its_place(hint: Any, value: Any, pointer: str) -> None:
+def test_an_input_that_does_not_fit_is_named_by_its_place(
+    hint: Any, value: Any, pointer: str
+) -> None:
     with pytest.raises(VALUES.Unfit) as caught:
         given_as(hint, value)
     assert caught.value.pointer == pointer
@@ -222,7 +238,10 @@ class Word(enum.StrEnum):
         (map(str, [1]), ["1"]),
         (collections.Counter("aa"), {"a": 2}),
         (Shelf(), {"a": 1}),
-        ({1: "a", None: "b", False: "c", 1.5: "d"}, {"1": "a", "null": "b", "false": "c", "1.5": "d"}),
+        (
+            {1: "a", None: "b", False: "c", 1.5: "d"},
+            {"1": "a", "null": "b", "false": "c", "1.5": "d"},
+        ),
         ({Colour.RED: 1, DAY: 2, Colour.BLUE: 3}, {"red": 1, "2024-01-02": 2, "2": 3}),
     ],
 )
@@ -248,7 +267,9 @@ def test_what_has_tolist_is_written_by_it() -> None:
         ([10**5000], "/0", "is an integer of too many digits"),
     ],
 )
-def test_a_result_that_json_cannot_say_is_named_by_its_place(value: Any, pointer: str, why: str) -> None:
+def test_a_result_that_json_cannot_say_is_named_by_its_place(
+    value: Any, pointer: str, why: str
+) -> None:
     with pytest.raises(VALUES.Unfit) as caught:
         VALUES.encode(value)
     assert (caught.value.pointer, caught.value.why[: len(why)]) == (pointer, why)

@@ -1,4 +1,6 @@
-"""shell_command: values stay one argument each, real programs run, and every failure is a sentence. P14."""
+"""shell_command: values stay one argument each, real programs run, and every failure is a sentence.
+P14.
+"""
 
 import json
 import os
@@ -15,18 +17,35 @@ from hypothesis import strategies as st
 
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.shell_command import ShellCommand
-from vespe.errors import InvalidArguments, InvalidOutput, InvalidTool, OutputTooLarge, TimedOut, ToolExecutionError, VespeError
+from vespe.errors import (
+    InvalidArguments,
+    InvalidOutput,
+    InvalidTool,
+    OutputTooLarge,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import process
 
 PYTHON = f"#!{sys.executable} -ISB\nimport json, os, sys\n"
 ECHO = PYTHON + "json.dump([os.fsencode(a).hex() for a in sys.argv[1:]], sys.stdout)\n"
-SHOW = PYTHON + "print(json.dumps({'cwd': os.getcwd(), 'stdin': sys.stdin.read(), 'env': dict(os.environ)}))\n"
+SHOW = (
+    PYTHON
+    + "print(json.dumps({'cwd': os.getcwd(), 'stdin': sys.stdin.read(), 'env': dict(os.environ)}))\n"
+)
 
 
-def shell_tool(directory: Path | None = None, *names: str, script: str | None = None, **implementation: Any) -> Tool:
-    """Give a tool over `args`, with inputs of any type called `names`; `script` becomes its own executable."""
-    fields = {key: implementation.pop(key) for key in ("path", "entrypoint") if key in implementation}
+def shell_tool(
+    directory: Path | None = None, *names: str, script: str | None = None, **implementation: Any
+) -> Tool:
+    """Give a tool over `args`, with inputs of any type called `names`; `script` becomes its own
+    executable.
+    """
+    fields = {
+        key: implementation.pop(key) for key in ("path", "entrypoint") if key in implementation
+    }
     if script is not None and directory is not None:
         program = directory / "program"
         program.write_text(script, encoding="utf-8")
@@ -46,7 +65,11 @@ def context(directory: Path | str = "/", *, project: Path | str = "/", **options
     secrets = options.pop("secrets", {})
     environment = process.child_environment(os.environ, secrets)
     return Context(
-        project_root=str(project), directory=str(directory), environment=environment, secrets=secrets, **{"timeout_s": 20.0, **options}
+        project_root=str(project),
+        directory=str(directory),
+        environment=environment,
+        secrets=secrets,
+        **{"timeout_s": 20.0, **options},
     )
 
 
@@ -98,7 +121,11 @@ def sh(program: str, **args: Any) -> Tool:
         (["--{a}"], {"a": "-x"}, ["---x"]),
         (["{a}"], {"a": "{b}", "b": "no"}, ["{b}"]),
         (["${env:TOKEN}", "--key=${env:TOKEN}"], {}, ["${env:TOKEN}", "--key=${env:TOKEN}"]),
-        (["{a}"], {"a": "−5 with a minus sign that is not a dash"}, ["−5 with a minus sign that is not a dash"]),
+        (
+            ["{a}"],
+            {"a": "−5 with a minus sign that is not a dash"},
+            ["−5 with a minus sign that is not a dash"],
+        ),
     ],
 )
 def test_p14_each_template_is_one_argument_lists_are_several_and_groups_are_optional(
@@ -161,7 +188,9 @@ NASTY = [
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """A tool that gives its argv back, in hex so that no output encoding stands between."""
-    return shell_tool(tmp_path_factory.mktemp("echo"), "a", script=ECHO, argv=["--", "{a}"], output="json")
+    return shell_tool(
+        tmp_path_factory.mktemp("echo"), "a", script=ECHO, argv=["--", "{a}"], output="json"
+    )
 
 
 def echoed(echo: Tool, values: list[str]) -> list[str]:
@@ -183,7 +212,10 @@ def test_p14_any_text_arrives_element_for_element(echo: Tool, values: list[str])
 
 def test_p14_many_texts_of_what_shells_read_arrive_element_for_element(echo: Tool) -> None:
     chosen = random.Random(14)
-    values = ["".join(chosen.choices("-'\"`$(){};&|<>*?\\ \n\t=é🙂\x01", k=chosen.randrange(20))) for _ in range(20_000)]
+    values = [
+        "".join(chosen.choices("-'\"`$(){};&|<>*?\\ \n\t=é🙂\x01", k=chosen.randrange(20)))
+        for _ in range(20_000)
+    ]
     assert echoed(echo, values) == ["--", *values]
 
 
@@ -193,7 +225,9 @@ def test_p14_a_value_is_planned_whole_or_refused(value: str) -> None:
     try:
         assert planned(["--x={a}", "{a}", "end"], {"a": value}) == [f"--x={value}", value, "end"]
     except InvalidArguments:
-        assert value.startswith("-") or "\0" in value or any("\ud800" <= c <= "\udfff" for c in value)
+        assert (
+            value.startswith("-") or "\0" in value or any("\ud800" <= c <= "\udfff" for c in value)
+        )
 
 
 def test_p14_a_tar_tool_cannot_be_made_to_run_a_program(tmp_path: Path) -> None:
@@ -238,8 +272,17 @@ def test_a_tool_starts_in_the_project_unless_it_says_tool(tmp_path: Path) -> Non
         ("key=${env:TOKEN}", {}, "key=t0ken"),
     ],
 )
-def test_stdin_is_the_inputs_as_json_or_a_template_or_empty(tmp_path: Path, stdin: str | None, inputs: JsonObject, fed: str) -> None:
-    tool = shell_tool(tmp_path, "a", "b", script=SHOW, output="json", **({} if stdin is None else {"stdin": stdin}))
+def test_stdin_is_the_inputs_as_json_or_a_template_or_empty(
+    tmp_path: Path, stdin: str | None, inputs: JsonObject, fed: str
+) -> None:
+    tool = shell_tool(
+        tmp_path,
+        "a",
+        "b",
+        script=SHOW,
+        output="json",
+        **({} if stdin is None else {"stdin": stdin}),
+    )
     assert run(tool, inputs, secrets={"TOKEN": "t0ken"}).result["stdin"] == fed
 
 
@@ -255,9 +298,20 @@ def test_a_secret_of_odd_bytes_reaches_stdin_as_it_is() -> None:
 
 
 def test_secrets_reach_argv_and_a_plan_names_them_only(tmp_path: Path) -> None:
-    tool = shell_tool(tmp_path, "a", script=ECHO, argv=["--key=${env:TOKEN}", "{a}"], stdin="${env:TOKEN}", output="json")
-    plan = ShellCommand().plan(tool, {"a": "${env:TOKEN}"}, context(tmp_path, secrets={"TOKEN": "t0ken"}))
-    assert plan["argv"][1:] == ["--key=${env:TOKEN}", "${env:TOKEN}"] and "t0ken" not in json.dumps(plan)
+    tool = shell_tool(
+        tmp_path,
+        "a",
+        script=ECHO,
+        argv=["--key=${env:TOKEN}", "{a}"],
+        stdin="${env:TOKEN}",
+        output="json",
+    )
+    plan = ShellCommand().plan(
+        tool, {"a": "${env:TOKEN}"}, context(tmp_path, secrets={"TOKEN": "t0ken"})
+    )
+    assert plan["argv"][1:] == ["--key=${env:TOKEN}", "${env:TOKEN}"] and "t0ken" not in json.dumps(
+        plan
+    )
     made = run(tool, {"a": "${env:TOKEN}"}, secrets={"TOKEN": "t0ken"}).result
     assert [bytes.fromhex(e).decode() for e in made] == ["--key=t0ken", "${env:TOKEN}"]
 
@@ -271,7 +325,9 @@ def test_a_secret_first_does_not_let_a_value_become_an_option() -> None:
 
 
 def test_a_plan_says_all_that_would_run(tmp_path: Path) -> None:
-    tool = shell_tool(tmp_path, "a", script=ECHO, argv=["{a}"], stdin="json", output="lines", success_codes=[0, 1])
+    tool = shell_tool(
+        tmp_path, "a", script=ECHO, argv=["{a}"], stdin="json", output="lines", success_codes=[0, 1]
+    )
     assert ShellCommand().plan(tool, {"a": "x"}, context(tmp_path, project="/p")) == {
         "argv": [str(tmp_path / "program"), "x"],
         "cwd": "/p",
@@ -280,7 +336,13 @@ def test_a_plan_says_all_that_would_run(tmp_path: Path) -> None:
         "success_codes": [0, 1],
     }
     bare = ShellCommand().plan(shell_tool(None, entrypoint="true"), {}, context())
-    assert bare == {"argv": ["true"], "cwd": "/", "stdin": None, "output": "text", "success_codes": [0]}
+    assert bare == {
+        "argv": ["true"],
+        "cwd": "/",
+        "stdin": None,
+        "output": "text",
+        "success_codes": [0],
+    }
 
 
 @pytest.mark.parametrize(
@@ -323,7 +385,9 @@ def test_output_that_is_no_utf8_is_repaired_with_a_note() -> None:
         ("[" * 100 + "]" * 100, "deeper than 64", 1),
     ],
 )
-def test_p23_output_that_is_not_strict_json_is_invalid_with_its_place(printed: str, says: str, line: int) -> None:
+def test_p23_output_that_is_not_strict_json_is_invalid_with_its_place(
+    printed: str, says: str, line: int
+) -> None:
     with pytest.raises(InvalidOutput) as caught:
         run(sh(f"printf '{printed}'", output="json"))
     assert says in str(caught.value)
@@ -352,8 +416,14 @@ def test_an_exit_status_that_is_no_success_is_an_error_with_the_last_lines() -> 
     with pytest.raises(ToolExecutionError) as caught:
         run(sh("echo partial; i=0; while [ $i -lt 30 ]; do echo e$i >&2; i=$((i+1)); done; exit 3"))
     error = caught.value
-    assert str(error).startswith("sh failed with exit status 3: e20\n") and str(error).endswith("\ne29")
-    assert (error.details["exit_code"], error.details["stdout"], error.code) == (3, "partial\n", "tool_error")
+    assert str(error).startswith("sh failed with exit status 3: e20\n") and str(error).endswith(
+        "\ne29"
+    )
+    assert (error.details["exit_code"], error.details["stdout"], error.code) == (
+        3,
+        "partial\n",
+        "tool_error",
+    )
     assert error.details["stderr"].startswith("e0\n") and "signal" not in error.details
 
 
@@ -379,10 +449,16 @@ def test_a_program_that_a_signal_ended_is_an_error_with_the_signal() -> None:
 def test_p36_a_failure_is_redacted_before_it_is_cut() -> None:
     secret = "s3cret-" + "x" * 5000
     with pytest.raises(ToolExecutionError) as caught:
-        run(sh('printf "%s" "$TOKEN$(head -c 7000 /dev/zero | tr "\\0" y)"; exit 1'), secrets={"TOKEN": secret})
+        run(
+            sh('printf "%s" "$TOKEN$(head -c 7000 /dev/zero | tr "\\0" y)"; exit 1'),
+            secrets={"TOKEN": secret},
+        )
     assert caught.value.details["stdout"] == "***" + "y" * 7000
     with pytest.raises(InvalidOutput) as invalid:
-        run(sh('printf "%s" "$TOKEN$(head -c 7000 /dev/zero | tr "\\0" y)"', output="json"), secrets={"TOKEN": secret})
+        run(
+            sh('printf "%s" "$TOKEN$(head -c 7000 /dev/zero | tr "\\0" y)"', output="json"),
+            secrets={"TOKEN": secret},
+        )
     assert "xxx" not in json.dumps(invalid.value.details)
 
 
@@ -390,13 +466,21 @@ def test_the_streams_of_a_failure_are_bounded_and_say_so() -> None:
     with pytest.raises(ToolExecutionError) as caught:
         run(sh("head -c 100000 /dev/zero | tr '\\0' x; echo end; exit 1"))
     shown = caught.value.details["stdout"]
-    assert shown.startswith("[… cut by vespe: ") and shown.endswith("xend\n") and len(shown) < 9000 and len(str(caught.value)) < 1100
+    assert (
+        shown.startswith("[… cut by vespe: ")
+        and shown.endswith("xend\n")
+        and len(shown) < 9000
+        and len(str(caught.value)) < 1100
+    )
 
 
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"entrypoint": "no-such-program-anywhere"}, "there is no program called 'no-such-program-anywhere' on PATH"),
+        (
+            {"entrypoint": "no-such-program-anywhere"},
+            "there is no program called 'no-such-program-anywhere' on PATH",
+        ),
         ({"entrypoint": "/bin/sh"}, "without slashes, not '/bin/sh'"),
         ({"entrypoint": "./x"}, "without slashes"),
         ({"entrypoint": ".."}, "without slashes"),
@@ -413,7 +497,9 @@ def test_the_streams_of_a_failure_are_bounded_and_say_so() -> None:
         ({"path": "words"}, "neither a machine's format nor a #! line"),
     ],
 )
-def test_a_program_that_cannot_run_is_a_sentence(tmp_path: Path, fields: dict[str, str], says: str) -> None:
+def test_a_program_that_cannot_run_is_a_sentence(
+    tmp_path: Path, fields: dict[str, str], says: str
+) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "plain").write_text(ECHO, encoding="utf-8")
     (tmp_path / "link").symlink_to("/bin/sh")
@@ -423,7 +509,9 @@ def test_a_program_that_cannot_run_is_a_sentence(tmp_path: Path, fields: dict[st
     with pytest.raises(VespeError) as caught:
         run(shell_tool(tmp_path, **fields))
     assert says in str(caught.value)
-    assert isinstance(caught.value, (InvalidTool, ToolExecutionError)) and not caught.value.retryable
+    assert (
+        isinstance(caught.value, (InvalidTool, ToolExecutionError)) and not caught.value.retryable
+    )
 
 
 def test_p16_a_relative_directory_of_path_is_not_searched(tmp_path: Path) -> None:
@@ -431,7 +519,12 @@ def test_p16_a_relative_directory_of_path_is_not_searched(tmp_path: Path) -> Non
     program.write_text("#!/bin/sh\necho planted\n", encoding="utf-8")
     program.chmod(0o755)
     tool = shell_tool(None, entrypoint="planted")
-    where = Context(project_root=str(tmp_path), directory="/", environment={"PATH": ".::/usr/bin"}, timeout_s=20.0)
+    where = Context(
+        project_root=str(tmp_path),
+        directory="/",
+        environment={"PATH": ".::/usr/bin"},
+        timeout_s=20.0,
+    )
     with pytest.raises(ToolExecutionError, match="no program called 'planted'"):
         ShellCommand().execute(tool, {}, where)
 
@@ -470,9 +563,18 @@ def test_a_tool_without_an_implementation_is_invalid() -> None:
 
 def test_p33_the_child_sees_the_environment_of_the_call_and_nothing_else(tmp_path: Path) -> None:
     tool = shell_tool(tmp_path, script=SHOW, output="json")
-    where = Context(project_root="/", directory=str(tmp_path), environment={"PATH": "/usr/bin:/bin", "ONLY": "this"}, timeout_s=20.0)
+    where = Context(
+        project_root="/",
+        directory=str(tmp_path),
+        environment={"PATH": "/usr/bin:/bin", "ONLY": "this"},
+        timeout_s=20.0,
+    )
     seen = ShellCommand().execute(tool, {}, where).result["env"]
-    assert {key: value for key, value in seen.items() if key not in ("LC_CTYPE", "__CF_USER_TEXT_ENCODING")} == {
+    assert {
+        key: value
+        for key, value in seen.items()
+        if key not in ("LC_CTYPE", "__CF_USER_TEXT_ENCODING")
+    } == {
         "PATH": "/usr/bin:/bin",
         "ONLY": "this",
     }
@@ -497,8 +599,14 @@ def test_p29_a_program_that_floods_is_ended() -> None:
 
 def test_inputs_of_combined_schemas_are_slots(tmp_path: Path) -> None:
     implementation = Implementation(type="shell_command", entrypoint="echo", args={"argv": ["{q}"]})
-    schema = {"type": "object", "$ref": "#/$defs/args", "$defs": {"args": {"properties": {"q": {"type": "string"}}}}}
-    tool = Tool(uid="tool-x", name="x", description="", input_schema=schema, implementation=implementation)
+    schema = {
+        "type": "object",
+        "$ref": "#/$defs/args",
+        "$defs": {"args": {"properties": {"q": {"type": "string"}}}},
+    }
+    tool = Tool(
+        uid="tool-x", name="x", description="", input_schema=schema, implementation=implementation
+    )
     assert run(tool, {"q": "found"}).result == "found\n"
 
 

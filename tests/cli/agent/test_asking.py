@@ -27,7 +27,9 @@ TOOL = Tool(uid="u", name="f", description="", input_schema={}, scope="project_t
         ("what\n?\ny\n", Answer(allowed=True, holds="once")),
     ],
 )
-def test_an_answer_is_what_was_typed_and_nothing_is_no(typed: str, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_what_was_typed_and_nothing_is_no(
+    typed: str, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     assert ask(Question(tool=TOOL, inputs={"a": 1}, why="because")) == answer
 

@@ -15,18 +15,25 @@ def bench(project: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(project)
 
 
-def test_help_names_every_command_and_only_quit_ends_the_session(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command_and_only_quit_ends_the_session(
+    bench: Bench, capfd: pytest.CaptureFixture[str]
+) -> None:
     agent = bench.agent("x")
     assert not obey("/help", agent) and obey("/quit", agent)
     assert all(f"/{name}" in capfd.readouterr().err or True for name in COMMANDS)
 
 
-def test_a_file_is_saved_once_and_calls_that_wait_in_a_loaded_one_are_not_run(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_saved_once_and_calls_that_wait_in_a_loaded_one_are_not_run(
+    bench: Bench, capfd: pytest.CaptureFixture[str]
+) -> None:
     agent = bench.agent("x")
     agent.transcript.add({"role": "user", "content": "hi"})
     obey("/save one.json", agent)
     obey("/save one.json", agent)
-    assert "exists already" in capfd.readouterr().err and len(transcripts.load("one.json").messages) == 1
+    assert (
+        "exists already" in capfd.readouterr().err
+        and len(transcripts.load("one.json").messages) == 1
+    )
     calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
     agent.transcript.add({"role": "assistant", "content": None, "tool_calls": calls})
     obey("/save two.json", agent)
@@ -40,8 +47,13 @@ def test_the_tools_are_listed_by_name(bench: Bench, capfd: pytest.CaptureFixture
     assert "double" in capfd.readouterr().err
 
 
-def test_a_tool_that_the_list_cuts_is_shown_whole_by_its_name(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:
-    bench.tool("double", description="Doubles what it is given, and says so at such a length that the list must cut it.")
+def test_a_tool_that_the_list_cuts_is_shown_whole_by_its_name(
+    bench: Bench, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bench.tool(
+        "double",
+        description="Doubles what it is given, and says so at such a length that the list must cut it.",
+    )
     agent = bench.agent("x")
     obey("/tools", agent)
     shown = capfd.readouterr().err

@@ -10,12 +10,39 @@ from vespe.errors import UsageError
 
 @pytest.fixture
 def wanted() -> Wanted:
-    nothing = dict.fromkeys(("provider", "script", "kit", "max_calls_per_tool", "max_seconds", "max_tokens", "project_dir"))
-    plain = {"model": "", "system": "", "names": (), "approve": "ask", "max_iterations": 5, "max_calls": 100}
-    return Wanted(**nothing, **plain, no_tools=False, tools_mode=None, strict=False, stream=True, trusted=False)  # type: ignore[arg-type]  # as click gives them
+    nothing = dict.fromkeys(
+        (
+            "provider",
+            "script",
+            "kit",
+            "max_calls_per_tool",
+            "max_seconds",
+            "max_tokens",
+            "project_dir",
+        )
+    )
+    plain = {
+        "model": "",
+        "system": "",
+        "names": (),
+        "approve": "ask",
+        "max_iterations": 5,
+        "max_calls": 100,
+    }
+    return Wanted(
+        **nothing,
+        **plain,
+        no_tools=False,
+        tools_mode=None,
+        strict=False,
+        stream=True,
+        trusted=False,
+    )  # type: ignore[arg-type]  # as click gives them
 
 
 @pytest.mark.parametrize(("record", "replay", "run_tools"), [(None, None, True), ("a", "b", False)])
-def test_options_that_exclude_each_other_are_refused(wanted: Wanted, record: str | None, replay: str | None, run_tools: bool) -> None:
+def test_options_that_exclude_each_other_are_refused(
+    wanted: Wanted, record: str | None, replay: str | None, run_tools: bool
+) -> None:
     with pytest.raises(UsageError):
         Recorded(record=record, replay=replay, run_tools=run_tools).provider(wanted, Transcript())

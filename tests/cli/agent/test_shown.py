@@ -11,7 +11,9 @@ from vespe.models import Outcome
 CALL = ModelCall(call_id="c", name="f")
 
 
-def test_words_go_to_stdout_and_results_to_stderr_each_on_a_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_words_go_to_stdout_and_results_to_stderr_each_on_a_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     shown = Shown()
     for event in (
         StreamEvent("text", "a"),
@@ -24,8 +26,16 @@ def test_words_go_to_stdout_and_results_to_stderr_each_on_a_line(capfd: pytest.C
     assert tuple(capfd.readouterr()) == ("ab\nc\n", "<- f denied: because\n")
 
 
-def test_a_long_result_is_cut_in_its_line_and_cannot_steer_the_terminal(capfd: pytest.CaptureFixture[str]) -> None:
-    Shown().event(CallResult(call=CALL, outcome=Outcome(tool="f", uid=None, result="\x1b[2J\n" + "x" * 1000), ran=True).event)
+def test_a_long_result_is_cut_in_its_line_and_cannot_steer_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Shown().event(
+        CallResult(
+            call=CALL,
+            outcome=Outcome(tool="f", uid=None, result="\x1b[2J\n" + "x" * 1000),
+            ran=True,
+        ).event
+    )
     said = capfd.readouterr().err
     assert said.startswith("<- f ok, 0 ms: \\x1b[2J\\nxxx") and len(said) < 250
 

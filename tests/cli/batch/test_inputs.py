@@ -15,7 +15,12 @@ PROPERTIES = {
     "city": {"type": "string"}, "days": {"type": "integer"}, "warm": {"type": "boolean"}, "tags": {"type": "array"},
     "at": {"type": "number"},
 }  # fmt: skip
-TOOL = Tool(uid="tool-t", name="t", description="", input_schema={"type": "object", "properties": PROPERTIES})
+TOOL = Tool(
+    uid="tool-t",
+    name="t",
+    description="",
+    input_schema={"type": "object", "properties": PROPERTIES},
+)
 
 
 def read(data: bytes, *, is_csv: bool = False, id_field: str | None = None) -> list[Item]:
@@ -23,15 +28,31 @@ def read(data: bytes, *, is_csv: bool = False, id_field: str | None = None) -> l
 
 
 def test_each_line_is_an_object_of_arguments_and_its_number_the_id() -> None:
-    assert [(item.id, item.arguments) for item in read(b'{"city": "Bergen"}\n\n{"days": 2}')] == [(1, {"city": "Bergen"}), (2, {"days": 2})]
+    assert [(item.id, item.arguments) for item in read(b'{"city": "Bergen"}\n\n{"days": 2}')] == [
+        (1, {"city": "Bergen"}),
+        (2, {"days": 2}),
+    ]
 
 
 @pytest.mark.parametrize(
-    "line", [b"nonsense", b"[1]", b"3", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff", b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}"]
+    "line",
+    [
+        b"nonsense",
+        b"[1]",
+        b"3",
+        b'{"a": NaN}',
+        b'{"a": 1, "a": 2}',
+        b"\xff",
+        b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}",
+    ],
 )
 def test_a_broken_line_is_an_item_with_an_error_and_the_next_one_goes_on(line: bytes) -> None:
     broken, after = read(line + b'\n{"days": 2}\n')
-    assert broken.failure is not None and broken.failure.code == "invalid_json" and "line 1" in broken.failure.message
+    assert (
+        broken.failure is not None
+        and broken.failure.code == "invalid_json"
+        and "line 1" in broken.failure.message
+    )
     assert after == Item(2, {"days": 2})
 
 
@@ -53,7 +74,12 @@ def test_an_id_that_is_neither_string_nor_whole_number_is_an_error(value: Any) -
 
 def test_an_id_that_comes_again_is_an_error_under_its_line() -> None:
     first, second = read(b'{"key": 1}\n{"key": 1}\n', id_field="key")
-    assert first.failure is None and second.id == "line 2" and second.failure is not None and second.failure.code == "duplicate_id"
+    assert (
+        first.failure is None
+        and second.id == "line 2"
+        and second.failure is not None
+        and second.failure.code == "duplicate_id"
+    )
 
 
 def test_cells_of_csv_are_typed_by_the_schema_and_empty_ones_left_out() -> None:
@@ -66,7 +92,11 @@ def test_cells_of_csv_are_typed_by_the_schema_and_empty_ones_left_out() -> None:
 
 def test_a_row_with_too_few_cells_is_an_error_and_the_next_one_goes_on() -> None:
     broken, after = read(b"city,days\nOslo\nBergen,2\n", is_csv=True)
-    assert broken.failure is not None and "1 cell" in broken.failure.message and after.arguments == {"city": "Bergen", "days": 2}
+    assert (
+        broken.failure is not None
+        and "1 cell" in broken.failure.message
+        and after.arguments == {"city": "Bergen", "days": 2}
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"a,a\n1,2\n", b"a,\n1,2\n"])

@@ -19,7 +19,12 @@ def unused(command: Command, tmp_path: Path) -> Command:
         python_tool(write_kit(tmp_path / kit_id, kit_id) / f"tool-{kit_id}", kit_id, "return 1")
         project = tmp_path / f"of-{kit_id}"
         assert command("init", str(project)).code == 0
-        assert command("kit", "install", str(tmp_path / kit_id), "--yes", "--project", str(project)).code == 0
+        assert (
+            command(
+                "kit", "install", str(tmp_path / kit_id), "--yes", "--project", str(project)
+            ).code
+            == 0
+        )
     shutil.rmtree(tmp_path / "of-unused")
     return command
 
@@ -34,7 +39,9 @@ def test_without_a_terminal_it_takes_a_yes(unused: Command) -> None:
     assert unused("cache", "clean").code == 6
     said = unused("cache", "clean", "--yes", "--json").document
     assert [kit["kit_id"] for kit in said["removed"]] == ["unused"] and said["bytes"] > 0
-    assert [kit["kit_id"] for kit in unused("cache", "list", "--json").document["kits"]] == ["needed"]
+    assert [kit["kit_id"] for kit in unused("cache", "list", "--json").document["kits"]] == [
+        "needed"
+    ]
 
 
 def test_nothing_to_remove_asks_nothing(command: Command) -> None:

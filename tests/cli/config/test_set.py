@@ -19,7 +19,9 @@ def test_a_secret_stays_text_and_its_file_is_private(command: Command, home: Pat
     assert stat.S_IMODE(os.stat(home / "config/vespe/config.json").st_mode) == 0o600
 
 
-def test_a_secret_can_come_from_stdin_and_never_stand_in_a_history(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_can_come_from_stdin_and_never_stand_in_a_history(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"t0ken\n"), encoding="utf-8"))
     command("config", "set", "secrets.TOKEN", "-")
     assert command("config", "get", "secrets.TOKEN").out == "t0ken\n"
@@ -31,15 +33,35 @@ def test_a_setting_is_removed_by_unset(command: Command) -> None:
     assert command("config", "get", "sandbox", "--json").document["origin"] == "default"
 
 
-@pytest.mark.parametrize("arguments", [("allow_hosts", "x"), ("nonsense", "1"), ("sandbox",), ("sandbox", "off", "--unset")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("allow_hosts", "x"), ("nonsense", "1"), ("sandbox",), ("sandbox", "off", "--unset")],
+)
 def test_what_cannot_be_set_is_a_usage_error(command: Command, arguments: tuple[str, ...]) -> None:
     assert command("config", "set", *arguments).code == 2
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("approvals.deny", '"x"'), ("approvals.deny", "[1]"), ("approvals.denny", "[]"), ("approvals", '{"ask": {}}')]
+    ("key", "value"),
+    [
+        ("approvals.deny", '"x"'),
+        ("approvals.deny", "[1]"),
+        ("approvals.denny", "[]"),
+        ("approvals", '{"ask": {}}'),
+    ],
 )
-def test_what_is_no_rule_on_calls_is_refused_before_it_stands_in_the_file(command: Command, home: Path, key: str, value: str) -> None:
+def test_what_is_no_rule_on_calls_is_refused_before_it_stands_in_the_file(
+    command: Command, home: Path, key: str, value: str
+) -> None:
     said = command("config", "set", key, value)
-    assert (said.code, "/approvals" in said.err, (home / "config/vespe/config.json").exists()) == (2, True, False)
-    assert command("config", "set", "approvals.deny", '["x", {"tool": "y", "arguments": {"path": "*"}}]').code == 0
+    assert (said.code, "/approvals" in said.err, (home / "config/vespe/config.json").exists()) == (
+        2,
+        True,
+        False,
+    )
+    assert (
+        command(
+            "config", "set", "approvals.deny", '["x", {"tool": "y", "arguments": {"path": "*"}}]'
+        ).code
+        == 0
+    )

@@ -1,4 +1,6 @@
-"""One inspector with attacks in everything that a project can say, one browser, and the pages of a plain project."""
+"""One inspector with attacks in everything that a project can say, one browser, and the pages of a
+plain project.
+"""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +19,11 @@ XSS = '"><script>document.title="struck"</script><img src=x onerror=document.tit
 """What would run, turn or colour a page if any part of it were taken for more than text."""
 _NAP = 'import os, subprocess\nopen(inputs["mark"], "w").write(str(os.getpid()))\nsubprocess.run(["sleep", "600"])'
 _MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]}
-_SAYS = {"type": "object", "properties": {"text": {"type": "string", "description": XSS}}, "required": ["text"]}
+_SAYS = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": XSS}},
+    "required": ["text"],
+}
 
 
 @pytest.fixture(scope="session")
@@ -28,15 +34,26 @@ def browser() -> Iterator[Browser]:
 
 
 def stock(project: Path) -> Path:
-    """Give a project a tool that says what it is told, one that reads, one that sleeps, a broken one, and one that is a link."""
+    """Give a project a tool that says what it is told, one that reads, one that sleeps, a broken
+    one, and one that is a link.
+    """
     tools = project / ".vespe/tools"
-    python_tool(tools / "tool-say", "say", 'print(inputs["text"])\nreturn inputs["text"]', schema=_SAYS, tags=[XSS], version="1.0.0")
+    python_tool(
+        tools / "tool-say",
+        "say",
+        'print(inputs["text"])\nreturn inputs["text"]',
+        schema=_SAYS,
+        tags=[XSS],
+        version="1.0.0",
+    )
     python_tool(tools / "tool-read", "look", "return [1, 2]", annotations={"readOnlyHint": True})
     python_tool(tools / "tool-nap", "nap", _NAP, schema=_MARK, annotations={"readOnlyHint": True})
     write_tool(tools / "tool-bad", "bad", schema={"type": "objekt"}, description=XSS)
     (project / "secret.txt").write_text("the secret of the one who looks", encoding="utf-8")
     os.symlink(project / "secret.txt", tools / "tool-nap" / "notes.txt")
-    (tools / "tool-say" / "main.py").write_text(f"# {XSS!s}\ndef say(**inputs):\n    return inputs['text']\n", encoding="utf-8")
+    (tools / "tool-say" / "main.py").write_text(
+        f"# {XSS!s}\ndef say(**inputs):\n    return inputs['text']\n", encoding="utf-8"
+    )
     return project
 
 
@@ -66,14 +83,22 @@ def record(project: Path) -> Path:
     def note(result: CallResult) -> None:
         provider.record_outcome(result.call.call_id, result.outcome)
 
-    with Agent(provider, str(project), options=AgentOptions(system=XSS, approve="all", on_result=note)) as agent:
+    with Agent(
+        provider, str(project), options=AgentOptions(system=XSS, approve="all", on_result=note)
+    ) as agent:
         provider.record_end(agent.run("How many?").stop_reason)
     return project / "talk.json"
 
 
 def places(home: Path) -> dict[str, str]:
     """Return the environment of a home of one's own."""
-    return {"HOME": str(home), **{f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}}
+    return {
+        "HOME": str(home),
+        **{
+            f"XDG_{name}_HOME": str(home / name.lower())
+            for name in ("CONFIG", "DATA", "STATE", "CACHE")
+        },
+    }
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +110,12 @@ def inspected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspecting]:
     project.mkdir()
     assert vespe("init", cwd=project, env=env).returncode == 0
     stock(project)
-    assert vespe("tool", "run", "say", f"text={XSS}", "--log-arguments", cwd=project, env=env).returncode == 0
+    assert (
+        vespe(
+            "tool", "run", "say", f"text={XSS}", "--log-arguments", cwd=project, env=env
+        ).returncode
+        == 0
+    )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in env.items():
             patch.setenv(name, value)

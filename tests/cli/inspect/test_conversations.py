@@ -17,8 +17,14 @@ def test_recordings_are_found_in_the_project_and_one_level_down(talk: Path) -> N
     (talk.parent / "deeper/copy.json").write_bytes(talk.read_bytes())
     (talk.parent / "other.json").write_text("{}", encoding="utf-8")
     os.symlink(talk, talk.parent / "link.json")
-    assert [file.name for file in conversations.found(root, [])] == ["talk.json", "deeper/copy.json"]
-    assert [file.name for file in conversations.found(root, [str(talk)])] == ["talk.json", "deeper/copy.json"]
+    assert [file.name for file in conversations.found(root, [])] == [
+        "talk.json",
+        "deeper/copy.json",
+    ]
+    assert [file.name for file in conversations.found(root, [str(talk)])] == [
+        "talk.json",
+        "deeper/copy.json",
+    ]
     for name in ("other.json", "link.json", "../project/talk.json", "/etc/passwd"):
         with pytest.raises(NotFound):
             conversations.file_of(root, [], name)
@@ -36,7 +42,13 @@ def test_a_recording_is_read_as_what_was_said_with_its_calls(talk: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("content", "text"), [("a", "a"), ([{"type": "text", "text": "a"}, {"type": "image"}, "b", 3], "a\n[image]\nb"), (None, ""), (5, "")]
+    ("content", "text"),
+    [
+        ("a", "a"),
+        ([{"type": "text", "text": "a"}, {"type": "image"}, "b", 3], "a\n[image]\nb"),
+        (None, ""),
+        (5, ""),
+    ],
 )
 def test_what_a_message_says_is_text_in_any_apis_shape(content: object, text: str) -> None:
     assert conversations.text_in(content) == text
@@ -50,7 +62,9 @@ def test_names_and_results_are_known_in_any_apis_shape() -> None:
     assert not conversations.is_result({"role": "user", "content": "hi"})
 
 
-def test_a_recording_whose_answer_cannot_be_read_says_so_in_its_place(talk: Path, pages: Pages) -> None:
+def test_a_recording_whose_answer_cannot_be_read_says_so_in_its_place(
+    talk: Path, pages: Pages
+) -> None:
     document = json.loads(talk.read_text(encoding="utf-8"))
     document["turns"][0]["answer"]["body"] = "<html>"
     broken = talk.parent / "broken.json"

@@ -14,17 +14,28 @@ FACTS: JsonObject = {
     "list": {"type": "array", "items": {"type": "integer"}},
     "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
 }
-TOOL = Tool(uid="tool-t", name="t", description="", input_schema={"type": "object", "properties": FACTS, "required": ["date"]})
+TOOL = Tool(
+    uid="tool-t",
+    name="t",
+    description="",
+    input_schema={"type": "object", "properties": FACTS, "required": ["date"]},
+)
 
 
 def test_each_input_has_the_control_that_fits_it_and_the_required_ones_come_first() -> None:
-    fields = form.fields_of(TOOL, {"text": "kept"}, [{"pointer": "/number", "message": "too small"}])
+    fields = form.fields_of(
+        TOOL, {"text": "kept"}, [{"pointer": "/number", "message": "too small"}]
+    )
     assert fields[0].name == "date"
     assert {field.name: field.control for field in fields} == {
         "date": "line", "text": "text", "number": "number", "flag": "choice", "kind": "choice", "list": "text", "maybe": "text",
     }  # fmt: skip
     known = {field.name: field for field in fields}
-    assert (known["text"].value, known["number"].problem, known["number"].default) == ("kept", "too small", "3")
+    assert (known["text"].value, known["number"].problem, known["number"].default) == (
+        "kept",
+        "too small",
+        "3",
+    )
     assert known["kind"].choices == ("a", "b")
 
 
@@ -46,5 +57,9 @@ def test_what_browsers_do_to_the_ends_of_lines_is_undone() -> None:
 
 
 def test_arguments_become_what_would_be_typed() -> None:
-    assert form.texts_of({"text": "a", "list": [1], "flag": True}) == {"text": "a", "list": "[1]", "flag": "true"}
+    assert form.texts_of({"text": "a", "list": [1], "flag": True}) == {
+        "text": "a",
+        "list": "[1]",
+        "flag": "true",
+    }
     assert form.texts_of("nonsense") == {}

@@ -25,7 +25,9 @@ def _counted(reads: list[Workspace]) -> Callable[[Workspace], tuple[Row, ...]]:
     return counted
 
 
-def test_tools_are_read_anew_only_where_something_changed(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_are_read_anew_only_where_something_changed(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known, reads = pages.site._project, list[Workspace]()
     monkeypatch.setattr(inspected, "settled", lambda stamps: all(stamps) or True)
     monkeypatch.setattr(Workspace, "rows", _counted(reads))
@@ -51,13 +53,24 @@ def test_a_trusted_project_refuses_nothing(pages: Pages) -> None:
     known = pages.site._project
     assert known.trusted_as() == "place"
     assert known.refusal() is None
-    assert not known.is_approved_alone(known.row("project_tools", "tool-say").entry) or known.trusted_as()
+    assert (
+        not known.is_approved_alone(known.row("project_tools", "tool-say").entry)
+        or known.trusted_as()
+    )
 
 
-def test_all_tools_are_shown_by_one_look_at_the_project_and_broken_ones_are_left_out(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_tools_are_shown_by_one_look_at_the_project_and_broken_ones_are_left_out(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     known, looks = pages.site._project, list[Workspace]()
-    monkeypatch.setattr(Workspace, "view", property(lambda self: looks.append(self) or view_of(self.config)))  # type: ignore[func-returns-value]  # None
+    monkeypatch.setattr(
+        Workspace, "view", property(lambda self: looks.append(self) or view_of(self.config))
+    )  # type: ignore[func-returns-value]  # None
     known._due = 0.0
     rows = known.rows()
     shown = [tool.uid for tool in known.shown(rows)]
-    assert shown == [row.entry.uid for row in rows if row.status == "available"] and len(shown) > 1 and len(looks) == 1
+    assert (
+        shown == [row.entry.uid for row in rows if row.status == "available"]
+        and len(shown) > 1
+        and len(looks) == 1
+    )

@@ -9,7 +9,9 @@ from tests.support.inspecting import Pages
 from tests.support.ondisk import python_tool, vespe, write_kit
 
 
-def test_every_kit_is_shown_with_its_state_and_nothing_is_asked_where_nothing_is_pinned(pages: Pages) -> None:
+def test_every_kit_is_shown_with_its_state_and_nothing_is_asked_where_nothing_is_pinned(
+    pages: Pages,
+) -> None:
     page = pages.get("kits")
     assert "file_io_with_git" in page
     assert "vespe kit activate file_io_with_git" in page
@@ -17,7 +19,12 @@ def test_every_kit_is_shown_with_its_state_and_nothing_is_asked_where_nothing_is
 
 
 def _git(repository: Path, *words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *words], cwd=repository, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *words],
+        cwd=repository,
+        check=True,
+        capture_output=True,
+    )
 
 
 @pytest.fixture
@@ -37,7 +44,9 @@ def test_a_source_that_moved_is_told_with_what_it_changes(project: Path, reposit
     pages, pinned = Pages(project), (project / ".vespe/kits.lock.json").read_bytes()
     assert "up to date" in pages.follow(pages.post("kits"))
     script = repository / "tool-hello/main.py"
-    script.write_text(script.read_text(encoding="utf-8").replace('"hello"', '"good day"'), encoding="utf-8")
+    script.write_text(
+        script.read_text(encoding="utf-8").replace('"hello"', '"good day"'), encoding="utf-8"
+    )
     _git(repository, "commit", "-qam", "two")
     asked = pages.follow(pages.post("kits"))
     assert "Show what it changes" in asked

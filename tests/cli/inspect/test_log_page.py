@@ -11,7 +11,13 @@ def test_calls_are_listed_the_newest_first_with_their_durations(pages: Pages) ->
     for number in range(3):
         error = Failure(code="tool_error", message="it broke") if number == 2 else None
         outcome = Outcome(tool="look", uid=tool.uid, duration_ms=10.0**number, error=error)
-        log.append(pages.site._project.root, tool=tool, arguments={"n": number}, outcome=outcome, keep_arguments=True)
+        log.append(
+            pages.site._project.root,
+            tool=tool,
+            arguments={"n": number},
+            outcome=outcome,
+            keep_arguments=True,
+        )
     page = pages.get("log")
     assert page.index("it broke") < page.index("{&#34;n&#34;:1}") < page.index("{&#34;n&#34;:0}")
     assert page.count('<circle class="ok"') == 4  # two calls, wide and narrow

@@ -14,7 +14,14 @@ def test_points_go_by_their_order_and_by_powers_of_ten() -> None:
     assert [label for _, label in plot.upward] == ["1 ms", "10 ms", "100 ms"]
 
 
-@pytest.mark.parametrize("values", [[(5.0, 0.0, None)], [(5.0, 3.0, None), (5.0, 3.0, None)], [(0.0, 1.0, None), (1e9, 9e7, None)]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [(5.0, 0.0, None)],
+        [(5.0, 3.0, None), (5.0, 3.0, None)],
+        [(0.0, 1.0, None), (1e9, 9e7, None)],
+    ],
+)
 def test_every_point_is_within_the_plot(values: list[tuple[float, float, None]]) -> None:
     plot = scatter(values, 360, height=240)
     for x, y, _ in plot.points:

@@ -10,7 +10,9 @@ from vespe.cli.inspect.resolution_page import cut
 def test_a_name_that_two_scopes_have_is_drawn_with_the_one_that_is_meant(pages: Pages) -> None:
     config = Path(pages.site._project.root) / ".vespe/config.json"
     before = config.read_text(encoding="utf-8")
-    config.write_text(json.dumps(json.loads(before) | {"active_kits": ["file_io_without_git"]}), encoding="utf-8")
+    config.write_text(
+        json.dumps(json.loads(before) | {"active_kits": ["file_io_without_git"]}), encoding="utf-8"
+    )
     page = pages.get("resolution")
     config.write_text(before, encoding="utf-8")
     assert "read_file of file_io_without_git: the first scope in order that has it" in page

@@ -41,7 +41,9 @@ def test_a_yes_for_the_session_holds_until_the_inspector_ends(pages: Pages) -> N
 def test_a_tool_that_changed_since_it_was_shown_is_asked_about_again(pages: Pages) -> None:
     runs, call = given(pages)
     key, _ = now(runs.start(call))
-    runs._waiting[key] = running.Waiting(given=call, inputs={"text": "hi"}, why="", digest="another")
+    runs._waiting[key] = running.Waiting(
+        given=call, inputs={"text": "hi"}, why="", digest="another"
+    )
     again = now(runs.go_on(key, Answer(allowed=True)))
     assert again is not None
     assert again[1]
@@ -52,7 +54,9 @@ def test_what_the_configuration_denies_is_not_even_asked_about(pages: Pages) -> 
     runs, call = given(pages)
     config = Path(pages.site._project.root) / ".vespe/config.json"
     before = config.read_text(encoding="utf-8")
-    config.write_text(json.dumps(json.loads(before) | {"approvals": {"deny": ["say"]}}), encoding="utf-8")
+    config.write_text(
+        json.dumps(json.loads(before) | {"approvals": {"deny": ["say"]}}), encoding="utf-8"
+    )
     key, waits = now(runs.start(call))
     config.write_text(before, encoding="utf-8")
     ran = runs.ran(key)

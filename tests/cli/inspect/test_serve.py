@@ -28,7 +28,14 @@ def page(browser: Browser, inspected: Inspecting) -> Iterator[Page]:
 
 def _let_in(page: Page, inspected: Inspecting) -> None:
     name, _, value = inspected.cookie.partition("=")
-    cookie = {"name": name, "value": value, "path": inspected.room, "domain": "127.0.0.1", "httpOnly": True, "sameSite": "Strict"}
+    cookie = {
+        "name": name,
+        "value": value,
+        "path": inspected.room,
+        "domain": "127.0.0.1",
+        "httpOnly": True,
+        "sameSite": "Strict",
+    }
     page.send("Network.setCookie", **cookie)
 
 
@@ -40,7 +47,14 @@ def test_outside_a_project_it_says_so(home: Path, tmp_path: Path) -> None:
 
 def test_without_the_extra_it_says_which_one_and_serves_nothing(project: Path) -> None:
     code = "import sys; sys.modules['jinja2'] = None; from vespe.cli import main; sys.exit(main(['inspect']))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 2
     assert "vespe[inspect]" in done.stderr and 'pip install ".[inspect]"' in done.stderr
 
@@ -49,7 +63,10 @@ def test_a_signal_ends_it_with_what_it_runs(project: Path) -> None:
     with inspecting(stock(project)) as fresh:
         fresh.open().get("tool/project_tools/tool-read")
         fresh.post("tool/project_tools/tool-read", {})
-        caller = threading.Thread(target=fresh.post, args=("tool/project_tools/tool-nap", {"in:mark": str(project / "mark")}))
+        caller = threading.Thread(
+            target=fresh.post,
+            args=("tool/project_tools/tool-nap", {"in:mark": str(project / "mark")}),
+        )
         caller.start()
         pid = noted(project / "mark")
         assert fresh.stop() == 130
@@ -57,7 +74,9 @@ def test_a_signal_ends_it_with_what_it_runs(project: Path) -> None:
     assert gone(pid)
 
 
-def test_the_link_opens_the_pages_in_one_browser_and_leaves_its_address(project: Path, browser: Browser) -> None:
+def test_the_link_opens_the_pages_in_one_browser_and_leaves_its_address(
+    project: Path, browser: Browser
+) -> None:
     with inspecting(project) as fresh, browser.page() as first, browser.page() as second:
         first.open(fresh.link)
         assert fresh.link not in first.url
@@ -77,7 +96,9 @@ def _no_other_server_of_this_machine_sees_the_cookie(page: Page) -> None:
         def listen() -> None:
             connection, _ = other.accept()
             heard.append(connection.recv(65536))
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+            connection.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+            )
             connection.close()
 
         thread = threading.Thread(target=listen)
@@ -121,11 +142,16 @@ def test_nothing_that_a_project_says_runs_in_the_page(page: Page, inspected: Ins
         assert page.run("document.querySelectorAll('img[onerror], script:not([src])').length") == 0
 
 
-def test_a_call_that_runs_is_stopped_with_all_its_processes(page: Page, inspected: Inspecting) -> None:
+def test_a_call_that_runs_is_stopped_with_all_its_processes(
+    page: Page, inspected: Inspecting
+) -> None:
     page.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-nap")
     page.run(f"document.querySelector('#f1').value = {str(inspected.project / 'stopped')!r}; 0")
-    # The debugger is not heard while an answer is waited for, so the page itself presses the button.
-    page.run("const pressed = setInterval(() => document.querySelector('.running button')?.click(), 3000); 0")
+    # The debugger is not heard while an answer is waited for, so the page itself presses the
+    # button.
+    page.run(
+        "const pressed = setInterval(() => document.querySelector('.running button')?.click(), 3000); 0"
+    )
     page.run("document.querySelector('form.inputs .primary').click(); 0")
     assert gone(noted(inspected.project / "stopped"))
     assert "stopped" in page.text
@@ -139,7 +165,9 @@ def test_a_log_that_is_followed_shows_further_calls(page: Page, inspected: Inspe
     page.wait(f"document.querySelectorAll('table.calls tbody tr').length > {rows}")
 
 
-def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, inspected: Inspecting) -> None:
+def test_a_page_is_read_without_script_and_its_forms_work(
+    browser: Browser, inspected: Inspecting
+) -> None:
     status, page = inspected.get("tool/project_tools/tool-read")
     assert status == 200
     assert re.search(rb"<button[^>]*hidden", page)  # what needs script is not there without it
@@ -156,17 +184,26 @@ def test_a_page_is_read_without_script_and_its_forms_work(browser: Browser, insp
 AXE = Path(sys.prefix) / "node/node_modules/axe-core/axe.min.js"
 
 
-@pytest.mark.skipif(not AXE.exists(), reason=f"NO AXE-CORE at {AXE}: nothing judges whether everybody can use the pages (./dev servers)")
+@pytest.mark.skipif(
+    not AXE.exists(),
+    reason=f"NO AXE-CORE at {AXE}: nothing judges whether everybody can use the pages (./dev servers)",
+)
 def test_everybody_can_use_every_page(page: Page, inspected: Inspecting) -> None:
     judge, found = AXE.read_text(encoding="utf-8"), dict[tuple[str, str], object]()
-    looks = {"wide": (1280, False, "{}"), "dark": (1280, True, _only(True)), "narrow": (400, False, _only(False))}
+    looks = {
+        "wide": (1280, False, "{}"),
+        "dark": (1280, True, _only(True)),
+        "narrow": (400, False, _only(False)),
+    }
     for place in EVERY_PAGE:
         page.open(inspected.origin + inspected.room + place)
         page.run(f"{judge};0")
         for look, (width, dark, options) in looks.items():
             page.size(width)
             page.dark(dark)
-            if told := page.run(f"axe.run({options}).then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)]))"):
+            if told := page.run(
+                f"axe.run({options}).then((r) => r.violations.map((v) => [v.id, v.nodes.map((n) => n.html)]))"
+            ):
                 found[place, look] = told
             assert page.run("document.documentElement.scrollWidth") <= width, place
     page.size(1280)
@@ -174,8 +211,14 @@ def test_everybody_can_use_every_page(page: Page, inspected: Inspecting) -> None
 
 
 def _only(colours: bool) -> str:
-    """Return axe's options for colours alone, which differ by the theme, or for everything else, which differs by the width."""
-    return "{runOnly: ['color-contrast']}" if colours else "{rules: {'color-contrast': {enabled: false}}}"
+    """Return axe's options for colours alone, which differ by the theme, or for everything else,
+    which differs by the width.
+    """
+    return (
+        "{runOnly: ['color-contrast']}"
+        if colours
+        else "{rules: {'color-contrast': {enabled: false}}}"
+    )
 
 
 def test_the_theme_is_switched_and_kept(page: Page, inspected: Inspecting) -> None:

@@ -13,7 +13,9 @@ def test_every_available_tool_is_in_the_map_and_in_the_table(pages: Pages) -> No
     assert pages.get("sizes", **{"as": "anthropic"}) != page
 
 
-def test_the_smallest_of_many_share_one_rectangle(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_smallest_of_many_share_one_rectangle(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sizes_page, "MOST", 1)
     page = pages.get("sizes")
     assert "2 more: " in page

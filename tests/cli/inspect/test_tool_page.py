@@ -1,4 +1,6 @@
-"""The page of one tool: run by its form, asked about where an agent would ask, and shown with all that is known of it."""
+"""The page of one tool: run by its form, asked about where an agent would ask, and shown with all
+that is known of it.
+"""
 
 import json
 from pathlib import Path
@@ -28,16 +30,26 @@ def test_any_other_tool_waits_for_a_yes_to_exactly_what_is_shown(pages: Pages) -
 def test_a_no_runs_nothing_and_is_said(pages: Pages) -> None:
     words = ("tool", "project_tools", "tool-say")
     asked = pages.post(*words, in_text="hello")
-    page = pages.follow(pages.post(*words, waiting=asked.headers["location"].partition("waiting=")[2].partition("#")[0], answer="no"))
+    page = pages.follow(
+        pages.post(
+            *words,
+            waiting=asked.headers["location"].partition("waiting=")[2].partition("#")[0],
+            answer="no",
+        )
+    )
     assert "the user has denied this call" in page
 
 
 def test_arguments_that_do_not_fit_stay_in_the_form_with_what_is_wrong(pages: Pages) -> None:
-    page = pages.follow(pages.post("tool", "project_tools", "tool-nap", in_mark="a", whole='{"mark": 1}'))
+    page = pages.follow(
+        pages.post("tool", "project_tools", "tool-nap", in_mark="a", whole='{"mark": 1}')
+    )
     assert "invalid_arguments" in page
     assert 'aria-invalid="true"' in page
     assert "{&#34;mark&#34;: 1}" in page
-    assert "invalid_json" in pages.follow(pages.post("tool", "project_tools", "tool-nap", whole="{"))
+    assert "invalid_json" in pages.follow(
+        pages.post("tool", "project_tools", "tool-nap", whole="{")
+    )
 
 
 def test_a_broken_tool_is_shown_with_what_is_wrong_and_cannot_be_run(pages: Pages) -> None:
@@ -55,9 +67,16 @@ def test_a_model_is_shown_other_shapes(pages: Pages) -> None:
 def test_an_example_fills_the_form(pages: Pages) -> None:
     place = Path(pages.site._project.root) / ".vespe/tools/tool-say/config.json"
     config = json.loads(place.read_text(encoding="utf-8"))
-    place.write_text(json.dumps(config | {"examples": [{"input": {"text": "from an example"}}]}), encoding="utf-8")
-    assert "from an example</textarea>" in pages.get("tool", "project_tools", "tool-say", example="1")
-    assert "from an example</textarea>" not in pages.get("tool", "project_tools", "tool-say", example="2")
+    place.write_text(
+        json.dumps(config | {"examples": [{"input": {"text": "from an example"}}]}),
+        encoding="utf-8",
+    )
+    assert "from an example</textarea>" in pages.get(
+        "tool", "project_tools", "tool-say", example="1"
+    )
+    assert "from an example</textarea>" not in pages.get(
+        "tool", "project_tools", "tool-say", example="2"
+    )
 
 
 def test_a_tool_that_is_not_here_is_not_found(pages: Pages) -> None:

@@ -14,7 +14,9 @@ def test_every_tool_is_listed_with_its_status_and_what_is_wrong_with_it(pages: P
     assert XSS not in page
 
 
-def test_a_search_finds_names_descriptions_and_scopes_and_says_where_nothing_fits(pages: Pages) -> None:
+def test_a_search_finds_names_descriptions_and_scopes_and_says_where_nothing_fits(
+    pages: Pages,
+) -> None:
     assert "tool-nap" in pages.get(q="NAP tool")
     assert "tool-read" not in pages.get(q="NAP tool")
     assert "No such tool" in pages.get(q="nothing like it")
@@ -29,12 +31,22 @@ def test_a_window_of_many_tools_says_where_it_stands(pages: Pages) -> None:
 
 
 def entry(**changes: object) -> Entry:
-    known = {"uid": "tool-a", "name": "a", "scope": "k", "kit_id": "k", "type": None, "description": None, "path": "/nowhere"}
+    known = {
+        "uid": "tool-a",
+        "name": "a",
+        "scope": "k",
+        "kit_id": "k",
+        "type": None,
+        "description": None,
+        "path": "/nowhere",
+    }
     return Entry(**{**known, **changes})  # type: ignore[arg-type]  # the test says what it wants
 
 
 def test_reasons_are_sentences() -> None:
     assert tools_page.reason(Row(entry=entry(problem="no schema"), status="broken")) == "no schema"
-    assert "tool-b has the same name" in tools_page.reason(Row(entry=entry(), status="shadowed", shadowed_by="tool-b"))
+    assert "tool-b has the same name" in tools_page.reason(
+        Row(entry=entry(), status="shadowed", shadowed_by="tool-b")
+    )
     assert "not active" in tools_page.reason(Row(entry=entry(), status="inactive"))
     assert tools_page.reason(Row(entry=entry(), status="available")) == ""

@@ -22,7 +22,9 @@ def test_what_changed_since_the_approval_is_shown_as_a_difference(project: Path)
     assert vespe("trust", "--yes", cwd=project).returncode == 0
     assert "You approved exactly these bytes" in Pages(project).get("trust")
     script = project / ".vespe/tools/tool-say/main.py"
-    script.write_text(script.read_text(encoding="utf-8").replace("inputs['text']", "'other'"), encoding="utf-8")
+    script.write_text(
+        script.read_text(encoding="utf-8").replace("inputs['text']", "'other'"), encoding="utf-8"
+    )
     page = Pages(project).get("trust")
     assert "It changed since you approved it" in page
     assert "+    return &#39;other&#39;" in page

@@ -8,25 +8,40 @@ from typing import Any
 Command = Callable[..., Any]
 
 
-def test_kits_are_active_in_the_order_given_and_unknown_keys_stay(command: Command, project: Path) -> None:
+def test_kits_are_active_in_the_order_given_and_unknown_keys_stay(
+    command: Command, project: Path
+) -> None:
     config = project / ".vespe/config.json"
-    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"x_future": [1]}), encoding="utf-8")
+    config.write_text(
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"x_future": [1]}),
+        encoding="utf-8",
+    )
     said = command("kit", "activate", "file_io_without_git", "file_io_with_git", "--json")
     assert said.document == {"active_kits": ["file_io_without_git", "file_io_with_git"]}
     assert json.loads(config.read_text(encoding="utf-8"))["x_future"] == [1]
 
 
-def test_an_unknown_kit_changes_nothing_and_names_the_nearest(command: Command, project: Path) -> None:
+def test_an_unknown_kit_changes_nothing_and_names_the_nearest(
+    command: Command, project: Path
+) -> None:
     before = (project / ".vespe/config.json").read_bytes()
     said = command("kit", "activate", "file_io_with_git", "file_io_without_gti")
     assert said.code == 3 and "did you mean file_io_without_git" in said.err
     assert (project / ".vespe/config.json").read_bytes() == before
 
 
-def test_it_is_said_before_a_tool_takes_another_s_name_whether_the_contract_is_kept(command: Command) -> None:
+def test_it_is_said_before_a_tool_takes_another_s_name_whether_the_contract_is_kept(
+    command: Command,
+) -> None:
     command("kit", "activate", "file_io_without_git")
     said = command("kit", "activate", "file_io_with_git")
-    assert "read_file of file_io_without_git shadows that of file_io_with_git and keeps its contract" in said.err
-    assert "write_file of file_io_without_git shadows that of file_io_with_git and breaks its contract (/schema/input/" in said.err
+    assert (
+        "read_file of file_io_without_git shadows that of file_io_with_git and keeps its contract"
+        in said.err
+    )
+    assert (
+        "write_file of file_io_without_git shadows that of file_io_with_git and breaks its contract (/schema/input/"
+        in said.err
+    )
     assert said.err.index("shadows") < said.err.index("active: ")
     assert "shadows" not in command("kit", "activate", "file_io_with_git").err

@@ -14,15 +14,25 @@ Command = Callable[..., Any]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    servers = {name: ByHand(tmp_path / name, definition(), definition(name)) for name in ("one", "two")}
-    entries = {name: {"command": server.command[0], "args": list(server.command[1:])} for name, server in servers.items()}
-    broken = {"gone": {"command": "vespe-no-such-program"}, "off": {"command": "x", "disabled": True}}
+    servers = {
+        name: ByHand(tmp_path / name, definition(), definition(name)) for name in ("one", "two")
+    }
+    entries = {
+        name: {"command": server.command[0], "args": list(server.command[1:])}
+        for name, server in servers.items()
+    }
+    broken = {
+        "gone": {"command": "vespe-no-such-program"},
+        "off": {"command": "x", "disabled": True},
+    }
     made = tmp_path / "mcp.json"
     made.write_text(json.dumps({"mcpServers": {**entries, **broken}}), encoding="utf-8")
     return made
 
 
-def test_every_server_of_a_file_becomes_a_kit_and_one_that_fails_keeps_none_back(file: Path, command: Command) -> None:
+def test_every_server_of_a_file_becomes_a_kit_and_one_that_fails_keeps_none_back(
+    file: Path, command: Command
+) -> None:
     made = command("kit", "add-mcp", "--from", str(file), "--yes", "--activate", "--json")
     assert [kit["kit_id"] for kit in made.document["kits"]] == ["one", "two"]
     assert [left["server"] for left in made.document["left_out"]] == ["off", "gone"]
@@ -52,6 +62,8 @@ def test_one_server_can_be_taken(file: Path, command: Command) -> None:
         ([], "say what the kit is called"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(file: Path, command: Command, words: list[str], said: str) -> None:
+def test_what_cannot_be_is_a_sentence(
+    file: Path, command: Command, words: list[str], said: str
+) -> None:
     done = command("kit", "add-mcp", *[str(file) if word == "FILE" else word for word in words])
     assert (done.code, said in done.err) == (2, True), done.err

@@ -15,7 +15,9 @@ def test_a_new_kit_has_one_tool_that_runs(command: Command) -> None:
     assert command("tool", "run", made["tool"]["name"]).code == 0
 
 
-def test_a_kit_made_elsewhere_says_how_projects_find_it(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kit_made_elsewhere_says_how_projects_find_it(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = command("kit", "create", "team_tools", "--in", str(tmp_path / "kits"))
     assert f"VESPE_KITS_PATH={tmp_path / 'kits'}" in said.err
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))

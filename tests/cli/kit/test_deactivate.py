@@ -8,7 +8,9 @@ Command = Callable[..., Any]
 
 def test_an_inactive_kits_tools_are_available_by_no_name(command: Command) -> None:
     command("kit", "activate", "file_io_without_git")
-    assert command("kit", "deactivate", "file_io_without_git", "--json").document == {"active_kits": []}
+    assert command("kit", "deactivate", "file_io_without_git", "--json").document == {
+        "active_kits": []
+    }
     assert command("tool", "run", "read_file", "path=x").code == 3
     assert command("tool", "run", "file_io_without_git/read_file", "path=x").code == 3
 

@@ -13,7 +13,11 @@ Command = Callable[..., Any]
 PATHS: dict[str, Any] = {
     "/pets": {"get": {"operationId": "list_pets", "tags": ["pet"], "summary": "List pets"}},
     "/pets/{id}": {
-        "delete": {"operationId": "drop", "tags": ["write"], "parameters": [{"name": "id", "in": "path", "schema": {"type": "string"}}]}
+        "delete": {
+            "operationId": "drop",
+            "tags": ["write"],
+            "parameters": [{"name": "id", "in": "path", "schema": {"type": "string"}}],
+        }
     },
 }
 
@@ -24,7 +28,9 @@ def source(tmp_path: Path) -> str:
     return str(tmp_path / "api.json")
 
 
-def test_a_description_becomes_a_kit_that_lints_and_activates(command: Command, source: str) -> None:
+def test_a_description_becomes_a_kit_that_lints_and_activates(
+    command: Command, source: str
+) -> None:
     made = command("kit", "import", source, "--id", "pets", "--json").document
     assert [tool["name"] for tool in made["tools"]] == ["list_pets", "drop"]
     assert command("lint", made["path"], "--severity", "error").code == 0
@@ -63,7 +69,9 @@ def test_an_update_shows_what_changes_and_asks(command: Command, source: str) ->
         (["http://127.0.0.1:9/a.json", "--id", "x"], 6, "127.0.0.1"),
     ],
 )
-def test_what_goes_wrong_is_a_sentence(command: Command, source: str, words: list[str], code: int, said: str) -> None:
+def test_what_goes_wrong_is_a_sentence(
+    command: Command, source: str, words: list[str], code: int, said: str
+) -> None:
     done = command("kit", "import", *([source] if words[0].startswith("--") else []), *words)
     assert (done.code, said in done.err) == (code, True), done.err
 
@@ -71,8 +79,13 @@ def test_what_goes_wrong_is_a_sentence(command: Command, source: str, words: lis
 SECRETS = {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
 
 
-def test_a_kit_with_a_secret_that_reads_and_writes_lints_without_an_error(command: Command, tmp_path: Path) -> None:
-    paths = {f"/{name}": {"get": {"summary": f"List {name}"}, "post": {"summary": f"Send {name}"}} for name in ("messages", "files")}
+def test_a_kit_with_a_secret_that_reads_and_writes_lints_without_an_error(
+    command: Command, tmp_path: Path
+) -> None:
+    paths = {
+        f"/{name}": {"get": {"summary": f"List {name}"}, "post": {"summary": f"Send {name}"}}
+        for name in ("messages", "files")
+    }
     document = described(paths, components={"securitySchemes": SECRETS}, security=[{"key": []}])
     (tmp_path / "api.json").write_text(dump_json(document), encoding="utf-8")
     made = command("kit", "import", str(tmp_path / "api.json"), "--id", "box", "--json").document

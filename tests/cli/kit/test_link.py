@@ -12,11 +12,19 @@ Command = Callable[..., Any]
 def test_a_change_in_the_author_s_directory_is_what_runs(command: Command, tmp_path: Path) -> None:
     kit = write_kit(tmp_path, "mine")
     python_tool(kit / "tool-a", "one", "return 1")
-    assert command("kit", "link", str(kit), "--json").document == {"kit_id": "mine", "path": str(kit), "hides": []}
-    assert command("kit", "activate", "mine").code == 0 and command("tool", "run", "one").out == "1\n"
+    assert command("kit", "link", str(kit), "--json").document == {
+        "kit_id": "mine",
+        "path": str(kit),
+        "hides": [],
+    }
+    assert (
+        command("kit", "activate", "mine").code == 0 and command("tool", "run", "one").out == "1\n"
+    )
     (kit / "tool-a/main.py").write_text("def one(): return 2\n", encoding="utf-8")
     assert command("tool", "run", "one").out == "2\n"
-    (row,) = [row for row in command("kit", "list", "--json").document["kits"] if row["kit_id"] == "mine"]
+    (row,) = [
+        row for row in command("kit", "list", "--json").document["kits"] if row["kit_id"] == "mine"
+    ]
     assert row["root_kind"] == "link" and row["path"] == str(kit)
 
 

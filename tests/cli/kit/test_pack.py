@@ -12,8 +12,14 @@ Command = Callable[..., Any]
 
 
 def test_a_shipped_kit_is_packed_and_said_as_data(command: Command, tmp_path: Path) -> None:
-    said = command("kit", "pack", "file_io_with_git", "-o", str(tmp_path / "x.kit"), "--json").document
-    assert said["kit_id"] == "file_io_with_git" and said["digest"].startswith("v1:") and said["size"] == (tmp_path / "x.kit").stat().st_size
+    said = command(
+        "kit", "pack", "file_io_with_git", "-o", str(tmp_path / "x.kit"), "--json"
+    ).document
+    assert (
+        said["kit_id"] == "file_io_with_git"
+        and said["digest"].startswith("v1:")
+        and said["size"] == (tmp_path / "x.kit").stat().st_size
+    )
 
 
 def test_nothing_to_pack_is_exit_3_and_nowhere_to_write_exit_1(command: Command) -> None:
@@ -21,7 +27,9 @@ def test_nothing_to_pack_is_exit_3_and_nowhere_to_write_exit_1(command: Command)
     assert command("kit", "pack", "file_io_with_git", "-o", "/dev/null/x.kit").code == 1
 
 
-def test_a_form_for_clients_is_written_compared_and_told_in_json(project: Path, command: Command) -> None:
+def test_a_form_for_clients_is_written_compared_and_told_in_json(
+    project: Path, command: Command
+) -> None:
     write_kit(project, "k")
     pack = ("kit", "pack", "./k", "--as", "skill", "-o", "out")
     assert command(*pack, "--json").document["changed"] == ["k/SKILL.md"]
@@ -33,11 +41,17 @@ def test_a_form_for_clients_is_written_compared_and_told_in_json(project: Path, 
 
 
 @pytest.mark.parametrize("form", ["skill", "plugin", "mcpb"])
-def test_what_a_reader_does_not_see_goes_out_in_no_form_and_an_emoji_does(form: str, project: Path, command: Command) -> None:
+def test_what_a_reader_does_not_see_goes_out_in_no_form_and_an_emoji_does(
+    form: str, project: Path, command: Command
+) -> None:
     write_kit(project, "k")
     write_tool(project / "k/tool-t", "t", description="Tell about \U0001f469\u200d\U0001f52c.")
     assert command("kit", "pack", "./k", "--as", form, "-o", "out").code == 0
     write_tool(project / "k/tool-u", "u", description="Read \u202etxt.")
     said = command("kit", "pack", "./k", "--as", form, "-o", "other")
-    assert said.code == 4 and "tool-u/config.json" in said.err and "U+202E RIGHT-TO-LEFT OVERRIDE" in said.err
+    assert (
+        said.code == 4
+        and "tool-u/config.json" in said.err
+        and "U+202E RIGHT-TO-LEFT OVERRIDE" in said.err
+    )
     assert not (project / "other").exists() and "U+202E" in command("lint", str(project / "k")).out

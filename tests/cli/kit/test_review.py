@@ -12,11 +12,21 @@ from vespe.trust.review import ToolReview, review_tool
 DIGEST = "v1:" + "a" * 64
 
 
-def test_a_kit_without_tools_is_shown_inert(home: object, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_kit_without_tools_is_shown_inert(
+    home: object, capfd: pytest.CaptureFixture[str]
+) -> None:
     config = {"version": "1\x1b", "description": "\u202edesc", "allow_hosts": ["a"]}
-    review.show([KitReview(kit_id="rain", digest=DIGEST, config=config, tools=(), others=("a\nb",))], installed=True)
+    review.show(
+        [KitReview(kit_id="rain", digest=DIGEST, config=config, tools=(), others=("a\nb",))],
+        installed=True,
+    )
     said = capfd.readouterr().err
-    assert "rain 1\\x1b has no tools" in said and "\\u202edesc" in said and "a\\nb" in said and DIGEST in said
+    assert (
+        "rain 1\\x1b has no tools" in said
+        and "\\u202edesc" in said
+        and "a\\nb" in said
+        and DIGEST in said
+    )
 
 
 def shown_tool(tmp_path: Path) -> ToolReview:
@@ -28,7 +38,9 @@ def shown_tool(tmp_path: Path) -> ToolReview:
 def test_where_nobody_is_asked_no_place_is_told_that_is_gone_afterwards(
     dry_run: bool, home: object, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    kit = KitReview(kit_id="rain", digest=DIGEST, config={}, tools=(shown_tool(tmp_path),), others=())
+    kit = KitReview(
+        kit_id="rain", digest=DIGEST, config={}, tools=(shown_tool(tmp_path),), others=()
+    )
     review.show([kit], installed=False, dry_run=dry_run)
     said = capfd.readouterr().err
     assert "config.json" in said and "read it" not in said and str(tmp_path) not in said
@@ -38,4 +50,8 @@ def test_where_nobody_is_asked_no_place_is_told_that_is_gone_afterwards(
 
 def test_a_locked_kit_is_printed_with_its_place(home: object) -> None:
     document = review.document_of(LockedKit(kit_id="rain", source="/kit", digest=DIGEST))
-    assert document["path"].endswith(f"v1-{'a' * 64}/rain") and document["commit"] is None and "tools" not in document
+    assert (
+        document["path"].endswith(f"v1-{'a' * 64}/rain")
+        and document["commit"] is None
+        and "tools" not in document
+    )

@@ -8,7 +8,13 @@ Command = Callable[..., Any]
 
 def test_a_kit_is_shown_with_its_tools(command: Command) -> None:
     document = command("kit", "show", "file_io_with_git", "--json").document
-    assert {tool["name"] for tool in document["tools"]} == {"read_file", "write_file", "edit_file", "list_directory", "search_text"}
+    assert {tool["name"] for tool in document["tools"]} == {
+        "read_file",
+        "write_file",
+        "edit_file",
+        "list_directory",
+        "search_text",
+    }
     assert "write_file" in command("kit", "show", "file_io_with_git").out
 
 
@@ -20,4 +26,6 @@ def test_an_unknown_kit_is_3_with_the_nearest(command: Command) -> None:
 def test_what_a_kit_states_that_its_tools_may_use_is_shown(command: Command) -> None:
     said = command("kit", "show", "public_json_apis")
     assert "allow_types  http_request\n" in said.out and "secrets  none\n" in said.out
-    assert "pypi.org" in command("kit", "show", "public_json_apis", "--json").document["allow_hosts"]
+    assert (
+        "pypi.org" in command("kit", "show", "public_json_apis", "--json").document["allow_hosts"]
+    )

@@ -28,16 +28,23 @@ Command = Callable[..., Any]
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
 )
-def test_p41_what_would_let_others_in_is_refused_before_anything_is_served(options: tuple[str, ...], code: int, command: Command) -> None:
+def test_p41_what_would_let_others_in_is_refused_before_anything_is_served(
+    options: tuple[str, ...], code: int, command: Command
+) -> None:
     assert command("mcp", "serve", *options).code == code
 
 
-def test_p41_a_token_is_made_for_each_server_printed_once_and_private(project: Path, home: Path) -> None:
+def test_p41_a_token_is_made_for_each_server_printed_once_and_private(
+    project: Path, home: Path
+) -> None:
     with serving(stocked(project)) as served:
         said = served.err.read_text(encoding="utf-8")
         assert served.token is not None and said.count(served.token) == 1
         (kept,) = (home / "state/vespe/http").iterdir()
-        assert kept.read_text(encoding="utf-8").strip() == served.token and kept.stat().st_mode & 0o777 == 0o600
+        assert (
+            kept.read_text(encoding="utf-8").strip() == served.token
+            and kept.stat().st_mode & 0o777 == 0o600
+        )
         assert served.stop() == 130
     assert not kept.exists()
 
@@ -45,7 +52,9 @@ def test_p41_a_token_is_made_for_each_server_printed_once_and_private(project: P
 def test_a_token_file_is_used_again_and_never_printed(project: Path, tmp_path: Path) -> None:
     tokens: list[str | None] = []
     for _ in range(2):
-        with serving(stocked(project) if not tokens else project, "--token-file", str(tmp_path / "token")) as served:
+        with serving(
+            stocked(project) if not tokens else project, "--token-file", str(tmp_path / "token")
+        ) as served:
             tokens.append(served.token)
             assert str(served.token) not in served.err.read_text(encoding="utf-8")
             assert served.post()[0] == 200
@@ -58,7 +67,9 @@ def test_without_a_token_every_program_here_may_ask_and_that_is_said(project: Pa
         assert served.post(INITIALIZE, Authorization=None)[0] == 200
 
 
-def test_p41_a_remote_server_answers_for_other_names_and_still_asks_for_its_token(project: Path) -> None:
+def test_p41_a_remote_server_answers_for_other_names_and_still_asks_for_its_token(
+    project: Path,
+) -> None:
     with serving(stocked(project), "--allow-remote", address="0.0.0.0:0") as served:
         assert served.post(Host="tools.example.com")[0] == 200
         assert served.post(Host="tools.example.com", Origin="https://tools.example.com")[0] == 200

@@ -36,16 +36,22 @@ for line in sys.stdin:
 """
 
 
-def calls(cwd: Path, options: list[str], server: list[str], *asked: tuple[str, dict[str, Any]]) -> list[tuple[str, bool]]:
+def calls(
+    cwd: Path, options: list[str], server: list[str], *asked: tuple[str, dict[str, Any]]
+) -> list[tuple[str, bool]]:
     """Return what a client gets that starts a wrapped server and calls its tools."""
     argv = ["-m", "vespe", "mcp", "wrap", *options, "--", *server]
-    parameters = StdioServerParameters(command=sys.executable, args=argv, cwd=cwd, env=dict(os.environ))
+    parameters = StdioServerParameters(
+        command=sys.executable, args=argv, cwd=cwd, env=dict(os.environ)
+    )
 
     async def main() -> list[tuple[str, bool]]:
         with anyio.fail_after(PATIENCE_S):
             async with mcp.Client(stdio_client(parameters), mode="legacy") as client:
                 await client.list_tools()
-                results: list[Any] = [await client.call_tool(name, arguments) for name, arguments in asked]
+                results: list[Any] = [
+                    await client.call_tool(name, arguments) for name, arguments in asked
+                ]
                 return [(result.content[0].text, result.is_error) for result in results]
 
     return anyio.run(main)
@@ -53,7 +59,13 @@ def calls(cwd: Path, options: list[str], server: list[str], *asked: tuple[str, d
 
 def test_calls_pass_and_are_in_the_log_of_the_project(project: Path) -> None:
     server = ByHand(project / "server")
-    got = calls(project, ["--name", "byhand", "--log-arguments"], list(server.command), ("echo", {"text": "hi"}), ("fails", {}))
+    got = calls(
+        project,
+        ["--name", "byhand", "--log-arguments"],
+        list(server.command),
+        ("echo", {"text": "hi"}),
+        ("fails", {}),
+    )
     assert got == [('{"text": "hi"}', False), ("no such city", True)]
     shown = json.loads(vespe("log", "--json", cwd=project).stdout)["calls"]
     assert [(one["tool"], one["scope"], one["outcome"], one["arguments"]) for one in shown] == [
@@ -62,7 +74,9 @@ def test_calls_pass_and_are_in_the_log_of_the_project(project: Path) -> None:
     assert "no such city" in vespe("log", "--failed", cwd=project).stdout
 
 
-def test_the_sandbox_holds_it_and_only_named_variables_reach_it(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sandbox_holds_it_and_only_named_variables_reach_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if machine().level == "off":
         pytest.skip("this machine has no sandbox")
     monkeypatch.setenv("TOKEN", "t0ken-value")
@@ -70,15 +84,29 @@ def test_the_sandbox_holds_it_and_only_named_variables_reach_it(home: Path, tmp_
     (home / ".ssh").mkdir()
     for path in (home / ".ssh/id_ed25519", tmp_path / "open"):
         path.write_text("TEXT ", encoding="utf-8")
-    asked = [("read", {"path": str(path)}) for path in (tmp_path / "open", home / ".ssh/id_ed25519")]
-    (opened, _), (refused, is_error) = calls(tmp_path, ["--secret", "TOKEN"], [sys.executable, "-c", READER], *asked)
+    asked = [
+        ("read", {"path": str(path)}) for path in (tmp_path / "open", home / ".ssh/id_ed25519")
+    ]
+    (opened, _), (refused, is_error) = calls(
+        tmp_path, ["--secret", "TOKEN"], [sys.executable, "-c", READER], *asked
+    )
     assert opened == "TEXT t0ken-value-" and is_error and "TEXT" not in refused
-    assert json.loads(vespe("log", "--json", cwd=tmp_path).stdout)["calls"][0]["sandbox"] == machine().level
-    (text, is_error), *_ = calls(tmp_path, ["--read", str(home / ".ssh/id_ed25519")], [sys.executable, "-c", READER], asked[1])
+    assert (
+        json.loads(vespe("log", "--json", cwd=tmp_path).stdout)["calls"][0]["sandbox"]
+        == machine().level
+    )
+    (text, is_error), *_ = calls(
+        tmp_path,
+        ["--read", str(home / ".ssh/id_ed25519")],
+        [sys.executable, "-c", READER],
+        asked[1],
+    )
     assert (text, is_error) == ("TEXT --", False)
 
 
-def test_what_cannot_be_started_or_said_is_a_sentence(command: Callable[..., Any], home: Path) -> None:
+def test_what_cannot_be_started_or_said_is_a_sentence(
+    command: Callable[..., Any], home: Path
+) -> None:
     for words, code, sentence in (
         ((), 2, "Missing argument"),
         (("--network", "a.example", "--no-network", "true"), 2, "exclude each other"),
@@ -88,5 +116,8 @@ def test_what_cannot_be_started_or_said_is_a_sentence(command: Callable[..., Any
         done = command("mcp", "wrap", *words)
         assert done.code == code and sentence in done.err, done
     done = vespe("mcp", "wrap", "no-such-program-here")
-    assert done.returncode == 1 and "there is no program called 'no-such-program-here' on PATH" in done.stderr
+    assert (
+        done.returncode == 1
+        and "there is no program called 'no-such-program-here' on PATH" in done.stderr
+    )
     assert vespe("mcp", "wrap", "--", "sh", "-c", "exit 4").returncode == 4

@@ -68,7 +68,9 @@ def test_a_value_is_read_as_the_schema_types_it(word: str, value: Any) -> None:
 
 
 def test_a_key_given_again_gathers_an_array() -> None:
-    assert gather(TOOL, ["tags=a", "tags=b", 'tags=["c","d"]'], None) == {"tags": ["a", "b", "c", "d"]}
+    assert gather(TOOL, ["tags=a", "tags=b", 'tags=["c","d"]'], None) == {
+        "tags": ["a", "b", "c", "d"]
+    }
 
 
 def test_a_key_given_again_is_a_mistake_where_the_schema_says_no_array() -> None:
@@ -97,10 +99,23 @@ def test_p19_what_is_said_to_be_json_and_is_not_never_becomes_text(word: str) ->
 
 
 def test_a_value_listed_by_the_schema_is_read_as_the_one_that_it_names() -> None:
-    schema = {"type": "object", "properties": {"m": {"enum": ["a", 3, True, None, "7"]}}, "additionalProperties": {"type": "integer"}}
+    schema = {
+        "type": "object",
+        "properties": {"m": {"enum": ["a", 3, True, None, "7"]}},
+        "additionalProperties": {"type": "integer"},
+    }
     tool = Tool(uid="tool-x", name="x", description="X.", input_schema=schema)
-    given = {word: gather(tool, [f"m={word}"], None) for word in ("a", "3", "true", "null", "7", "other")}
-    assert [value["m"] for value in given.values() if isinstance(value, dict)] == ["a", 3, True, None, "7", "other"]
+    given = {
+        word: gather(tool, [f"m={word}"], None) for word in ("a", "3", "true", "null", "7", "other")
+    }
+    assert [value["m"] for value in given.values() if isinstance(value, dict)] == [
+        "a",
+        3,
+        True,
+        None,
+        "7",
+        "other",
+    ]
     assert gather(tool, ["more=5"], None) == {"more": 5}
 
 
@@ -112,7 +127,10 @@ def test_broken_args_under_pairs_are_refused_with_their_place() -> None:
 def test_files_are_read_for_a_value_and_for_the_whole(tmp_path: Path) -> None:
     (tmp_path / "draft").write_text("a draft\n", encoding="utf-8")
     (tmp_path / "args.json").write_text('{"count": 1}', encoding="utf-8")
-    assert gather(TOOL, [f"text=@{tmp_path}/draft"], f"@{tmp_path}/args.json") == {"count": 1, "text": "a draft\n"}
+    assert gather(TOOL, [f"text=@{tmp_path}/draft"], f"@{tmp_path}/args.json") == {
+        "count": 1,
+        "text": "a draft\n",
+    }
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
@@ -142,9 +160,16 @@ def test_an_option_is_an_input(words: tuple[str, ...], inputs: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    ("words", "hint"), [(("--cuont", "3"), "did you mean count"), (("--zzz",), "--help"), (("--count",), "count=VALUE")]
+    ("words", "hint"),
+    [
+        (("--cuont", "3"), "did you mean count"),
+        (("--zzz",), "--help"),
+        (("--count",), "count=VALUE"),
+    ],
 )
-def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(words: tuple[str, ...], hint: str) -> None:
+def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(
+    words: tuple[str, ...], hint: str
+) -> None:
     with pytest.raises(UsageError) as refused:
         gather(TOOL, words, None)
     assert hint in refused.value.hint
@@ -153,13 +178,18 @@ def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(word
 @pytest.mark.parametrize(
     ("word", "how"),
     [
-        ("sizes=1,2", "write sizes as JSON in quotes, such as sizes='[1, 2]', or give sizes= once for each item"),
+        (
+            "sizes=1,2",
+            "write sizes as JSON in quotes, such as sizes='[1, 2]', or give sizes= once for each item",
+        ),
         ("point=x", """write point as JSON in quotes, such as point='{"name": "value"}'"""),
         ("count=x", ""),
         ("sizes=[true]", ""),
     ],
 )
-def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_that_is_taken(word: str, how: str) -> None:
+def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_that_is_taken(
+    word: str, how: str
+) -> None:
     given = gather(TOOL, [word], None)
     assert isinstance(given, dict) and misread(TOOL, given, list(given)) == how
     if how:

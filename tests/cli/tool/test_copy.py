@@ -6,7 +6,9 @@ from typing import Any
 Command = Callable[..., Any]
 
 
-def test_a_kits_tool_becomes_the_projects_own_and_shadows_it(command: Command, project: Any) -> None:
+def test_a_kits_tool_becomes_the_projects_own_and_shadows_it(
+    command: Command, project: Any
+) -> None:
     command("kit", "activate", "file_io_without_git")
     assert command("tool", "copy", "write_file").code == 0
     assert command("tool", "resolve", "write_file", "--json").document["scope"] == "project_tools"
@@ -16,4 +18,9 @@ def test_a_kits_tool_becomes_the_projects_own_and_shadows_it(command: Command, p
 
 def test_a_copy_may_have_another_name(command: Command) -> None:
     command("kit", "activate", "file_io_without_git")
-    assert command("tool", "copy", "file_io_without_git/read_file", "read_notes", "--json").document["name"] == "read_notes"
+    assert (
+        command("tool", "copy", "file_io_without_git/read_file", "read_notes", "--json").document[
+            "name"
+        ]
+        == "read_notes"
+    )

@@ -30,16 +30,27 @@ def test_a_template_runs_at_once_without_arguments(command: Command, kind: str) 
 def test_an_http_template_asks_a_public_api_and_needs_no_argument(command: Command) -> None:
     command("tool", "create", "made", "--type", "http_request", "--description", "Fetch a rate.")
     document = command("tool", "show", "made", "--json").document
-    assert "example" not in document["implementation_details"]["path"] and document["description"] == "Fetch a rate."
+    assert (
+        "example" not in document["implementation_details"]["path"]
+        and document["description"] == "Fetch a rate."
+    )
     assert command("tool", "run", "made", "--dry-run").code == 0
 
 
 def test_an_http_tool_with_a_key_is_one_command(command: Command) -> None:
-    url, args = "https://shop.example.com/items/{id}", '{"headers": {"Authorization": "Bearer ${env:SHOP_KEY}"}}'
-    said = command("tool", "create", "item", "--url", url, "--method", "DELETE", "--args", args, "--json")
+    url, args = (
+        "https://shop.example.com/items/{id}",
+        '{"headers": {"Authorization": "Bearer ${env:SHOP_KEY}"}}',
+    )
+    said = command(
+        "tool", "create", "item", "--url", url, "--method", "DELETE", "--args", args, "--json"
+    )
     assert said.code == 0 and "declared the secret SHOP_KEY" in said.err
     document = command("tool", "show", "item", "--json").document
-    assert document["secrets"] == ["SHOP_KEY"] and document["implementation_details"]["entrypoint"] == "DELETE"
+    assert (
+        document["secrets"] == ["SHOP_KEY"]
+        and document["implementation_details"]["entrypoint"] == "DELETE"
+    )
 
 
 def test_every_key_of_a_config_can_be_set(command: Command) -> None:
@@ -57,10 +68,26 @@ def test_every_key_of_a_config_can_be_set(command: Command) -> None:
         "--example",
         '{"text": "a b"}',
     ]
-    command("tool", "create", "made", "--type", "python_script", *given, "--set", "limits.max_output_bytes=9", "--set", 'version="1.2"')
+    command(
+        "tool",
+        "create",
+        "made",
+        "--type",
+        "python_script",
+        *given,
+        "--set",
+        "limits.max_output_bytes=9",
+        "--set",
+        'version="1.2"',
+    )
     document = command("tool", "show", "made", "--json").document
-    assert document["annotations"] == {"readOnlyHint": True, "openWorldHint": False} and document["tags"] == ["x", "y"]
-    assert document["limits"] == {"timeout_s": 5, "max_output_bytes": 9} and document["version"] == "1.2"
+    assert document["annotations"] == {"readOnlyHint": True, "openWorldHint": False} and document[
+        "tags"
+    ] == ["x", "y"]
+    assert (
+        document["limits"] == {"timeout_s": 5, "max_output_bytes": 9}
+        and document["version"] == "1.2"
+    )
     assert document["secrets"] == ["A"] and document["examples"] == [{"input": {"text": "a b"}}]
 
 
@@ -76,37 +103,58 @@ def test_what_cannot_be_set_is_said(command: Command, more: tuple[str, ...], say
 
 def test_a_tool_without_an_implementation_is_made_from_its_schema(command: Command) -> None:
     for name, kind in (("one", ()), ("two", ("--type", "in_process"))):
-        said = command("tool", "create", name, *kind, "--schema", '{"type": "object", "properties": {"n": {"type": "integer"}}}')
+        said = command(
+            "tool",
+            "create",
+            name,
+            *kind,
+            "--schema",
+            '{"type": "object", "properties": {"n": {"type": "integer"}}}',
+        )
         assert said.code == 0
         assert "implementation_details" not in command("tool", "show", name, "--json").document
 
 
-def test_directories_are_readable_and_no_two_tools_share_one(command: Command, project: Path) -> None:
-    uids = [command("tool", "create", name, "--type", "shell_command", "--json").document["uid"] for name in ("greet", "Greet", "_")]
+def test_directories_are_readable_and_no_two_tools_share_one(
+    command: Command, project: Path
+) -> None:
+    uids = [
+        command("tool", "create", name, "--type", "shell_command", "--json").document["uid"]
+        for name in ("greet", "Greet", "_")
+    ]
     assert uids == ["tool-greet", "tool-greet-2", "tool-unnamed"]
     assert (project / ".vespe/tools/tool-greet/config.json").is_file()
 
 
-def test_what_comes_next_in_a_kit_that_is_not_active_is_its_activation(command: Command, project: Path) -> None:
+def test_what_comes_next_in_a_kit_that_is_not_active_is_its_activation(
+    command: Command, project: Path
+) -> None:
     command("kit", "create", "mine")
     made = ("tool", "create", "--type", "python_script", "--kit", "mine")
     assert "`vespe kit activate mine`" in plain(vespe_on_a_terminal(*made, "first", cwd=project))
     assert command("kit", "activate", "mine").code == 0
-    assert "`vespe tool run second --help`" in plain(vespe_on_a_terminal(*made, "second", cwd=project))
+    assert "`vespe tool run second --help`" in plain(
+        vespe_on_a_terminal(*made, "second", cwd=project)
+    )
     assert command("tool", "run", "second", "--help").code == 0
 
 
 def test_a_second_tool_comes_into_a_kit(command: Command, project: Path) -> None:
     command("kit", "create", "mine", "--in", ".")
     said = command("tool", "create", "second", "--type", "python_script", "--kit", "mine", "--json")
-    assert said.code == 0 and Path(said.document["path"]) == (project / "mine" / "tool-second").resolve()
+    assert (
+        said.code == 0
+        and Path(said.document["path"]) == (project / "mine" / "tool-second").resolve()
+    )
     assert command("tool", "create", "second", "--type", "python_script", "--kit", "mine").code == 2
     beyond = command("tool", "create", "third", "--type", "shell_command", "--kit", "mine")
     assert beyond.code == 4 and "allow_types" in beyond.err
     assert command("tool", "create", "third", "--type", "python_script", "--kit", ".").code == 2
 
 
-def test_a_function_becomes_a_tool_with_its_types_and_words(command: Command, project: Path) -> None:
+def test_a_function_becomes_a_tool_with_its_types_and_words(
+    command: Command, project: Path
+) -> None:
     (project / "calc.py").write_text(SOURCE, encoding="utf-8")
     assert command("tool", "create", "calc", "--from", "calc.py:calc").code == 0
     shown = command("tool", "show", "calc", "--json").document
@@ -121,7 +169,10 @@ def test_a_name_that_is_taken_is_a_usage_error(command: Command) -> None:
     assert said.code == 2 and "already" in said.document["error"]["message"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("--type", "python_script", "--from", "a.py:a"), ("--from", "a.py:a", "--path", "b.py")])
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--type", "python_script", "--from", "a.py:a"), ("--from", "a.py:a", "--path", "b.py")],
+)
 def test_type_and_from_exclude_each_other(command: Command, arguments: tuple[str, ...]) -> None:
     assert command("tool", "create", "made", *arguments).code == 2
 
@@ -132,27 +183,52 @@ def test_fixed_arguments_must_be_one_json_object(command: Command, args: str) ->
 
 
 def test_a_schema_may_be_json_or_a_file(command: Command, project: Path) -> None:
-    (project / "schema.json").write_text('{"type": "object", "properties": {"n": {"type": "integer"}}}', encoding="utf-8")
-    for number, schema in enumerate(("schema.json", '{"type": "object", "properties": {"n": {"type": "integer"}}}')):
+    (project / "schema.json").write_text(
+        '{"type": "object", "properties": {"n": {"type": "integer"}}}', encoding="utf-8"
+    )
+    for number, schema in enumerate(
+        ("schema.json", '{"type": "object", "properties": {"n": {"type": "integer"}}}')
+    ):
         command("tool", "create", f"made{number}", "--type", "python_script", "--schema", schema)
         assert command("tool", "run", f"made{number}", "n=x").code == 5
         assert command("tool", "run", f"made{number}", "n=1").code == 0
 
 
-def test_p47_without_room_for_trust_no_tool_is_made_and_a_retry_makes_one_that_runs(command: Command, home: Path, tmp_path: Path) -> None:
+def test_p47_without_room_for_trust_no_tool_is_made_and_a_retry_makes_one_that_runs(
+    command: Command, home: Path, tmp_path: Path
+) -> None:
     (tmp_path / "clone/.vespe").mkdir(parents=True)
     (home / "state").rename(home / "aside")
     (home / "state").write_text("", encoding="utf-8")
-    create = ("tool", "create", "mine", "--type", "python_script", "--project", str(tmp_path / "clone"))
+    create = (
+        "tool",
+        "create",
+        "mine",
+        "--type",
+        "python_script",
+        "--project",
+        str(tmp_path / "clone"),
+    )
     said = command(*create)
-    assert said.code == 1 and "cannot make" in said.err and list((tmp_path / "clone/.vespe/tools").iterdir()) == []
+    assert (
+        said.code == 1
+        and "cannot make" in said.err
+        and list((tmp_path / "clone/.vespe/tools").iterdir()) == []
+    )
     (home / "state").unlink()
     assert command(*create).code == 0
     assert command("tool", "run", "mine", "--project", str(tmp_path / "clone")).code == 0
 
 
-def test_a_kit_of_ones_own_takes_a_tool_by_its_id_and_a_shipped_one_does_not(command: Command, project: Path) -> None:
+def test_a_kit_of_ones_own_takes_a_tool_by_its_id_and_a_shipped_one_does_not(
+    command: Command, project: Path
+) -> None:
     made = command("kit", "create", "mine", "--json").document
     assert command("tool", "create", "second", "--type", "python_script", "--kit", "mine").code == 0
     assert Path(made["path"], "tool-second").is_dir()
-    assert command("tool", "create", "second", "--type", "python_script", "--kit", "file_io_without_git").code == 2
+    assert (
+        command(
+            "tool", "create", "second", "--type", "python_script", "--kit", "file_io_without_git"
+        ).code
+        == 2
+    )

@@ -10,30 +10,49 @@ import pytest
 from tests.support.ondisk import python_tool
 
 Command = Callable[..., Any]
-TEXT, WHOLE = ({"type": "object", "properties": {"a": {"type": kind}}} for kind in ("string", "integer"))
+TEXT, WHOLE = (
+    {"type": "object", "properties": {"a": {"type": kind}}} for kind in ("string", "integer")
+)
 
 
 @pytest.fixture
 def versions(tmp_path: Path) -> dict[str, str]:
-    schemas: dict[str, Any] = {"old": TEXT, "worse": WHOLE, "wider": {"type": "object", "properties": {"a": {}}}}
-    return {name: str(python_tool(tmp_path / name / "tool-t", "t", "return 1", schema=schema)) for name, schema in schemas.items()}
+    schemas: dict[str, Any] = {
+        "old": TEXT,
+        "worse": WHOLE,
+        "wider": {"type": "object", "properties": {"a": {}}},
+    }
+    return {
+        name: str(python_tool(tmp_path / name / "tool-t", "t", "return 1", schema=schema))
+        for name, schema in schemas.items()
+    }
 
 
-def test_a_breaking_change_is_exit_1_and_shows_what_callers_may_send(command: Command, versions: dict[str, str]) -> None:
+def test_a_breaking_change_is_exit_1_and_shows_what_callers_may_send(
+    command: Command, versions: dict[str, str]
+) -> None:
     said = command("tool", "diff", versions["old"], versions["worse"])
-    assert said.code == 1 and "breaking\tt\tinput\t/schema/input/properties/a/type (new)" in said.out
+    assert (
+        said.code == 1 and "breaking\tt\tinput\t/schema/input/properties/a/type (new)" in said.out
+    )
     assert "1 breaking, 0 unknown, 0 compatible" in said.err
 
 
-def test_compatible_and_unknown_changes_are_exit_0(command: Command, versions: dict[str, str]) -> None:
+def test_compatible_and_unknown_changes_are_exit_0(
+    command: Command, versions: dict[str, str]
+) -> None:
     said = command("tool", "diff", versions["old"], versions["wider"], "--json")
     assert said.code == 0 and said.document["verdict"] == "compatible"
-    Path(versions["wider"], "main.py").write_text("def t(**inputs):\n    return 2\n", encoding="utf-8")
+    Path(versions["wider"], "main.py").write_text(
+        "def t(**inputs):\n    return 2\n", encoding="utf-8"
+    )
     said = command("tool", "diff", versions["old"], versions["wider"], "--json")
     assert said.code == 0 and said.document["verdict"] == "unknown"
 
 
-def test_json_holds_each_change_with_its_place_and_an_example(command: Command, versions: dict[str, str]) -> None:
+def test_json_holds_each_change_with_its_place_and_an_example(
+    command: Command, versions: dict[str, str]
+) -> None:
     document = command("tool", "diff", versions["old"], versions["worse"], "--json").document
     (change,) = document["tools"][0]["changes"]
     assert {key: change[key] for key in ("part", "verdict", "pointer", "side")} == {
@@ -50,10 +69,16 @@ def test_nothing_changed_is_said(command: Command, versions: dict[str, str]) -> 
 
 def test_a_git_revision_is_compared_with_what_is_there_now(command: Command, project: Path) -> None:
     directory = python_tool(project / ".vespe/tools/tool-t", "t", "return 1", schema=TEXT)
-    for arguments in (("init", "-q"), ("add", "-A"), ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one")):
+    for arguments in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one"),
+    ):
         subprocess.run(["git", *arguments], cwd=project, check=True)
     config = directory / "config.json"
-    config.write_text(config.read_text(encoding="utf-8").replace('"string"', '"boolean"'), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('"string"', '"boolean"'), encoding="utf-8"
+    )
     assert command("tool", "diff", "HEAD:.vespe/tools", ".vespe/tools").code == 1
     assert command("tool", "diff", "HEAD:.vespe/tools/tool-t", "HEAD:.vespe/tools/tool-t").code == 0
 
@@ -64,7 +89,11 @@ def test_what_is_neither_a_directory_nor_a_kit_nor_a_revision_is_said(command: C
 
 def committed(project: Path) -> Path:
     directory = python_tool(project / ".vespe/tools/tool-t", "t", "return 1", schema=TEXT)
-    for arguments in (("init", "-q"), ("add", "-A"), ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one")):
+    for arguments in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one"),
+    ):
         subprocess.run(["git", *arguments], cwd=project, check=True)
     return directory
 
@@ -78,15 +107,23 @@ def test_tools_are_named_as_everywhere(command: Command, project: Path) -> None:
 
 def test_a_name_means_the_tool_of_the_revision(command: Command, project: Path) -> None:
     config = committed(project) / "config.json"
-    config.write_text(config.read_text(encoding="utf-8").replace('"string"', '"boolean"'), encoding="utf-8")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace('"string"', '"boolean"'), encoding="utf-8"
+    )
     assert command("tool", "diff", "HEAD:t", "t").code == 1
     assert command("tool", "diff", "HEAD:t", "HEAD:t").code == 0
 
 
 @pytest.mark.parametrize(
-    ("old", "says"), [("nowhere", "nowhere is not a tool, a kit or a directory"), ("HEAD:nowhere", "no tool nowhere in the revision HEAD")]
+    ("old", "says"),
+    [
+        ("nowhere", "nowhere is not a tool, a kit or a directory"),
+        ("HEAD:nowhere", "no tool nowhere in the revision HEAD"),
+    ],
 )
-def test_a_name_of_nothing_says_what_may_be_written(command: Command, project: Path, old: str, says: str) -> None:
+def test_a_name_of_nothing_says_what_may_be_written(
+    command: Command, project: Path, old: str, says: str
+) -> None:
     committed(project)
     said = command("tool", "diff", old, "t")
     assert said.code == 3 and says in said.err and "REV:" in said.err
@@ -94,7 +131,11 @@ def test_a_name_of_nothing_says_what_may_be_written(command: Command, project: P
 
 def test_what_models_see_is_compared_with_the_last_commit(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-t", "t", "return 1", schema=TEXT)
-    for arguments in (("init", "-q"), ("add", "-A"), ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one")):
+    for arguments in (
+        ("init", "-q"),
+        ("add", "-A"),
+        ("-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm", "one"),
+    ):
         subprocess.run(["git", *arguments], cwd=project, check=True)
     assert command("tool", "diff", "--as-models").code == 0
     assert command("tool", "expose", "t", "--as", "other").code == 0

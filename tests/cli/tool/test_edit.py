@@ -22,12 +22,16 @@ def test_without_a_terminal_the_files_are_named_instead(command: Command, projec
 def test_the_editor_gets_the_files_and_the_result_is_checked(project: Path, tmp_path: Path) -> None:
     tool = python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nfor f; do echo "$f"; done > "$EDITED"\necho "{" > "$1"\n', encoding="utf-8")
+    editor.write_text(
+        '#!/bin/sh\nfor f; do echo "$f"; done > "$EDITED"\necho "{" > "$1"\n', encoding="utf-8"
+    )
     editor.chmod(0o755)
     ours, theirs = pty.openpty()
     environment = {**os.environ, "VISUAL": str(editor), "EDITED": str(tmp_path / "edited")}
     argv = [sys.executable, "-m", "vespe", "tool", "edit", "one"]
-    with subprocess.Popen(argv, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=environment) as done:
+    with subprocess.Popen(
+        argv, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=environment
+    ) as done:
         assert done.stderr is not None
         complaint = done.stderr.read().decode("utf-8")
     os.close(ours)

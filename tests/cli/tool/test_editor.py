@@ -7,7 +7,9 @@ import pytest
 from vespe.cli.tool.editor import edit
 
 
-def test_links_and_directories_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_and_directories_are_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tool = tmp_path / "tool-x"
     (tool / "inner").mkdir(parents=True)
     (tool / "config.json").write_text("{}", encoding="utf-8")

@@ -14,19 +14,33 @@ Command = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def calc(project: Path) -> None:
-    python_tool(project / ".vespe/tools/tool-calc", "calc", "return [a, b, op]", params="a, b, op='add'", schema=CALC)
+    python_tool(
+        project / ".vespe/tools/tool-calc",
+        "calc",
+        "return [a, b, op]",
+        params="a, b, op='add'",
+        schema=CALC,
+    )
 
 
 def test_the_page_of_a_tool_has_its_inputs_and_a_command_that_runs(command: Command) -> None:
     page = command("tool", "run", "calc", "--help").out
-    assert "Usage: vespe tool run calc a=A b=B [op=OP]" in page and '--op OP  one of "add", "mul", default "add"' in page
+    assert (
+        "Usage: vespe tool run calc a=A b=B [op=OP]" in page
+        and '--op OP  one of "add", "mul", default "add"' in page
+    )
     example = next(line for line in page.splitlines() if line.startswith("Example: vespe "))
     assert command(*example.split()[2:]).code == 0
 
 
-def test_without_a_name_the_page_is_the_command_s_own_and_a_name_is_needed(command: Command) -> None:
+def test_without_a_name_the_page_is_the_command_s_own_and_a_name_is_needed(
+    command: Command,
+) -> None:
     assert "--dry-run" in command("tool", "run", "--help").out
-    assert command("tool", "run").code == 2 and "the tool's name before --a" in command("tool", "run", "--a", "6", "calc").err
+    assert (
+        command("tool", "run").code == 2
+        and "the tool's name before --a" in command("tool", "run", "--a", "6", "calc").err
+    )
     assert command("tool", "run", "clac", "--help").code == 3
 
 

@@ -29,7 +29,9 @@ def test_the_json_shape_is_the_contracts(command: Command, project: Path) -> Non
     }
 
 
-def test_all_shows_shadowed_inactive_and_broken_tools_with_their_reason(command: Command, project: Path) -> None:
+def test_all_shows_shadowed_inactive_and_broken_tools_with_their_reason(
+    command: Command, project: Path
+) -> None:
     python_tool(project / ".vespe/tools/tool-mine", "read_file", "return 1")
     (project / ".vespe/tools/tool-broken").mkdir()
     (project / ".vespe/tools/tool-broken/config.json").write_text("{", encoding="utf-8")
@@ -39,7 +41,9 @@ def test_all_shows_shadowed_inactive_and_broken_tools_with_their_reason(command:
     assert all(row.keys() == KEYS for row in rows)
     assert (status["tool-mine"], status["tool-broken"]) == ("available", "broken")
     assert {row["status"] for row in rows if row["kit_id"] == "file_io_with_git"} == {"inactive"}
-    shadowed = next(row for row in rows if row["name"] == "read_file" and row["kit_id"] == "file_io_without_git")
+    shadowed = next(
+        row for row in rows if row["name"] == "read_file" and row["kit_id"] == "file_io_without_git"
+    )
     assert (shadowed["status"], shadowed["shadowed_by"]) == ("shadowed", "tool-mine")
     broken = next(row for row in rows if row["uid"] == "tool-broken")
     assert broken["name"] is None and "is not JSON" in broken["problem"]
@@ -56,7 +60,9 @@ def test_one_scope_alone_can_be_listed(command: Command, project: Path) -> None:
     assert command("tool", "list", "--kit", "project_tools").out.split("\t")[0] == "mine"
 
 
-def test_p50_outside_a_project_the_exit_code_is_3_and_the_hint_says_how_to_make_one(command: Command, tmp_path: Path) -> None:
+def test_p50_outside_a_project_the_exit_code_is_3_and_the_hint_says_how_to_make_one(
+    command: Command, tmp_path: Path
+) -> None:
     said = command("tool", "list", "--project", str(tmp_path), "--json")
     assert said.code == 3 and "vespe init" in said.document["error"]["hint"]
 
@@ -77,7 +83,9 @@ def test_broken_tools_that_are_left_out_are_counted(command: Command, project: P
     assert "1 broken tool left out" in command("tool", "list").err
 
 
-def test_p48_a_tools_directory_that_is_none_is_a_warning_and_the_kits_are_listed(command: Command, project: Path) -> None:
+def test_p48_a_tools_directory_that_is_none_is_a_warning_and_the_kits_are_listed(
+    command: Command, project: Path
+) -> None:
     command("kit", "activate", "file_io_without_git")
     (project / ".vespe/tools").rmdir()
     (project / ".vespe/tools").write_text("", encoding="utf-8")
@@ -90,4 +98,7 @@ def test_p48_a_tools_directory_that_is_none_is_a_warning_and_the_kits_are_listed
 def test_the_beginning_of_kits_names_finds_all_of_them(command: Command) -> None:
     for arguments in (("tool", "list", "--kit", "file_io"), ("kit", "activate", "file_io")):
         said = command(*arguments)
-        assert said.code == 3 and "tip: did you mean file_io_with_git or file_io_without_git?" in said.err
+        assert (
+            said.code == 3
+            and "tip: did you mean file_io_with_git or file_io_without_git?" in said.err
+        )

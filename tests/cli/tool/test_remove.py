@@ -19,7 +19,9 @@ def test_a_broken_tool_can_be_removed_by_its_uid(command: Command, project: Path
     broken = project / ".vespe/tools/tool-broken"
     broken.mkdir()
     (broken / "config.json").write_text("{", encoding="utf-8")
-    assert command("tool", "remove", "tool-broken", "--yes", "--json").document["uid"] == "tool-broken"
+    assert (
+        command("tool", "remove", "tool-broken", "--yes", "--json").document["uid"] == "tool-broken"
+    )
     assert not broken.exists()
 
 

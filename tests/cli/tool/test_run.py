@@ -14,22 +14,39 @@ COUNT = {"type": "object", "properties": {"count": {"type": "integer"}}, "requir
 
 @pytest.fixture
 def counted(project: Path) -> Path:
-    return python_tool(project / ".vespe/tools/tool-count", "count", "print('working')\nreturn 'x' * inputs['count']", schema=COUNT)
+    return python_tool(
+        project / ".vespe/tools/tool-count",
+        "count",
+        "print('working')\nreturn 'x' * inputs['count']",
+        schema=COUNT,
+    )
 
 
-def test_a_string_result_is_printed_as_it_is_and_prints_go_to_stderr(command: Command, counted: Path) -> None:
+def test_a_string_result_is_printed_as_it_is_and_prints_go_to_stderr(
+    command: Command, counted: Path
+) -> None:
     said = command("tool", "run", "count", "count=3")
     assert (said.code, said.out) == (0, "xxx") and "working" in said.err
 
 
 def test_json_is_the_outcome(command: Command, counted: Path) -> None:
     outcome = command("tool", "run", "count", "count=3", "--json").document
-    assert {"ok": True, "result": "xxx", "tool": "count", "uid": "tool-count", "truncated": False}.items() <= outcome.items()
+    assert {
+        "ok": True,
+        "result": "xxx",
+        "tool": "count",
+        "uid": "tool-count",
+        "truncated": False,
+    }.items() <= outcome.items()
     assert outcome["duration_ms"] > 0 and outcome["logs"] == "working\n"
 
 
-@pytest.mark.parametrize(("pair", "word"), [("count=three", "count"), ("cuont=3", "cuont"), ("count=1.5", "count")])
-def test_p18_what_the_schema_refuses_is_5_and_names_the_argument(command: Command, counted: Path, pair: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("pair", "word"), [("count=three", "count"), ("cuont=3", "cuont"), ("count=1.5", "count")]
+)
+def test_p18_what_the_schema_refuses_is_5_and_names_the_argument(
+    command: Command, counted: Path, pair: str, word: str
+) -> None:
     said = command("tool", "run", "count", pair, "--json")
     assert said.code == 5 and said.document["error"]["retryable"] is True
     assert word in said.document["error"]["message"]
@@ -39,18 +56,30 @@ def test_p19_broken_json_never_runs_as_an_empty_object(command: Command, project
     marker = project / "ran"
     python_tool(project / ".vespe/tools/tool-mark", "mark", f"open({str(marker)!r}, 'w').close()")
     said = command("tool", "run", "mark", "--args", '{"a": ', "--json")
-    assert (said.code, said.document["error"]["code"], marker.exists()) == (5, "invalid_json", False)
+    assert (said.code, said.document["error"]["code"], marker.exists()) == (
+        5,
+        "invalid_json",
+        False,
+    )
 
 
-def test_a_tool_that_nothing_resolves_is_3_with_the_nearest_name(command: Command, counted: Path) -> None:
+def test_a_tool_that_nothing_resolves_is_3_with_the_nearest_name(
+    command: Command, counted: Path
+) -> None:
     said = command("tool", "run", "cuont", "--json")
     assert said.code == 3 and "count" in said.document["error"]["hint"]
 
 
 def test_dry_run_shows_what_would_run_and_runs_nothing(command: Command, project: Path) -> None:
-    implementation = {"type": "shell_command", "entrypoint": "touch", "args": {"argv": ["--", "{path}"]}}
+    implementation = {
+        "type": "shell_command",
+        "entrypoint": "touch",
+        "args": {"argv": ["--", "{path}"]},
+    }
     schema = {"type": "object", "properties": {"path": {"type": "string"}}}
-    write_tool(project / ".vespe/tools/tool-touch", "touch", implementation=implementation, schema=schema)
+    write_tool(
+        project / ".vespe/tools/tool-touch", "touch", implementation=implementation, schema=schema
+    )
     plan = command("tool", "run", "touch", "path=made", "--dry-run").document
     assert plan["argv"] == ["touch", "--", "made"] and not (project / "made").exists()
 
@@ -70,11 +99,16 @@ def test_the_log_keeps_arguments_only_when_asked(command: Command, counted: Path
 
 def test_a_call_that_succeeds_is_kept_as_an_example_once(command: Command, project: Path) -> None:
     python_tool(
-        project / ".vespe/tools/tool-one", "one", "return inputs", schema={"type": "object", "properties": {"n": {"type": "integer"}}}
+        project / ".vespe/tools/tool-one",
+        "one",
+        "return inputs",
+        schema={"type": "object", "properties": {"n": {"type": "integer"}}},
     )
     for _ in range(2):
         assert command("tool", "run", "one", "n=1", "--save-example").out == '{\n  "n": 1\n}\n'
-    assert command("tool", "show", "one", "--json").document["examples"] == [{"input": {"n": 1}, "output": {"n": 1}}]
+    assert command("tool", "show", "one", "--json").document["examples"] == [
+        {"input": {"n": 1}, "output": {"n": 1}}
+    ]
     assert command("tool", "test", "one").code == 0
 
 

@@ -11,8 +11,14 @@ from tests.support.terminal import vespe_on_a_terminal
 
 Command = Callable[..., Any]
 EVALUATION = {
-    "tools": [{"name": "weather", "description": "Tell the weather of a city."}, {"name": "mail", "description": "Send a letter."}],
-    "queries": [{"query": "will it rain in the city", "gold": ["weather"]}, {"query": "send a letter", "gold": [["mail"]]}],
+    "tools": [
+        {"name": "weather", "description": "Tell the weather of a city."},
+        {"name": "mail", "description": "Send a letter."},
+    ],
+    "queries": [
+        {"query": "will it rain in the city", "gold": ["weather"]},
+        {"query": "send a letter", "gold": [["mail"]]},
+    ],
 }
 
 
@@ -23,7 +29,10 @@ def kit(command: Command) -> None:
 
 def test_the_best_tool_comes_first(command: Command) -> None:
     document = command("tool", "search", "replace a string in a file", "--json").document
-    assert document["tools"][0]["name"] == "edit_file" and document["tools"][0]["scope"] == "file_io_without_git"
+    assert (
+        document["tools"][0]["name"] == "edit_file"
+        and document["tools"][0]["scope"] == "file_io_without_git"
+    )
 
 
 def test_a_table_is_shown_and_no_more_than_asked_for(command: Command) -> None:
@@ -32,8 +41,12 @@ def test_a_table_is_shown_and_no_more_than_asked_for(command: Command) -> None:
 
 
 def test_a_person_is_told_how_to_see_more_than_was_asked_for(project: Path) -> None:
-    assert "the best 1 tool: --limit 10 shows more\n" in vespe_on_a_terminal("tool", "search", "files", "--limit", "1", cwd=project)
-    assert "shows more" not in vespe_on_a_terminal("tool", "search", "files", "--limit", "1000", cwd=project)
+    assert "the best 1 tool: --limit 10 shows more\n" in vespe_on_a_terminal(
+        "tool", "search", "files", "--limit", "1", cwd=project
+    )
+    assert "shows more" not in vespe_on_a_terminal(
+        "tool", "search", "files", "--limit", "1000", cwd=project
+    )
 
 
 def test_where_nothing_fits_a_note_says_so(command: Command) -> None:
@@ -41,35 +54,67 @@ def test_where_nothing_fits_a_note_says_so(command: Command) -> None:
     assert said.out == "" and "vespe tool list" in said.err
 
 
-def test_an_evaluation_over_the_files_own_tools_prints_its_figures(command: Command, tmp_path: Path) -> None:
+def test_an_evaluation_over_the_files_own_tools_prints_its_figures(
+    command: Command, tmp_path: Path
+) -> None:
     (tmp_path / "cases.json").write_text(json.dumps(EVALUATION), encoding="utf-8")
     document = command("tool", "search", "--eval", str(tmp_path / "cases.json"), "--json").document
-    assert (document["tools"], document["queries"], document["recall_at_1"], document["mrr"]) == (2, 2, 1.0, 1.0)
+    assert (document["tools"], document["queries"], document["recall_at_1"], document["mrr"]) == (
+        2,
+        2,
+        1.0,
+        1.0,
+    )
 
 
-def test_an_evaluation_without_tools_of_its_own_is_over_the_projects(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "cases.json").write_text('{"queries": [{"query": "read a file", "gold": ["read_file"]}]}', encoding="utf-8")
-    assert "5 tools, 1 need of queries: R@1 1.000" in command("tool", "search", "--eval", str(tmp_path / "cases.json")).out
+def test_an_evaluation_without_tools_of_its_own_is_over_the_projects(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "cases.json").write_text(
+        '{"queries": [{"query": "read a file", "gold": ["read_file"]}]}', encoding="utf-8"
+    )
+    assert (
+        "5 tools, 1 need of queries: R@1 1.000"
+        in command("tool", "search", "--eval", str(tmp_path / "cases.json")).out
+    )
 
 
 def test_a_tool_that_is_wanted_and_not_there_is_named(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "cases.json").write_text('{"queries": [{"query": "read a file", "gold": ["red_file"]}]}', encoding="utf-8")
+    (tmp_path / "cases.json").write_text(
+        '{"queries": [{"query": "read a file", "gold": ["red_file"]}]}', encoding="utf-8"
+    )
     said = command("tool", "search", "--eval", str(tmp_path / "cases.json"))
     assert said.code == 0 and "not among the 5 tools: red_file" in said.err
 
 
-def test_what_people_ask_for_is_searched_in_the_files_own_tools_too(command: Command, tmp_path: Path) -> None:
-    tools = [{"name": "a", "description": "Tell."}, {"name": "b", "description": "Tell.", "queries": ["will it rain"]}]
+def test_what_people_ask_for_is_searched_in_the_files_own_tools_too(
+    command: Command, tmp_path: Path
+) -> None:
+    tools = [
+        {"name": "a", "description": "Tell."},
+        {"name": "b", "description": "Tell.", "queries": ["will it rain"]},
+    ]
     cases = {"tools": tools, "queries": [{"query": "rain tomorrow", "gold": ["b"]}]}
     (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
-    assert command("tool", "search", "--eval", str(tmp_path / "cases.json"), "--json").document["recall_at_1"] == 1.0
+    assert (
+        command("tool", "search", "--eval", str(tmp_path / "cases.json"), "--json").document[
+            "recall_at_1"
+        ]
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [((), 2, "either a query or --eval"), (("a", "--eval", "x"), 2, "either"), (("--eval", "missing.json"), 1, "missing.json")],
+    [
+        ((), 2, "either a query or --eval"),
+        (("a", "--eval", "x"), 2, "either"),
+        (("--eval", "missing.json"), 1, "missing.json"),
+    ],
 )
-def test_what_cannot_be_searched_is_a_sentence(command: Command, arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_what_cannot_be_searched_is_a_sentence(
+    command: Command, arguments: tuple[str, ...], code: int, words: str
+) -> None:
     said = command("tool", "search", *arguments)
     assert said.code == code and words in said.err
 

@@ -1,4 +1,6 @@
-"""MCP servers in clients' own files: how each is started or reached, which secrets it wants, and why one is left out."""
+"""MCP servers in clients' own files: how each is started or reached, which secrets it wants, and
+why one is left out.
+"""
 
 import json
 from pathlib import Path
@@ -35,7 +37,10 @@ def test_every_clients_shape_is_read(document: JsonObject) -> None:
     ("path", "text"),
     [
         ("config.toml", '[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", "x"]\n'),
-        ("settings.json", '// mine\n{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x",],},},}'),
+        (
+            "settings.json",
+            '// mine\n{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x",],},},}',
+        ),
         ("config.yaml", "mcpServers:\n  a:\n    command: npx\n    args: [-y, x]\n"),
     ],
 )
@@ -63,7 +68,9 @@ ENTRIES: list[tuple[JsonObject, JsonObject]] = [
 
 
 @pytest.mark.parametrize(("entry", "server"), ENTRIES)
-def test_a_secret_is_declared_and_its_value_left_where_it_is(entry: JsonObject, server: JsonObject) -> None:
+def test_a_secret_is_declared_and_its_value_left_where_it_is(
+    entry: JsonObject, server: JsonObject
+) -> None:
     (found,) = servers_in(json.dumps({"mcpServers": {"a": entry}}).encode(), path="x.json")
     assert (found.server, found.problem) == (server, "")
 
@@ -75,7 +82,10 @@ def test_a_secret_is_declared_and_its_value_left_where_it_is(entry: JsonObject, 
         ({**STDIO, "disabled": True}, "switched off"),
         ({"type": "sse", "url": "https://a.example/sse"}, "SSE"),
         ({"command": "npx", "args": ["--api-key", "abc"]}, "a secret stands in its command"),
-        ({"command": "npx", "args": ["ghp_abcdefghijklmnopqrstuvwxyz0123456789"]}, "a secret stands in its command"),
+        (
+            {"command": "npx", "args": ["ghp_abcdefghijklmnopqrstuvwxyz0123456789"]},
+            "a secret stands in its command",
+        ),
         ({"command": "npx", "args": ["${input:dir}"]}, "filled in"),
         ({"url": "https://a.example?api_key=abc"}, "holds a secret"),
         ({"url": "https://user:pw@a.example"}, "a variable or a user"),
@@ -84,7 +94,9 @@ def test_a_secret_is_declared_and_its_value_left_where_it_is(entry: JsonObject, 
         ({"command": ["a", {"b": 1}]}, "not a list of texts"),
     ],
 )
-def test_what_cannot_be_started_is_a_reason_without_the_secret(entry: JsonObject, said: str) -> None:
+def test_what_cannot_be_started_is_a_reason_without_the_secret(
+    entry: JsonObject, said: str
+) -> None:
     (found,) = servers_in(json.dumps({"mcpServers": {"a": entry}}).encode(), path="x.json")
     assert said in found.problem
     assert "ghp_" not in found.problem

@@ -65,7 +65,9 @@ def source(tmp_path: Path) -> Path:
 
 
 def imported(source: Path, **selected: Any) -> Imported:
-    return llm_functions.import_directory(str(source), kit_id="kit", selection=Selection(**selected))
+    return llm_functions.import_directory(
+        str(source), kit_id="kit", selection=Selection(**selected)
+    )
 
 
 def test_each_function_is_a_tool_and_what_cannot_be_read_a_reason(source: Path) -> None:
@@ -74,14 +76,23 @@ def test_each_function_is_a_tool_and_what_cannot_be_read_a_reason(source: Path) 
         "agents/two/tools.sh:one", "agents/two/tools.sh:two", "tools/add.py", "tools/join.js", "tools/say.sh",
     ]  # fmt: skip
     assert [left.what for left in made.left_out] == ["tools/bad.py"]
-    assert [tool.name for tool in imported(source, paths=("tools/*",)).tools] == ["add", "join", "say"]
+    assert [tool.name for tool in imported(source, paths=("tools/*",)).tools] == [
+        "add",
+        "join",
+        "say",
+    ]
 
 
 def test_the_tools_run_as_they_did(source: Path, command: Command) -> None:
     made = command("kit", "import", str(source), "--id", "kit", "--json").document
     assert command("lint", made["path"], "--severity", "error").code == 0
     assert command("kit", "activate", "kit").code == 0
-    assert command("tool", "run", "say", "word=a'b $HOME", 'more=["x y", "$(z)"]', "loud=true").out.strip() == "a'b $HOME x y $(z) 2 1"
+    assert (
+        command(
+            "tool", "run", "say", "word=a'b $HOME", 'more=["x y", "$(z)"]', "loud=true"
+        ).out.strip()
+        == "a'b $HOME x y $(z) 2 1"
+    )
     assert command("tool", "run", "say", "word=a").out.strip() == "a  0 quiet"
     assert command("tool", "run", "two").out.strip() == "two"
     assert command("tool", "run", "add", "a=1").out.strip() == "3"
@@ -111,6 +122,9 @@ def test_the_recorded_directory_becomes_its_declared_tools(tmp_path: Path) -> No
     made = {tool.source.partition(":")[0]: tool.document for tool in imported(tmp_path).tools}
     for name, (declared, *_) in recorded["declarations"].items():
         said = made[name]["schema"]["input"]
-        assert (made[name]["name"], said.get("required")) == (declared["name"], declared["parameters"].get("required")), name
+        assert (made[name]["name"], said.get("required")) == (
+            declared["name"],
+            declared["parameters"].get("required"),
+        ), name
         assert list(said["properties"]) == list(declared["parameters"]["properties"]), name
     assert not writing.written(imported(tmp_path), "kit").left_out

@@ -27,7 +27,9 @@ def described(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("package", "command"), PACKAGES)
-def test_a_package_is_a_command_with_its_version(package: dict[str, Any], command: list[str]) -> None:
+def test_a_package_is_a_command_with_its_version(
+    package: dict[str, Any], command: list[str]
+) -> None:
     found = package_of(described(packages=[package]))
     assert found is not None
     assert (found.name, found.server["command"], found.problem) == ("thing", command, "")
@@ -36,16 +38,35 @@ def test_a_package_is_a_command_with_its_version(package: dict[str, Any], comman
 def test_secrets_are_declared_and_passed_on() -> None:
     variables = [{"name": "KEY", "isRequired": True, "isSecret": True}, {"name": "OPTIONAL"}]
     found = package_of(
-        described(packages=[{"registryType": "oci", "identifier": "a/b", "version": "1", "environmentVariables": variables}])
+        described(
+            packages=[
+                {
+                    "registryType": "oci",
+                    "identifier": "a/b",
+                    "version": "1",
+                    "environmentVariables": variables,
+                }
+            ]
+        )
     )
     assert found is not None
-    assert found.server == {"command": ["docker", "run", "-i", "--rm", "-e", "KEY", "a/b:1"], "secrets": ["KEY"]}
+    assert found.server == {
+        "command": ["docker", "run", "-i", "--rm", "-e", "KEY", "a/b:1"],
+        "secrets": ["KEY"],
+    }
 
 
 def test_a_remote_is_an_address_with_its_headers() -> None:
-    headers = [{"name": "Authorization", "value": "Bearer {token}", "isRequired": True, "isSecret": True}]
+    headers = [
+        {"name": "Authorization", "value": "Bearer {token}", "isRequired": True, "isSecret": True}
+    ]
     found = package_of(
-        described(remotes=[{"type": "sse", "url": "https://x/sse"}, {"type": "streamable-http", "url": "https://x", "headers": headers}])
+        described(
+            remotes=[
+                {"type": "sse", "url": "https://x/sse"},
+                {"type": "streamable-http", "url": "https://x", "headers": headers},
+            ]
+        )
     )
     assert found is not None
     assert found.server["headers"] == {"Authorization": "Bearer ${env:THING_AUTHORIZATION}"}
@@ -65,6 +86,8 @@ def test_what_cannot_be_started_is_a_reason(package: dict[str, Any]) -> None:
     assert found.problem
 
 
-@pytest.mark.parametrize("document", [{}, {"name": "x"}, {"packages": []}, {"name": 1, "packages": []}])
+@pytest.mark.parametrize(
+    "document", [{}, {"name": "x"}, {"packages": []}, {"name": 1, "packages": []}]
+)
 def test_what_is_no_server_json_is_none(document: dict[str, Any]) -> None:
     assert package_of(document) is None

@@ -36,7 +36,10 @@ def source(tmp_path: Path) -> Path:
 def test_each_program_is_a_tool_and_what_others_import_is_none(source: Path) -> None:
     made = skills.import_skill(str(source), kit_id="kit", selection=Selection())
     assert (made.title, made.description, made.version) == ("words", "Counts words.", "1.2")
-    assert [(tool.name, tool.document["description"]) for tool in made.tools] == [("count", "Count words."), ("hi", "Says hi.")]
+    assert [(tool.name, tool.document["description"]) for tool in made.tools] == [
+        ("count", "Count words."),
+        ("hi", "Says hi."),
+    ]
     assert [left.what for left in made.left_out] == ["scripts/shared.py"]
     assert b"# dependencies = []" in made.tools[0].files["run.py"].data
 
@@ -47,7 +50,10 @@ def test_the_tools_run_with_what_stands_beside_them(source: Path, command: Comma
     command("kit", "activate", "kit")
     assert command("tool", "run", "count", 'arguments=["a b c"]').out.strip() == "3"
     assert "ended" in command("tool", "run", "count", 'arguments=["a", "bad"]').err
-    assert command("tool", "run", "hi", 'arguments=["--bob", "x y"]', "stdin=and you").out == "hi --bob x y\nand you"
+    assert (
+        command("tool", "run", "hi", 'arguments=["--bob", "x y"]', "stdin=and you").out
+        == "hi --bob x y\nand you"
+    )
 
 
 @pytest.mark.parametrize("front", ["", "---\nname: [\n---\n", "---\n- 1\n---\n", "no front"])

@@ -11,17 +11,46 @@ from vespe.kits.imports.made import Imported, Selection
 from vespe.models import JsonObject
 
 RECORDED = Path(__file__).parents[4] / "shared/corpus/tooldefs/utcp"
-INPUTS = {"type": "object", "properties": {"id": {"type": "string"}, "body": {"type": "object"}, "trace": {"type": "string"}, "q": {}}}
+INPUTS = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "body": {"type": "object"},
+        "trace": {"type": "string"},
+        "q": {},
+    },
+}
 
 
-def imported(directory: Path, template: JsonObject, key: str = "tool_call_template", inputs: JsonObject = INPUTS) -> Imported:
-    tool = {"name": "notes.add", "description": "Add.", "inputs": inputs, "tags": ["note"], key: template}
-    (directory / "m.json").write_text(json.dumps({"utcp_version": "1.0.1", "manual_version": "2.0", "tools": [tool]}), encoding="utf-8")
-    return recognition.import_from(str(directory / "m.json"), kit_id="kit", kind=None, selection=Selection())
+def imported(
+    directory: Path,
+    template: JsonObject,
+    key: str = "tool_call_template",
+    inputs: JsonObject = INPUTS,
+) -> Imported:
+    tool = {
+        "name": "notes.add",
+        "description": "Add.",
+        "inputs": inputs,
+        "tags": ["note"],
+        key: template,
+    }
+    (directory / "m.json").write_text(
+        json.dumps({"utcp_version": "1.0.1", "manual_version": "2.0", "tools": [tool]}),
+        encoding="utf-8",
+    )
+    return recognition.import_from(
+        str(directory / "m.json"), kit_id="kit", kind=None, selection=Selection()
+    )
 
 
 def test_inputs_go_where_the_manual_says_and_the_rest_into_the_query(tmp_path: Path) -> None:
-    template = {"call_template_type": "http", "url": "https://a.example/notes/{id}", "http_method": "POST", "header_fields": ["trace"]}
+    template = {
+        "call_template_type": "http",
+        "url": "https://a.example/notes/{id}",
+        "http_method": "POST",
+        "header_fields": ["trace"],
+    }
     (made,) = imported(tmp_path, template).tools
     assert made.name == "notes_add"
     assert made.document["implementation_details"] == {
@@ -49,12 +78,21 @@ def test_a_secret_is_declared_and_never_taken_from_the_manual(
 ) -> None:
     template = {"call_template_type": "http", "url": "https://a.example", "auth": auth}
     (made,) = imported(tmp_path, template, inputs={"properties": {}}).tools
-    assert (made.document["implementation_details"]["args"], made.document["secrets"]) == (args, secrets)
-    assert "sk-in-the-manual" not in json.dumps(made.document) and '"pw"' not in json.dumps(made.document)
+    assert (made.document["implementation_details"]["args"], made.document["secrets"]) == (
+        args,
+        secrets,
+    )
+    assert "sk-in-the-manual" not in json.dumps(made.document) and '"pw"' not in json.dumps(
+        made.document
+    )
 
 
 def test_the_older_form_of_a_manual_is_read(tmp_path: Path) -> None:
-    (made,) = imported(tmp_path, {"provider_type": "http", "url": "https://a.example", "http_method": "GET"}, key="tool_provider").tools
+    (made,) = imported(
+        tmp_path,
+        {"provider_type": "http", "url": "https://a.example", "http_method": "GET"},
+        key="tool_provider",
+    ).tools
     assert made.document["implementation_details"]["path"] == "https://a.example"
 
 
@@ -62,10 +100,18 @@ def test_the_older_form_of_a_manual_is_read(tmp_path: Path) -> None:
     ("template", "argv"),
     [
         ({"call_template_type": "cli", "command_name": "git log"}, ["log", ["--q", "{q}"]]),
-        ({"call_template_type": "cli", "commands": [{"command": "grep -r UTCP_ARG_q_UTCP_END ."}]}, ["-r", "{q}", "."]),
+        (
+            {
+                "call_template_type": "cli",
+                "commands": [{"command": "grep -r UTCP_ARG_q_UTCP_END ."}],
+            },
+            ["-r", "{q}", "."],
+        ),
     ],
 )
-def test_a_command_without_a_shell_is_one(template: JsonObject, argv: list[Any], tmp_path: Path) -> None:
+def test_a_command_without_a_shell_is_one(
+    template: JsonObject, argv: list[Any], tmp_path: Path
+) -> None:
     (made,) = imported(tmp_path, template, inputs={"properties": {"q": {"type": "string"}}}).tools
     assert made.document["implementation_details"]["args"]["argv"] == argv
 
@@ -73,7 +119,10 @@ def test_a_command_without_a_shell_is_one(template: JsonObject, argv: list[Any],
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        ({"call_template_type": "cli", "commands": [{"command": "a"}, {"command": "b"}]}, "several commands"),
+        (
+            {"call_template_type": "cli", "commands": [{"command": "a"}, {"command": "b"}]},
+            "several commands",
+        ),
         ({"call_template_type": "cli", "commands": [{"command": "cat x | sh"}]}, "needs a shell"),
         ({"call_template_type": "cli", "command_name": "/opt/x"}, "path of another machine"),
         ({"call_template_type": "mcp", "config": {}}, "add-mcp"),
@@ -83,7 +132,9 @@ def test_a_command_without_a_shell_is_one(template: JsonObject, argv: list[Any],
         ({}, "does not say how"),
     ],
 )
-def test_what_cannot_be_called_here_is_a_reason(template: JsonObject, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_called_here_is_a_reason(
+    template: JsonObject, said: str, tmp_path: Path
+) -> None:
     (left,) = imported(tmp_path, template).left_out
     assert said in left.reason
 
@@ -94,4 +145,6 @@ def test_recorded_manuals_become_tools_and_reasons(name: str) -> None:
         pytest.skip(f"NOT RUN: the recorded manuals are not in {RECORDED}")
     file = RECORDED / f"{name}.json"
     made = recognition.import_from(str(file), kit_id="kit", kind=None, selection=Selection())
-    assert len(writing.written(made, "kit").tools) + len(made.left_out) == len(json.loads(file.read_bytes())["tools"])
+    assert len(writing.written(made, "kit").tools) + len(made.left_out) == len(
+        json.loads(file.read_bytes())["tools"]
+    )

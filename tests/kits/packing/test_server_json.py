@@ -18,14 +18,23 @@ def test_an_entry_names_the_bundle_of_a_release_with_its_digest(tmp_path: Path) 
     document = json.loads(server_json(kit)["server.json"])
     (package,) = document["packages"]
     assert document["name"] == "io.github.acme/shop-tools" and len(document["description"]) <= 100
-    assert package["identifier"] == "https://github.com/acme/tools/releases/download/v1.0.0/shop-tools.mcpb"
+    assert (
+        package["identifier"]
+        == "https://github.com/acme/tools/releases/download/v1.0.0/shop-tools.mcpb"
+    )
     assert package["fileSha256"] == hashlib.sha256(bundle(kit)["shop-tools.mcpb"]).hexdigest()
-    assert package["environmentVariables"] == [{"name": "SHOP_KEY", "isRequired": True, "isSecret": True}]
+    assert package["environmentVariables"] == [
+        {"name": "SHOP_KEY", "isRequired": True, "isSecret": True}
+    ]
 
 
 def test_a_kit_without_a_repository_is_told_what_it_lacks(tmp_path: Path) -> None:
     directory = shop_kit(tmp_path)
-    text = (directory / "kit_config.json").read_text(encoding="utf-8").replace("github.com/acme", "example.com/acme")
+    text = (
+        (directory / "kit_config.json")
+        .read_text(encoding="utf-8")
+        .replace("github.com/acme", "example.com/acme")
+    )
     (directory / "kit_config.json").write_text(text, encoding="utf-8")
     with pytest.raises(InvalidDocument, match="homepage"):
         server_json(read_kit(str(directory)))

@@ -12,8 +12,13 @@ FILES = {"a.json": b"{}", "kits/k/run": b"#!/bin/sh\n"}
 
 def test_only_what_is_other_is_written_and_what_is_left_over_goes(tmp_path: Path) -> None:
     place = str(tmp_path)
-    assert write(place, FILES, own="kits/k", executable=frozenset({"kits/k/run"})) == ["a.json", "kits/k/run"]
-    assert (tmp_path / "kits/k/run").stat().st_mode & 0o111 and differences(place, FILES, own="kits/k") == []
+    assert write(place, FILES, own="kits/k", executable=frozenset({"kits/k/run"})) == [
+        "a.json",
+        "kits/k/run",
+    ]
+    assert (tmp_path / "kits/k/run").stat().st_mode & 0o111 and differences(
+        place, FILES, own="kits/k"
+    ) == []
     (tmp_path / "kits/k/old.py").write_text("", encoding="utf-8")
     (tmp_path / "mine.txt").write_text("", encoding="utf-8")
     assert differences(place, FILES, own="kits/k") == ["kits/k/old.py"]

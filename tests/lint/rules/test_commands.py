@@ -10,14 +10,30 @@ from vespe.lint.rules.commands import RULES
 TEXT = {"type": "string"}
 
 
-def said(details: Any, schema: dict[str, Any] | None = None, **document: Any) -> list[tuple[str, str]]:
+def said(
+    details: Any, schema: dict[str, Any] | None = None, **document: Any
+) -> list[tuple[str, str]]:
     given = {"type": "object", "properties": {"file": TEXT} if schema is None else schema}
-    found = found_by(RULES, subject(api="vespe", input_schema=given, document={"implementation_details": details, **document}))
-    return [(code.removeprefix("safety-"), f.pointer.removeprefix("/implementation_details/args")) for code, f in found]
+    found = found_by(
+        RULES,
+        subject(
+            api="vespe",
+            input_schema=given,
+            document={"implementation_details": details, **document},
+        ),
+    )
+    return [
+        (code.removeprefix("safety-"), f.pointer.removeprefix("/implementation_details/args"))
+        for code, f in found
+    ]
 
 
-def argv(*items: Any, schema: dict[str, Any] | None = None, program: str = "head") -> list[tuple[str, str]]:
-    return said({"type": "shell_command", "entrypoint": program, "args": {"argv": list(items)}}, schema)
+def argv(
+    *items: Any, schema: dict[str, Any] | None = None, program: str = "head"
+) -> list[tuple[str, str]]:
+    return said(
+        {"type": "shell_command", "entrypoint": program, "args": {"argv": list(items)}}, schema
+    )
 
 
 def request(path: str = "https://example.org", **parts: Any) -> list[tuple[str, str]]:
@@ -38,7 +54,18 @@ def test_an_element_that_begins_with_an_input_can_be_an_option(items: list[Any],
     assert argv(*items) == [("argv-option", at)]
 
 
-@pytest.mark.parametrize("items", [["--", "{file}"], ["--in={file}"], ["-n{file}"], ["./{file}"], ["{other}"], ["--", ["{file}"]], []])
+@pytest.mark.parametrize(
+    "items",
+    [
+        ["--", "{file}"],
+        ["--in={file}"],
+        ["-n{file}"],
+        ["./{file}"],
+        ["{other}"],
+        ["--", ["{file}"]],
+        [],
+    ],
+)
 def test_an_element_that_cannot_is_fine(items: list[Any]) -> None:
     assert argv(*items) == []
 
@@ -63,7 +90,9 @@ def test_an_element_that_cannot_is_fine(items: list[Any]) -> None:
         (True, True),
     ],
 )
-def test_whether_a_value_can_begin_with_a_dash_is_read_from_its_schema(schema: Any, found: bool) -> None:
+def test_whether_a_value_can_begin_with_a_dash_is_read_from_its_schema(
+    schema: Any, found: bool
+) -> None:
     assert bool(argv("{file}", schema={"file": schema})) is found
 
 
@@ -75,26 +104,51 @@ def test_an_input_in_a_shells_program_is_found() -> None:
     assert argv("script.sh", "--", "{file}", program="sh") == []
 
 
-@pytest.mark.parametrize("path", ["http://api.example.org/v1", "HTTP://10.0.0.1", "http://localhost.example.org/"])
+@pytest.mark.parametrize(
+    "path", ["http://api.example.org/v1", "HTTP://10.0.0.1", "http://localhost.example.org/"]
+)
 def test_plain_http_is_found(path: str) -> None:
     assert [code for code, _ in request(path)] == ["plain-http"]
 
 
-@pytest.mark.parametrize("path", ["https://api.example.org", "http://localhost:80/x", "http://127.0.0.1", "http://[::1]:8080/", 3])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "https://api.example.org",
+        "http://localhost:80/x",
+        "http://127.0.0.1",
+        "http://[::1]:8080/",
+        3,
+    ],
+)
 def test_https_and_this_machine_are_fine(path: Any) -> None:
     assert request(path) == []
 
 
 @pytest.mark.parametrize(
-    "text", ["${API_KEY}", "${ENV:API_KEY}", "${env.API_KEY}", "{{ env.API_KEY }}", "{{secrets.KEY}}", "%API_KEY%", "${secret:KEY}"]
+    "text",
+    [
+        "${API_KEY}",
+        "${ENV:API_KEY}",
+        "${env.API_KEY}",
+        "{{ env.API_KEY }}",
+        "{{secrets.KEY}}",
+        "%API_KEY%",
+        "${secret:KEY}",
+    ],
 )
 def test_other_spellings_of_a_variable_are_passed_on_as_they_are(text: str) -> None:
-    assert request(args={"headers": {"X-Key": f"Bearer {text}"}}) == [("literal-secret", "/headers/X-Key")]
+    assert request(args={"headers": {"X-Key": f"Bearer {text}"}}) == [
+        ("literal-secret", "/headers/X-Key")
+    ]
 
 
 @pytest.mark.parametrize("text", ["${env:API_KEY}", "{file}", "$5", "100%", "${x}", "a {b} c"])
 def test_secrets_inputs_and_ordinary_text_are_fine(text: str) -> None:
-    assert request(args={"headers": {"X-Key": text}}, secrets=["API_KEY"] if "env" in text else []) == []
+    assert (
+        request(args={"headers": {"X-Key": text}}, secrets=["API_KEY"] if "env" in text else [])
+        == []
+    )
 
 
 def test_a_secret_in_argv_can_be_seen_by_others() -> None:
@@ -102,13 +156,17 @@ def test_a_secret_in_argv_can_be_seen_by_others() -> None:
 
 
 def test_a_secrets_place_in_an_example_is_told() -> None:
-    assert request(examples=[{"input": {"k": "${env:KEY}"}}]) == [("literal-secret", "/examples/0/input/k")]
+    assert request(examples=[{"input": {"k": "${env:KEY}"}}]) == [
+        ("literal-secret", "/examples/0/input/k")
+    ]
 
 
 def test_a_declared_secret_that_a_request_does_not_use_is_told() -> None:
     used = {"auth": {"type": "bearer", "token": "${env:KEY}"}}
     assert request(args=used, secrets=["KEY", "OTHER", 3]) == [("unused-secret", "/secrets/1")]
-    assert said({"type": "python_script", "path": "main.py"}, secrets=["KEY"]) == [], "a script reads its environment"
+    assert said({"type": "python_script", "path": "main.py"}, secrets=["KEY"]) == [], (
+        "a script reads its environment"
+    )
 
 
 @pytest.mark.parametrize(

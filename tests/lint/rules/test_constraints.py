@@ -14,7 +14,12 @@ BY_CODE = {rule.code: rule for rule in RULES}
 def found(code: str, property_schema: Any, **root: Any) -> list[Found]:
     schema = {"type": "object", "properties": {"a": property_schema}, **root}
     made = foreign.Definition(
-        api="mcp", document={}, pointers={"": "", "input_schema": "/inputSchema"}, name="a", description="d", input_schema=schema
+        api="mcp",
+        document={},
+        pointers={"": "", "input_schema": "/inputSchema"},
+        name="a",
+        description="d",
+        input_schema=schema,
     )
     return list(BY_CODE[code].check(subjects.of_definition(made)))
 
@@ -41,7 +46,9 @@ def test_a_default_is_judged_by_its_own_schema(schema: Any, wrong: bool) -> None
 
 
 def test_a_default_of_null_is_a_warning_in_what_is_not_vespes_own() -> None:
-    assert [one.severity for one in found("schema-default", {"type": "string", "default": None})] == ["warning"]
+    assert [
+        one.severity for one in found("schema-default", {"type": "string", "default": None})
+    ] == ["warning"]
 
 
 @pytest.mark.parametrize(("schema", "pointers"), [
@@ -70,13 +77,19 @@ def test_what_excludes_each_other_is_found(schema: Any, count: int) -> None:
 
 def test_true_is_not_one_in_an_enum() -> None:
     assert found("schema-duplicate", {"enum": [1, True, "1", 1.5]}) == []
-    assert [one.pointer for one in found("schema-duplicate", {"enum": [1, {"a": []}, {"a": []}]})] == ["/properties/a/enum/2"]
+    assert [
+        one.pointer for one in found("schema-duplicate", {"enum": [1, {"a": []}, {"a": []}]})
+    ] == ["/properties/a/enum/2"]
 
 
 def test_numbers_take_what_is_for_numbers() -> None:
     assert found("schema-no-effect", {"type": ["integer", "null"], "minimum": 1}) == []
     assert len(found("schema-no-effect", {"type": ["integer", "null"], "minLength": 1})) == 1
-    assert found("schema-no-effect", {"type": "dict", "minLength": 1}) == found("schema-no-effect", {"minLength": 1}) == []
+    assert (
+        found("schema-no-effect", {"type": "dict", "minLength": 1})
+        == found("schema-no-effect", {"minLength": 1})
+        == []
+    )
 
 
 def test_a_part_that_no_value_reaches_is_found() -> None:

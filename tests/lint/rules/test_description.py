@@ -10,7 +10,10 @@ from vespe.lint.rules.description import RULES
 
 
 def said(**parts: Any) -> list[tuple[str, str]]:
-    return [(code.removeprefix("description-"), f.pointer) for code, f in found_by(RULES, subject(**parts))]
+    return [
+        (code.removeprefix("description-"), f.pointer)
+        for code, f in found_by(RULES, subject(**parts))
+    ]
 
 
 def message(**parts: Any) -> str:
@@ -20,9 +23,15 @@ def message(**parts: Any) -> str:
 
 @pytest.mark.parametrize(
     ("description", "document", "why"),
-    [(None, {}, "is missing"), ("", {"description": ""}, "is empty"), (" \n", {"description": " "}, "is empty")],
+    [
+        (None, {}, "is missing"),
+        ("", {"description": ""}, "is empty"),
+        (" \n", {"description": " "}, "is empty"),
+    ],
 )
-def test_a_tool_without_description_is_told_so(description: str | None, document: dict[str, str], why: str) -> None:
+def test_a_tool_without_description_is_told_so(
+    description: str | None, document: dict[str, str], why: str
+) -> None:
     assert why in message(description=description, document=document)
 
 
@@ -45,7 +54,9 @@ def test_a_description_that_is_no_text_is_told_so_at_its_place() -> None:
         ("x", "n/a"),
     ],
 )
-def test_a_description_that_adds_nothing_to_the_name_is_too_short(name: str, description: str) -> None:
+def test_a_description_that_adds_nothing_to_the_name_is_too_short(
+    name: str, description: str
+) -> None:
     assert said(name=name, description=description) == [("too-short", "")]
 
 
@@ -71,8 +82,18 @@ def test_more_than_1024_characters_are_a_warning_about_openai() -> None:
 
 
 def test_arguments_without_descriptions_are_told_at_any_depth() -> None:
-    inner = {"type": "object", "properties": {"a/b": {"type": "string", "description": " "}}, "description": "Where."}
-    schema = {"type": "object", "properties": {"city": {"type": "string"}, "at": {"type": "array", "items": inner, "description": "All."}}}
+    inner = {
+        "type": "object",
+        "properties": {"a/b": {"type": "string", "description": " "}},
+        "description": "Where.",
+    }
+    schema = {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "at": {"type": "array", "items": inner, "description": "All."},
+        },
+    }
     assert said(input_schema=schema) == [
         ("argument-missing", "/properties/city"),
         ("argument-missing", "/properties/at/items/properties/a~1b"),
@@ -89,8 +110,14 @@ def test_arguments_without_descriptions_are_told_at_any_depth() -> None:
         True,
     ],
 )
-def test_an_argument_is_described_by_what_it_refers_to_and_by_its_alternatives_too(argument: object) -> None:
-    schema = {"type": "object", "properties": {"a": argument}, "$defs": {"city": {"description": "A city."}}}
+def test_an_argument_is_described_by_what_it_refers_to_and_by_its_alternatives_too(
+    argument: object,
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": argument},
+        "$defs": {"city": {"description": "A city."}},
+    }
     assert said(input_schema=schema) == []
 
 
@@ -99,13 +126,31 @@ def test_the_output_is_for_people_to_describe() -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [None, [], {"properties": 3}, {"properties": {"a": 1}}, {"properties": {"a": {"$ref": 3, "anyOf": 1, "description": 2}}}]
+    "schema",
+    [
+        None,
+        [],
+        {"properties": 3},
+        {"properties": {"a": 1}},
+        {"properties": {"a": {"$ref": 3, "anyOf": 1, "description": 2}}},
+    ],
 )
 def test_nonsense_raises_nothing(schema: object) -> None:
     assert isinstance(said(input_schema=schema), list)
 
 
-def test_every_missing_description_that_the_leaderboards_findings_name_is_found(shared: Path) -> None:
-    files = sorted(path for path in (shared / "corpus" / "tooldefs" / "bfcl").glob("*.jsonl") if path.name != "FINDINGS.jsonl")
-    named = {one.name for one in corpus_subjects(*files) for code, _ in found_by(RULES, one) if code == "description-argument-missing"}
+def test_every_missing_description_that_the_leaderboards_findings_name_is_found(
+    shared: Path,
+) -> None:
+    files = sorted(
+        path
+        for path in (shared / "corpus" / "tooldefs" / "bfcl").glob("*.jsonl")
+        if path.name != "FINDINGS.jsonl"
+    )
+    named = {
+        one.name
+        for one in corpus_subjects(*files)
+        for code, _ in found_by(RULES, one)
+        if code == "description-argument-missing"
+    }
     assert named == {"find_card_in_deck", "get_calories_in_recipe"}

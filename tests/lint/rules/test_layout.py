@@ -14,7 +14,9 @@ from vespe.lint.rules.layout import RULES
 
 def found(directory: Path) -> dict[str, Found]:
     subject = subjects.of_tool(str(directory), kit_id=None)
-    return {rule.code: one for rule in RULES if isinstance(rule, Rule) for one in rule.check(subject)}
+    return {
+        rule.code: one for rule in RULES if isinstance(rule, Rule) for one in rule.check(subject)
+    }
 
 
 @pytest.mark.parametrize(("body", "wrong"), [
@@ -27,7 +29,9 @@ def found(directory: Path) -> dict[str, Found]:
     ("def outer():\n    def greet():\n        pass\n", True),
     ("", True), ("def greet(:\n", True), ("\0", True), ("x = '''" , True), ("(" * 3000 + ")" * 3000, True),
 ])  # fmt: skip
-def test_an_entrypoint_is_looked_for_at_the_top_of_the_script(tmp_path: Path, body: str, wrong: bool) -> None:
+def test_an_entrypoint_is_looked_for_at_the_top_of_the_script(
+    tmp_path: Path, body: str, wrong: bool
+) -> None:
     directory = python_tool(tmp_path / "tool-a", "greet", "pass")
     (directory / "main.py").write_text(body, encoding="utf-8")
     assert ("layout-entrypoint" in found(directory)) is wrong
@@ -58,8 +62,14 @@ def test_a_fifo_for_a_config_is_told_and_never_waited_for(tmp_path: Path) -> Non
     ({"type": "http_request", "path": "https://example.com/{a}/{c}", "args": {"query": {"x": ["{d}"]}}}, 2),
     ({"type": "http_request", "path": "https://example.com/{a}"}, 0),
 ])  # fmt: skip
-def test_braces_that_name_no_input_are_told(tmp_path: Path, details: dict[str, Any], slots: int) -> None:
-    directory = write_tool(tmp_path / "tool-a", implementation=details, schema={"type": "object", "properties": {"a": {}}})
+def test_braces_that_name_no_input_are_told(
+    tmp_path: Path, details: dict[str, Any], slots: int
+) -> None:
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation=details,
+        schema={"type": "object", "properties": {"a": {}}},
+    )
     subject = subjects.of_tool(str(directory), kit_id=None)
     [rule] = [rule for rule in RULES if rule.code == "layout-unknown-slot"]
     assert isinstance(rule, Rule)
@@ -67,7 +77,11 @@ def test_braces_that_name_no_input_are_told(tmp_path: Path, details: dict[str, A
 
 
 def test_a_tools_own_file_is_no_program_on_path(tmp_path: Path) -> None:
-    directory = write_tool(tmp_path / "tool-a", implementation={"type": "shell_command", "path": "run.sh"}, files={"run.sh": ""})
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation={"type": "shell_command", "path": "run.sh"},
+        files={"run.sh": ""},
+    )
     (directory / "run.sh").chmod(0o755)
     assert "layout-program" not in found(directory)
     (directory / "run.sh").chmod(0o644)

@@ -13,7 +13,12 @@ BY_CODE = {rule.code: rule for rule in RULES}
 def codes(name: str | None = "read_file", *, api: str = "bare", **properties: Any) -> list[str]:
     document = {} if name is None else {"name": name}
     made = foreign.Definition(
-        api=api, document=document, pointers={"": ""}, name=name, description="d", input_schema={"type": "object", "properties": properties}
+        api=api,
+        document=document,
+        pointers={"": ""},
+        name=name,
+        description="d",
+        input_schema={"type": "object", "properties": properties},
     )
     return [rule.code for rule in RULES for _ in rule.check(subjects.of_definition(made))]
 

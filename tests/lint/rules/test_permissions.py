@@ -20,12 +20,24 @@ SHELL = {"type": "shell_command", "entrypoint": "date", "args": {}}
         ("web", SHELL, {"permissions": {"memory_mb": 5}}, True),
         ("web", SHELL, {"permissions": {"network": []}}, False),
         (None, SHELL, {}, False),
-        ("web", {"type": "http_request", "entrypoint": "GET", "path": "https://a.example/"}, {}, False),
-        ("web", {"type": "mcp_tool", "entrypoint": "x", "args": {"url": "https://a.example/"}}, {}, False),
+        (
+            "web",
+            {"type": "http_request", "entrypoint": "GET", "path": "https://a.example/"},
+            {},
+            False,
+        ),
+        (
+            "web",
+            {"type": "mcp_tool", "entrypoint": "x", "args": {"url": "https://a.example/"}},
+            {},
+            False,
+        ),
         ("web", {"type": "mcp_tool", "entrypoint": "x", "args": {"command": ["server"]}}, {}, True),
     ],
 )
-def test_a_tool_of_a_kit_says_what_it_uses(tmp_path: Path, kit: str | None, implementation: Any, extra: Any, said: bool) -> None:
+def test_a_tool_of_a_kit_says_what_it_uses(
+    tmp_path: Path, kit: str | None, implementation: Any, extra: Any, said: bool
+) -> None:
     directory = write_tool(tmp_path / "tool-a", implementation=implementation, **extra)
     subject = subjects.of_tool(str(directory), kit_id=kit)
     assert bool([found for rule in RULES for found in rule.check(subject)]) is said

@@ -21,7 +21,13 @@ def found(code: str, schema: Any) -> list[Found]:
     [
         ({"type": "number", "multipleOf": 0.01}, "multipleOf"),
         ({"type": "object", "dependencies": {"a": ["b"]}}, "dependencies"),
-        ({"type": "object", "properties": {"deep": {"type": "array", "items": {"multipleOf": 0.1}}}}, "multipleOf"),
+        (
+            {
+                "type": "object",
+                "properties": {"deep": {"type": "array", "items": {"multipleOf": 0.1}}},
+            },
+            "multipleOf",
+        ),
     ],
 )
 def test_a_value_that_the_two_judges_see_otherwise_is_named(schema: Any, keyword: str) -> None:

@@ -12,11 +12,23 @@ from vespe.lint.rules.shadowing import RULES
 TEXT = {"type": "string"}
 
 
-def outline(directory: Path, inputs: dict[str, Any], *, required: tuple[str, ...] = (), **more: Any) -> Outline:
-    schema = {"type": "object", "properties": inputs, "required": list(required), "additionalProperties": False}
+def outline(
+    directory: Path, inputs: dict[str, Any], *, required: tuple[str, ...] = (), **more: Any
+) -> Outline:
+    schema = {
+        "type": "object",
+        "properties": inputs,
+        "required": list(required),
+        "additionalProperties": False,
+    }
     path = directory / f"tool-{more['scope']}"
     path.mkdir()
-    config = {"uid": path.name, "name": "search", "description": "Search.", "schema": {"input": schema}}
+    config = {
+        "uid": path.name,
+        "name": "search",
+        "description": "Search.",
+        "schema": {"input": schema},
+    }
     (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     given: dict[str, Any] = {"name": "search"} | more
     return Outline(description="", parameters=(), size=1, directory=str(path), **given)
@@ -26,11 +38,21 @@ def said(*outlines: Outline) -> list[tuple[int, Found]]:
     return [row for rule in RULES for row in rule.check(outlines, Bounds())]
 
 
-def test_a_new_required_input_breaks_the_contract_at_its_place_in_the_winner(tmp_path: Path) -> None:
-    winner = outline(tmp_path, {"query": TEXT, "where": TEXT}, required=("query", "where"), scope="project_tools")
-    shadowed = outline(tmp_path, {"query": TEXT}, required=("query",), scope="web", linted=False, available=False)
+def test_a_new_required_input_breaks_the_contract_at_its_place_in_the_winner(
+    tmp_path: Path,
+) -> None:
+    winner = outline(
+        tmp_path, {"query": TEXT, "where": TEXT}, required=("query", "where"), scope="project_tools"
+    )
+    shadowed = outline(
+        tmp_path, {"query": TEXT}, required=("query",), scope="web", linted=False, available=False
+    )
     ((index, found),) = said(winner, shadowed)
-    assert (index, found.severity, found.pointer.startswith("/schema/input")) == (0, "warning", True)
+    assert (index, found.severity, found.pointer.startswith("/schema/input")) == (
+        0,
+        "warning",
+        True,
+    )
     assert "search of project_tools shadows that of web and breaks its contract" in found.message
 
 
@@ -68,6 +90,9 @@ def test_a_broken_tool_is_for_other_rules(tmp_path: Path, wrong: str) -> None:
 
 
 def test_nothing_is_compared_where_nothing_is_shadowed(tmp_path: Path) -> None:
-    one, other = outline(tmp_path, {"a": TEXT}, scope="one"), outline(tmp_path, {"b": TEXT}, scope="two", name="find")
+    one, other = (
+        outline(tmp_path, {"a": TEXT}, scope="one"),
+        outline(tmp_path, {"b": TEXT}, scope="two", name="find"),
+    )
     assert said(one, other) == []
     assert said(outline(tmp_path, {"a": TEXT}, scope="three", available=False, api="mcp")) == []

@@ -10,11 +10,18 @@ from vespe.lint import subjects
 from vespe.lint.rules.signature import RULES
 
 
-def codes(tmp_path: Path, signature: str, properties: dict[str, Any], **schema: Any) -> list[tuple[str, str | None]]:
+def codes(
+    tmp_path: Path, signature: str, properties: dict[str, Any], **schema: Any
+) -> list[tuple[str, str | None]]:
     args = schema.pop("args", {})
     directory = write_tool(
         tmp_path / "tool-a",
-        implementation={"type": "python_script", "path": "main.py", "entrypoint": "run", "args": args},
+        implementation={
+            "type": "python_script",
+            "path": "main.py",
+            "entrypoint": "run",
+            "args": args,
+        },
         schema={"type": "object", "properties": properties, **schema},
         files={"main.py": f"from typing import *\n\ndef run({signature}):\n    pass\n"},
     )
@@ -47,14 +54,20 @@ def codes(tmp_path: Path, signature: str, properties: dict[str, Any], **schema: 
     ("a=None", {"a": {"default": 6}}, [], []),
 ])  # fmt: skip
 def test_the_two_sides_are_compared(
-    tmp_path: Path, signature: str, properties: dict[str, Any], required: list[str], expected: list[tuple[str, str | None]]
+    tmp_path: Path,
+    signature: str,
+    properties: dict[str, Any],
+    required: list[str],
+    expected: list[tuple[str, str | None]],
 ) -> None:
     assert codes(tmp_path, signature, properties, required=required) == expected
 
 
 def test_a_fixed_argument_fills_a_parameter(tmp_path: Path) -> None:
     assert codes(tmp_path, "a, b", {"a": {}}, required=["a"], args={"b": 1}) == []
-    assert codes(tmp_path / "other", "a", {"a": {}}, required=["a"], args={"b": 1}) == [("signature-unknown", None)]
+    assert codes(tmp_path / "other", "a", {"a": {}}, required=["a"], args={"b": 1}) == [
+        ("signature-unknown", None)
+    ]
 
 
 def test_what_cannot_be_read_is_left_to_the_rules_on_files(tmp_path: Path) -> None:
@@ -70,7 +83,15 @@ def test_what_cannot_be_read_is_left_to_the_rules_on_files(tmp_path: Path) -> No
     ({"type": "http_request", "path": "https://example.com"}, 1),
     (None, 0),
 ])  # fmt: skip
-def test_an_input_that_no_template_uses_is_told(tmp_path: Path, details: dict[str, Any] | None, unused: int) -> None:
-    directory = write_tool(tmp_path / "tool-a", implementation=details, schema={"type": "object", "properties": {"a": {}}})
+def test_an_input_that_no_template_uses_is_told(
+    tmp_path: Path, details: dict[str, Any] | None, unused: int
+) -> None:
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation=details,
+        schema={"type": "object", "properties": {"a": {}}},
+    )
     subject = subjects.of_tool(str(directory), kit_id=None)
-    assert [rule.code for rule in RULES for _ in rule.check(subject)] == ["signature-unused"] * unused
+    assert [rule.code for rule in RULES for _ in rule.check(subject)] == [
+        "signature-unused"
+    ] * unused

@@ -1,4 +1,6 @@
-"""A file of another program: changed in one step, through links, with its mode, and with a backup."""
+"""A file of another program: changed in one step, through links, with its mode, and with a
+backup.
+"""
 
 import os
 import threading
@@ -18,7 +20,9 @@ def test_a_change_keeps_what_stood_there_beside_it(tmp_path: Path) -> None:
     assert done.changed and done.backup and Path(done.backup).read_text(encoding="utf-8") == "old"
 
 
-def test_a_file_that_is_not_there_is_made_with_its_directories_and_without_a_backup(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_made_with_its_directories_and_without_a_backup(
+    tmp_path: Path,
+) -> None:
     done = files.change(str(tmp_path / "a/b/c.json"), lambda text: f"[{text}]")
     assert (tmp_path / "a/b/c.json").read_text(encoding="utf-8") == "[]" and done.backup is None
     assert os.listdir(tmp_path / "a/b") == ["c.json"]
@@ -27,17 +31,26 @@ def test_a_file_that_is_not_there_is_made_with_its_directories_and_without_a_bac
 def test_a_file_that_a_change_made_of_nothing_goes_when_it_is_taken_back(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     files.change(str(path), lambda _: "new")
-    done = files.change(str(path), lambda text: text, made_of=lambda text, origin: (text, origin) == ("new", ""), back=True)
+    done = files.change(
+        str(path),
+        lambda text: text,
+        made_of=lambda text, origin: (text, origin) == ("new", ""),
+        back=True,
+    )
     assert done.changed and done.restored and os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o400])
-def test_the_mode_of_the_file_stays_and_its_backup_is_no_more_readable(tmp_path: Path, mode: int) -> None:
+def test_the_mode_of_the_file_stays_and_its_backup_is_no_more_readable(
+    tmp_path: Path, mode: int
+) -> None:
     path = tmp_path / "c.json"
     path.write_text("old", encoding="utf-8")
     path.chmod(mode)
     done = files.change(str(path), lambda _: "new")
-    assert {oct(Path(name).stat().st_mode & 0o777) for name in (path, str(done.backup))} == {oct(mode)}
+    assert {oct(Path(name).stat().st_mode & 0o777) for name in (path, str(done.backup))} == {
+        oct(mode)
+    }
 
 
 def test_a_link_stays_a_link_and_the_file_behind_it_changes(tmp_path: Path) -> None:
@@ -68,7 +81,10 @@ def test_line_ends_and_a_byte_order_mark_are_kept(tmp_path: Path) -> None:
 
 def test_two_that_change_it_at_once_lose_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "c.json")
-    threads = [threading.Thread(target=files.change, args=(path, lambda text, n=n: text + f"{n};")) for n in range(16)]
+    threads = [
+        threading.Thread(target=files.change, args=(path, lambda text, n=n: text + f"{n};"))
+        for n in range(16)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -124,17 +140,23 @@ def test_going_back_restores_what_stood_there_and_takes_its_backup_away(tmp_path
     assert path.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["c.json"]
 
 
-def test_where_others_wrote_since_then_going_back_is_an_edit_with_a_backup_of_its_own(tmp_path: Path) -> None:
+def test_where_others_wrote_since_then_going_back_is_an_edit_with_a_backup_of_its_own(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "c.json"
     path.write_text("old", encoding="utf-8")
     files.change(str(path), lambda text: text + "+ours", made_of=made_with_ours)
     path.write_text("old+ours+theirs", encoding="utf-8")
-    done = files.change(str(path), lambda text: text.replace("+ours", ""), made_of=made_with_ours, back=True)
+    done = files.change(
+        str(path), lambda text: text.replace("+ours", ""), made_of=made_with_ours, back=True
+    )
     assert path.read_text(encoding="utf-8") == "old+theirs" and not done.restored
     assert Path(str(done.backup)).read_text(encoding="utf-8") == "old+ours+theirs"
 
 
-def test_a_second_change_keeps_the_backup_of_what_stood_there_before_the_first(tmp_path: Path) -> None:
+def test_a_second_change_keeps_the_backup_of_what_stood_there_before_the_first(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "c.json"
     path.write_text("old", encoding="utf-8")
     files.change(str(path), lambda text: text + "+ours", made_of=made_with_ours)
@@ -142,18 +164,26 @@ def test_a_second_change_keeps_the_backup_of_what_stood_there_before_the_first(t
     assert Path(str(done.backup)).read_text(encoding="utf-8") == "old"
 
 
-def test_in_a_git_repository_the_backup_is_where_no_commit_takes_it_along(tmp_path: Path, home: Path) -> None:
+def test_in_a_git_repository_the_backup_is_where_no_commit_takes_it_along(
+    tmp_path: Path, home: Path
+) -> None:
     path = tmp_path / "work/sub/c.json"
     path.parent.mkdir(parents=True)
     (tmp_path / "work/.git").mkdir()
     path.write_text("old", encoding="utf-8")
     done = files.change(str(path), lambda _: "new")
     assert os.listdir(path.parent) == ["c.json"]
-    assert Path(str(done.backup)).is_relative_to(home) and Path(str(done.backup)).read_text(encoding="utf-8") == "old"
+    assert (
+        Path(str(done.backup)).is_relative_to(home)
+        and Path(str(done.backup)).read_text(encoding="utf-8") == "old"
+    )
 
 
 def test_a_backup_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text("old", encoding="utf-8")
     (tmp_path / "c.json.vespe-backup").write_bytes(b"\xff")
-    assert files.change(str(path), lambda _: "new", made_of=lambda *_: True, back=True).restored is False
+    assert (
+        files.change(str(path), lambda _: "new", made_of=lambda *_: True, back=True).restored
+        is False
+    )

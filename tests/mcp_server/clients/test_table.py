@@ -34,13 +34,19 @@ def test_each_client_has_its_own_file(name: str, scope: str | None, path: str) -
     ("platform", "name", "path"),
     [
         ("linux", "claude-desktop", "/home/me/.config/Claude/claude_desktop_config.json"),
-        ("darwin", "claude-desktop", "/home/me/Library/Application Support/Claude/claude_desktop_config.json"),
+        (
+            "darwin",
+            "claude-desktop",
+            "/home/me/Library/Application Support/Claude/claude_desktop_config.json",
+        ),
         ("linux", "vscode", "/home/me/.config/Code/User/mcp.json"),
         ("darwin", "vscode", "/home/me/Library/Application Support/Code/User/mcp.json"),
         ("darwin", "zed", "/home/me/.config/zed/settings.json"),
     ],
 )
-def test_macos_keeps_some_of_them_elsewhere(monkeypatch: pytest.MonkeyPatch, platform: str, name: str, path: str) -> None:
+def test_macos_keeps_some_of_them_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, platform: str, name: str, path: str
+) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     assert CLIENTS[name].path("/p", scope="user", environ=HOME) == path
 
@@ -57,8 +63,12 @@ def test_a_clients_own_variable_moves_its_file(name: str, variable: str, path: s
     assert CLIENTS[name].path("/p", scope="user", environ={**HOME, variable: "/x"}) == path
 
 
-@pytest.mark.parametrize(("name", "scope"), [("generic", None), ("claude-desktop", "project"), ("generic", "project")])
-def test_a_file_that_a_client_does_not_have_is_refused_with_a_hint(name: str, scope: str | None) -> None:
+@pytest.mark.parametrize(
+    ("name", "scope"), [("generic", None), ("claude-desktop", "project"), ("generic", "project")]
+)
+def test_a_file_that_a_client_does_not_have_is_refused_with_a_hint(
+    name: str, scope: str | None
+) -> None:
     with pytest.raises(UsageError) as caught:
         CLIENTS[name].path("/p", scope=scope, environ=HOME)
     assert "--file" in caught.value.hint
@@ -66,4 +76,8 @@ def test_a_file_that_a_client_does_not_have_is_refused_with_a_hint(name: str, sc
 
 def test_an_entry_is_a_command_and_its_arguments_and_what_the_client_wants_beside() -> None:
     assert CLIENTS["vscode"].key == "servers" and CLIENTS["zed"].key == "context_servers"
-    assert CLIENTS["zed"].entry(["/v", "mcp"]) == {"source": "custom", "command": "/v", "args": ["mcp"]}
+    assert CLIENTS["zed"].entry(["/v", "mcp"]) == {
+        "source": "custom",
+        "command": "/v",
+        "args": ["mcp"],
+    }

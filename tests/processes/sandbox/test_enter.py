@@ -20,23 +20,53 @@ def held(tmp_path: Path, level: str, script: str, **stated: object) -> Finished:
     for name in ("project", "scratch"):
         (tmp_path / name).mkdir(exist_ok=True)
     project = str(tmp_path / "project")
-    where = Surroundings(project=project, directory=project, scratch=str(tmp_path / "scratch"), path=os.defpath, starts=("sh",))
+    where = Surroundings(
+        project=project,
+        directory=project,
+        scratch=str(tmp_path / "scratch"),
+        path=os.defpath,
+        starts=("sh",),
+    )
     made = policy(machine, level, Permissions(**stated), where)  # type: ignore[arg-type]  # a row of the table
-    return run(Command(argv=("/bin/sh", "-c", script), cwd=project, env={"PATH": os.defpath}, timeout_s=20, sandbox=made))
+    return run(
+        Command(
+            argv=("/bin/sh", "-c", script),
+            cwd=project,
+            env={"PATH": os.defpath},
+            timeout_s=20,
+            sandbox=made,
+        )
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_program_reads_and_writes_where_it_may_and_nowhere_else(home: Path, tmp_path: Path, level: str) -> None:
+def test_a_program_reads_and_writes_where_it_may_and_nowhere_else(
+    home: Path, tmp_path: Path, level: str
+) -> None:
     (home / ".ssh").mkdir()
     (home / ".ssh/key").write_text("k", encoding="utf-8")
     (home / "notes").write_text("n", encoding="utf-8")
-    done = held(tmp_path, level, f"echo a > a; cat a {home}/notes; cat {home}/.ssh/key; echo b > {tmp_path}/b; echo c > {home}/c")
+    done = held(
+        tmp_path,
+        level,
+        f"echo a > a; cat a {home}/notes; cat {home}/.ssh/key; echo b > {tmp_path}/b; echo c > {home}/c",
+    )
     assert done.stdout == b"a\nn" and done.stderr.count(b"\n") == 3, done.stderr
     assert not (tmp_path / "b").exists() and not (home / "c").exists()
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_memory_is_bounded_and_a_program_that_is_not_stated_does_not_start(tmp_path: Path, level: str) -> None:
+def test_memory_is_bounded_and_a_program_that_is_not_stated_does_not_start(
+    tmp_path: Path, level: str
+) -> None:
     grow = "head -c 200000000 /dev/zero | tail >/dev/null && echo grew; ls / >/dev/null && echo listed; echo end"
     assert held(tmp_path, level, grow, memory_mb=64).stdout == b"listed\nend\n"
-    assert held(tmp_path, level, "ls / && echo listed; head -c1 /dev/null && echo head", programs=["head"]).stdout == b"head\n"
+    assert (
+        held(
+            tmp_path,
+            level,
+            "ls / && echo listed; head -c1 /dev/null && echo head",
+            programs=["head"],
+        ).stdout
+        == b"head\n"
+    )

@@ -1,4 +1,6 @@
-"""The escape table: nothing gets out but by a gap that was named, and what is allowed goes on working."""
+"""The escape table: nothing gets out but by a gap that was named, and what is allowed goes on
+working.
+"""
 
 import contextlib
 import os
@@ -26,14 +28,20 @@ from vespe.processes.sandbox.programs import loaders
 MACHINE = levels.machine()
 LEVELS = ("namespaces", "landlock")
 USERS = {"root": 0, "user": 65534} if os.getuid() == 0 else {"user": os.getuid()}
-CLOSED = Permissions(read=("docs", "out"), write=("out",), network=(), programs=("cat", "sh"), memory_mb=256)
+CLOSED = Permissions(
+    read=("docs", "out"), write=("out",), network=(), programs=("cat", "sh"), memory_mb=256
+)
 SHARED = Path("/dev/shm")
 
-pytestmark = pytest.mark.skipif(MACHINE.level not in LEVELS, reason=f"this machine has {MACHINE.level!r}")
+pytestmark = pytest.mark.skipif(
+    MACHINE.level not in LEVELS, reason=f"this machine has {MACHINE.level!r}"
+)
 
 
 class World:
-    """What stands outside a sandbox: a home with keys, servers that remember what they got, and a process of the same user."""
+    """What stands outside a sandbox: a home with keys, servers that remember what they got, and a
+    process of the same user.
+    """
 
     def __init__(self, base: Path, uid: int) -> None:
         self.base, self.uid = base, uid
@@ -49,7 +57,12 @@ class World:
             "project/a2", "project/inside", "project/docs/a", "outside/file", "outside/gone", "tool/main.py",
         ):  # fmt: skip
             (base / name).write_text("x", encoding="utf-8")
-        for name, target in (("key", "home/.ssh/id"), ("notes", "home/notes"), ("outside", "outside/file"), ("inside", "project/inside")):
+        for name, target in (
+            ("key", "home/.ssh/id"),
+            ("notes", "home/notes"),
+            ("outside", "outside/file"),
+            ("inside", "project/inside"),
+        ):
             (base / f"project/to-{name}").symlink_to(base / target)
         self.shared = SHARED / "vespe-victim"
         self.shared.write_text("x", encoding="utf-8")
@@ -59,7 +72,10 @@ class World:
         self.served(1, 1, f"\0{self.abstract}")
         self.master, self.pty = os.openpty()
         if os.getuid() == 0 and uid:
-            subprocess.run(["chown", "-hR", f"{uid}:{uid}", str(base), str(self.shared), os.ttyname(self.pty)], check=True)
+            subprocess.run(
+                ["chown", "-hR", f"{uid}:{uid}", str(base), str(self.shared), os.ttyname(self.pty)],
+                check=True,
+            )
         user = {"user": uid, "group": uid, "extra_groups": []} if os.getuid() == 0 and uid else {}
         self.victim = subprocess.Popen(["/bin/sleep", "600"], env={"TOKEN": "x"}, **user)  # type: ignore[call-overload]  # options as a dict
 
@@ -83,8 +99,18 @@ class World:
 
     def names(self) -> dict[str, Any]:
         tcp, udp, tcp6, udp6 = self.sockets
-        disk = next((f"/dev/{name}" for name in os.listdir("/sys/block") if os.path.exists(f"/dev/{name}")), "/dev/zero-disk")
-        places = {"P": "project", "H": "home", "O": "outside", "S": "state", "T": "scratch", "D": "tool"}
+        disk = next(
+            (f"/dev/{name}" for name in os.listdir("/sys/block") if os.path.exists(f"/dev/{name}")),
+            "/dev/zero-disk",
+        )
+        places = {
+            "P": "project",
+            "H": "home",
+            "O": "outside",
+            "S": "state",
+            "T": "scratch",
+            "D": "tool",
+        }
         return {key: str(self.base / name) for key, name in places.items()} | {
             "VICTIM": self.victim.pid, "PARENT": os.getpid(), "TCP": tcp, "UDP": udp, "TCP6": tcp6, "UDP6": udp6,
             "ABSTRACT": self.abstract, "PTY": os.ttyname(self.pty), "DISK": disk, "LOADER": next(loaders(), "/none"),
@@ -110,20 +136,35 @@ class World:
 
 @pytest.fixture(scope="module")
 def tried() -> Iterator[dict[tuple[str, str, str], tuple[str, str, Policy, bool]]]:
-    """Every row at every level as every user: what became of the attack and of its twin, under which policy, and whether anything came."""
+    """Every row at every level as every user: what became of the attack and of its twin, under
+    which policy, and whether anything came.
+    """
     found: dict[tuple[str, str, str], tuple[str, str, Policy, bool]] = {}
     home = os.environ["HOME"]
     for user, uid in USERS.items():
-        for level in [level for level in LEVELS if levels.LEVELS.index(level) >= levels.LEVELS.index(MACHINE.level)]:
+        for level in [
+            level
+            for level in LEVELS
+            if levels.LEVELS.index(level) >= levels.LEVELS.index(MACHINE.level)
+        ]:
             base = Path(tempfile.mkdtemp(prefix="vespe-escapes-", dir="/tmp"))
             base.chmod(0o755)
             world = World(base, uid)
             os.environ["HOME"] = str(base / "home")
             try:
                 for kind in ("default", "closed", *(("home",) if level == "namespaces" else ())):
-                    rows = [row for row in ROWS if row.policy == kind and (uid == 0 or not row.root_only)]
+                    rows = [
+                        row
+                        for row in ROWS
+                        if row.policy == kind and (uid == 0 or not row.root_only)
+                    ]
                     made = world.policy(level, kind)
-                    plan = {"message": message(made), "uid": uid, "names": world.names(), "rows": [asdict(row) for row in rows]}
+                    plan = {
+                        "message": message(made),
+                        "uid": uid,
+                        "names": world.names(),
+                        "rows": [asdict(row) for row in rows],
+                    }
                     (answers,) = attempt([plan], ENTER)
                     assert isinstance(answers, list), answers
                     came = world.came()
@@ -136,7 +177,9 @@ def tried() -> Iterator[dict[tuple[str, str, str], tuple[str, str, Policy, bool]
     yield found
 
 
-def test_nothing_leads_out_but_a_gap_that_was_named(tried: dict[tuple[str, str, str], tuple[str, str, Policy, bool]]) -> None:
+def test_nothing_leads_out_but_a_gap_that_was_named(
+    tried: dict[tuple[str, str, str], tuple[str, str, Policy, bool]],
+) -> None:
     gaps = {row.name: row.gap for row in ROWS}
     leaks = {
         where: attack
@@ -146,13 +189,17 @@ def test_nothing_leads_out_but_a_gap_that_was_named(tried: dict[tuple[str, str, 
     assert leaks == {}
 
 
-def test_what_is_allowed_goes_on_working_beside_each(tried: dict[tuple[str, str, str], tuple[str, str, Policy, bool]]) -> None:
+def test_what_is_allowed_goes_on_working_beside_each(
+    tried: dict[tuple[str, str, str], tuple[str, str, Policy, bool]],
+) -> None:
     broken = {where: twin for where, (_, twin, _, _) in tried.items() if not twin.startswith("yes")}
     assert broken == {}
 
 
 def test_the_page_of_the_table_is_the_table() -> None:
-    assert render_escapes.PAGE.read_text(encoding="utf-8") == render_escapes.render(), "run `./dev docs`"
+    assert render_escapes.PAGE.read_text(encoding="utf-8") == render_escapes.render(), (
+        "run `./dev docs`"
+    )
 
 
 def test_there_are_sixty_rows_at_every_level_and_every_gap_of_the_table_is_one_that_a_policy_names(

@@ -19,7 +19,9 @@ NUMBERS = {
     "ioctl": 16,
 }
 
-pytestmark = pytest.mark.skipif(seccomp.architecture() != 0, reason="the numbers below are those of x86-64")
+pytestmark = pytest.mark.skipif(
+    seccomp.architecture() != 0, reason="the numbers below are those of x86-64"
+)
 
 
 def answer(program: bytes, number: int, *arguments: int, arch: int = 0xC000003E) -> int:
@@ -61,7 +63,9 @@ def answer(program: bytes, number: int, *arguments: int, arch: int = 0xC000003E)
         ("socket", (17, 3), EACCES),
     ],
 )
-def test_calls_that_lead_out_are_refused_and_others_are_not(name: str, arguments: tuple[int, ...], expected: int) -> None:
+def test_calls_that_lead_out_are_refused_and_others_are_not(
+    name: str, arguments: tuple[int, ...], expected: int
+) -> None:
     program = seccomp.program((seccomp.INET, seccomp.NETLINK))
     assert answer(program, NUMBERS[name], *arguments) == expected
 
@@ -69,4 +73,7 @@ def test_calls_that_lead_out_are_refused_and_others_are_not(name: str, arguments
 def test_other_architectures_and_no_sockets_at_all() -> None:
     program = seccomp.program((), memfd=False)
     assert answer(program, 0, arch=0x40000003) == EPERM and answer(program, 0x40000000) == ENOSYS
-    assert answer(program, NUMBERS["socket"], 2, 1) == EACCES and answer(program, NUMBERS["memfd_create"]) == EPERM
+    assert (
+        answer(program, NUMBERS["socket"], 2, 1) == EACCES
+        and answer(program, NUMBERS["memfd_create"]) == EPERM
+    )

@@ -1,4 +1,6 @@
-"""Which level there is: tried, kept until the machine starts again, and never believed when another wrote it."""
+"""Which level there is: tried, kept until the machine starts again, and never believed when another
+wrote it.
+"""
 
 import os
 from pathlib import Path
@@ -17,7 +19,12 @@ def test_what_was_tried_is_kept_and_what_is_torn_or_of_another_start_is_tried_ag
     assert kept.is_file() and found.level in levels.LEVELS
     monkeypatch.setattr(levels, "tried", lambda: Machine(landlock=99))
     assert levels.machine.__wrapped__(str(tmp_path / "cache")) == found
-    for torn in (b"", b"\xff", kept.read_bytes().replace(b"1 ", b"0 ", 1), kept.read_bytes().splitlines()[0]):
+    for torn in (
+        b"",
+        b"\xff",
+        kept.read_bytes().replace(b"1 ", b"0 ", 1),
+        kept.read_bytes().splitlines()[0],
+    ):
         kept.write_bytes(torn)
         assert levels.machine.__wrapped__(str(tmp_path / "cache")).landlock == 99
 

@@ -1,4 +1,6 @@
-"""From permissions to rules: what is stated holds alone, what is not has its default, and what cannot be held is a gap."""
+"""From permissions to rules: what is stated holds alone, what is not has its default, and what
+cannot be held is a gap.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,21 @@ from vespe.processes.sandbox.policy import Surroundings, policy
 BEST = Machine(landlock=7, namespaces=0, filter=0)
 
 
-def made(home: Path, level: str = "landlock", machine: Machine = BEST, project: Path | None = None, **stated: Any) -> Policy:
-    for name in ("project/.vespe", "project/.git/hooks", "project/docs", "tool", "scratch", "home/.ssh"):
+def made(
+    home: Path,
+    level: str = "landlock",
+    machine: Machine = BEST,
+    project: Path | None = None,
+    **stated: Any,
+) -> Policy:
+    for name in (
+        "project/.vespe",
+        "project/.git/hooks",
+        "project/docs",
+        "tool",
+        "scratch",
+        "home/.ssh",
+    ):
         (home.parent / name).mkdir(parents=True, exist_ok=True)
     for name in (".ssh/key", "notes"):
         (home / name).write_text("k", encoding="utf-8")
@@ -31,15 +46,23 @@ def test_by_default_all_is_read_but_keys_and_only_the_project_written(home: Path
     for path in ("/etc/hostname", root / "project/a", home / "notes", root / "tool/t.py"):
         assert not held.refuses("read", str(path)), path
     assert held.refuses("read", str(home / ".ssh/key")) and held.refuses("read", "/dev/vda")
-    assert not held.refuses("write", str(root / "project/a")) and not held.refuses("write", str(root / "scratch/a"))
+    assert not held.refuses("write", str(root / "project/a")) and not held.refuses(
+        "write", str(root / "scratch/a")
+    )
     assert held.refuses("write", str(root / "tool/t.py")) and held.refuses("write", str(root / "a"))
 
 
 def test_what_is_stated_holds_alone(home: Path) -> None:
     held, root = made(home, read=["docs"], write=["docs/"]), home.parent
-    assert not held.refuses("read", str(root / "project/docs/a")) and held.refuses("read", str(root / "project/a"))
-    assert not held.refuses("read", str(root / "tool/t.py")) and not held.refuses("read", "/usr/bin/true")
-    assert not held.refuses("write", str(root / "project/docs/a")) and held.refuses("write", str(root / "project/a"))
+    assert not held.refuses("read", str(root / "project/docs/a")) and held.refuses(
+        "read", str(root / "project/a")
+    )
+    assert not held.refuses("read", str(root / "tool/t.py")) and not held.refuses(
+        "read", "/usr/bin/true"
+    )
+    assert not held.refuses("write", str(root / "project/docs/a")) and held.refuses(
+        "write", str(root / "project/a")
+    )
 
 
 def test_a_named_key_is_given_but_what_holds_keys_is_given_without_them(home: Path) -> None:
@@ -52,7 +75,11 @@ def test_a_named_key_is_given_but_what_holds_keys_is_given_without_them(home: Pa
 
 def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
     held = made(home, programs=["sh"])
-    assert not held.refuses("programs", "/bin/sh") and not held.refuses("programs", "/usr/bin/true") and held.refuses("programs", "/bin/ls")
+    assert (
+        not held.refuses("programs", "/bin/sh")
+        and not held.refuses("programs", "/usr/bin/true")
+        and held.refuses("programs", "/bin/ls")
+    )
     assert not made(home).refuses("programs", "/bin/ls")
 
 
@@ -62,7 +89,11 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
         ("namespaces", {}, {"processes", "sockets"}),
         ("namespaces", {"programs": [], "network": ["h"]}, {"processes", "programs"}),
         ("landlock", {}, {"ipc", "metadata", "names", "processes", "project", "sockets"}),
-        ("landlock", {"write": [], "network": ["h"]}, {"ipc", "metadata", "names", "processes", "hosts"}),
+        (
+            "landlock",
+            {"write": [], "network": ["h"]},
+            {"ipc", "metadata", "names", "processes", "hosts"},
+        ),
         ("landlock", {"write": ["docs"], "network": []}, {"ipc", "metadata", "names", "processes"}),
         ("off", {"read": ["."], "memory_mb": 5}, {"read", "memory_mb"}),
     ],
@@ -75,19 +106,29 @@ def test_older_kernels_have_more_gaps(home: Path) -> None:
     assert {"truncate", "signals"} <= set(made(home, machine=Machine(landlock=1, filter=0)).gaps)
 
 
-def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_files(home: Path) -> None:
+def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_files(
+    home: Path,
+) -> None:
     (home / ".netrc").write_text("t", encoding="utf-8")
     (home / ".bashrc").write_text("b", encoding="utf-8")
-    assert made(home, "namespaces", project=home).refuses("write", str(home / "new"))  # no project: a client merely starts there
-    assert not made(home, "namespaces", project=home, write=["."]).refuses("write", str(home / "new"))
+    assert made(home, "namespaces", project=home).refuses(
+        "write", str(home / "new")
+    )  # no project: a client merely starts there
+    assert not made(home, "namespaces", project=home, write=["."]).refuses(
+        "write", str(home / "new")
+    )
     (home / ".vespe").mkdir()
     held = made(home, "namespaces", project=home)
     for name in ("new", "notes", ".config/new"):
         assert not held.refuses("write", str(home / name)), name
     for name in (".ssh/key", ".netrc", ".bashrc"):
         assert held.refuses("write", str(home / name)), name
-    assert held.refuses("read", str(home / ".netrc")) and not held.refuses("read", str(home / ".bashrc"))
-    assert made(home, project=home).refuses("write", str(home / "new"))  # Landlock alone cannot take a place out of another
+    assert held.refuses("read", str(home / ".netrc")) and not held.refuses(
+        "read", str(home / ".bashrc")
+    )
+    assert made(home, project=home).refuses(
+        "write", str(home / "new")
+    )  # Landlock alone cannot take a place out of another
 
 
 def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path) -> None:
@@ -95,17 +136,29 @@ def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path)
         mounts = made(home, "namespaces", **stated).message["namespaces"]
         return {path.decode().partition("project/")[2] for path in mounts["kept"]}
 
-    assert kept() == {".vespe", ".git"} and kept(write=[".", ".git"]) == {".vespe"} and kept(write=["docs"]) == set()
+    assert (
+        kept() == {".vespe", ".git"}
+        and kept(write=[".", ".git"]) == {".vespe"}
+        and kept(write=["docs"]) == set()
+    )
     assert "project" not in made(home, "namespaces").gaps
     (home.parent / "project/.hg").mkdir()
     (home.parent / "project/.jj").symlink_to(home)
-    assert kept() == {".vespe", ".git", ".hg"} and "project" in made(home, "namespaces").gaps  # a link can be replaced
+    assert (
+        kept() == {".vespe", ".git", ".hg"} and "project" in made(home, "namespaces").gaps
+    )  # a link can be replaced
     held = made(home, "namespaces", write=[".", ".git/hooks"]).message["namespaces"]
-    assert any(path.endswith(b"/.git") for path in held["kept"]) and any(path.endswith(b"/.git/hooks") for path in held["writable"])
+    assert any(path.endswith(b"/.git") for path in held["kept"]) and any(
+        path.endswith(b"/.git/hooks") for path in held["writable"]
+    )
 
 
-def test_a_home_in_a_project_keeps_what_its_directories_hold_and_says_what_it_does_not(home: Path) -> None:
+def test_a_home_in_a_project_keeps_what_its_directories_hold_and_says_what_it_does_not(
+    home: Path,
+) -> None:
     (home / ".config/fish").mkdir(parents=True)
     (home / ".vespe").mkdir()
     held = made(home, "namespaces", project=home)
-    assert bytes(home / ".config") in held.message["namespaces"]["writable"] and "project" in held.gaps
+    assert (
+        bytes(home / ".config") in held.message["namespaces"]["writable"] and "project" in held.gaps
+    )

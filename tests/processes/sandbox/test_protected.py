@@ -5,7 +5,9 @@ from pathlib import Path
 from vespe.processes.sandbox import protected
 
 
-def test_keys_are_protected_where_they_are_and_where_a_link_to_them_leads(home: Path, tmp_path: Path) -> None:
+def test_keys_are_protected_where_they_are_and_where_a_link_to_them_leads(
+    home: Path, tmp_path: Path
+) -> None:
     (home / ".ssh").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (home / ".aws").symlink_to(tmp_path / "elsewhere")
@@ -16,5 +18,7 @@ def test_keys_are_protected_where_they_are_and_where_a_link_to_them_leads(home: 
 
 
 def test_a_place_holds_itself_and_what_is_in_it() -> None:
-    assert protected.holds("/a", "/a") and protected.holds("/a", "/a/b") and protected.holds("/", "/a")
+    assert (
+        protected.holds("/a", "/a") and protected.holds("/a", "/a/b") and protected.holds("/", "/a")
+    )
     assert not protected.holds("/a", "/ab") and not protected.holds("/a/b", "/a")

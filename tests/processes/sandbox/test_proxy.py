@@ -1,4 +1,6 @@
-"""The proxy: it leads to what its owner connects to, as CONNECT or as a whole URL, and to nothing else."""
+"""The proxy: it leads to what its owner connects to, as CONNECT or as a whole URL, and to nothing
+else.
+"""
 
 import contextlib
 import socket
@@ -12,7 +14,9 @@ from vespe.processes.sandbox.proxy import Proxy
 
 
 class Away:
-    """A server that answers everything with what it was sent, and a proxy that leads to it under the name `good.example`."""
+    """A server that answers everything with what it was sent, and a proxy that leads to it under
+    the name `good.example`.
+    """
 
     def __init__(self) -> None:
         self.server = socket.create_server(("127.0.0.1", 0))
@@ -52,7 +56,9 @@ def away() -> Iterator[Away]:
     made = Away()
     yield made
     made.proxy.close()
-    made.server.shutdown(socket.SHUT_RDWR)  # a close would let `accept` wait on a number that is another file's soon
+    made.server.shutdown(
+        socket.SHUT_RDWR
+    )  # a close would let `accept` wait on a number that is another file's soon
     made.serving.join()
     made.server.close()
     made.listening.close()
@@ -60,12 +66,19 @@ def away() -> Iterator[Away]:
 
 def test_a_tunnel_leads_to_the_host_that_was_named_and_carries_bytes_both_ways(away: Away) -> None:
     answer = away.ask(b"CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", b"hello")
-    assert answer == b"HTTP/1.1 200 Connection established\r\n\r\ngot:hello" and away.asked == [("good.example", 443)]
+    assert answer == b"HTTP/1.1 200 Connection established\r\n\r\ngot:hello" and away.asked == [
+        ("good.example", 443)
+    ]
 
 
 def test_a_whole_url_is_sent_on_with_the_host_that_was_judged(away: Away) -> None:
-    answer = away.ask(b"GET http://good.example/a?b HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: x\r\nA: b\r\n\r\n")
-    assert answer == b"got:GET /a?b HTTP/1.1\r\nHost: good.example\r\nConnection: close\r\nA: b\r\n\r\n"
+    answer = away.ask(
+        b"GET http://good.example/a?b HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: x\r\nA: b\r\n\r\n"
+    )
+    assert (
+        answer
+        == b"got:GET /a?b HTTP/1.1\r\nHost: good.example\r\nConnection: close\r\nA: b\r\n\r\n"
+    )
 
 
 @pytest.mark.parametrize(

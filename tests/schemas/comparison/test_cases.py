@@ -1,4 +1,6 @@
-"""Cases of a schema's values: parts opened, kinds narrowed, each judged as the whole schema would."""
+"""Cases of a schema's values: parts opened, kinds narrowed, each judged as the whole schema
+would.
+"""
 
 from typing import Any
 
@@ -14,14 +16,26 @@ def case(schema: Any) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("value", "atom"), [(None, "null"), (True, "boolean"), (1.0, "integer"), (0.5, "fraction"), ([], "array"), ({}, "object")]
+    ("value", "atom"),
+    [
+        (None, "null"),
+        (True, "boolean"),
+        (1.0, "integer"),
+        (0.5, "fraction"),
+        ([], "array"),
+        ({}, "object"),
+    ],
 )
 def test_the_kind_of_a_value_is_json_schema_s(value: Any, atom: str) -> None:
     assert atom_of(value) == atom
 
 
 def test_kinds_are_narrowed_through_references_and_all_of() -> None:
-    schema = {"$ref": "#/$defs/a", "allOf": [{"type": ["integer", "string"]}], "$defs": {"a": {"type": ["number", "null"]}}}
+    schema = {
+        "$ref": "#/$defs/a",
+        "allOf": [{"type": ["integer", "string"]}],
+        "$defs": {"a": {"type": ["number", "null"]}},
+    }
     assert case(schema).atoms == {"integer"}
     assert case({}).atoms == ATOMS and case(False).atoms == frozenset()
 
@@ -33,8 +47,14 @@ def test_a_part_is_judged_with_the_references_of_its_root() -> None:
 
 
 def test_drafts_before_2019_see_nothing_beside_a_reference() -> None:
-    schema = {"$ref": "#/definitions/n", "type": "string", "definitions": {"n": {"type": "integer"}}}
-    assert case({"$schema": "http://json-schema.org/draft-07/schema#", **schema}).atoms == {"integer"}
+    schema = {
+        "$ref": "#/definitions/n",
+        "type": "string",
+        "definitions": {"n": {"type": "integer"}},
+    }
+    assert case({"$schema": "http://json-schema.org/draft-07/schema#", **schema}).atoms == {
+        "integer"
+    }
     assert case(schema).atoms == frozenset()
 
 

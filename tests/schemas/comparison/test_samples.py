@@ -7,7 +7,9 @@ from vespe.schemas.subschemas import References
 
 
 def made(schema: Any, about: Any = True) -> list[Any]:
-    return samples([(schema, References(schema))], [(about, References(about))], fits=lambda *_: True)
+    return samples(
+        [(schema, References(schema))], [(about, References(about))], fits=lambda *_: True
+    )
 
 
 def test_bounds_of_both_schemas_are_tried_and_passed_by_one() -> None:
@@ -29,5 +31,9 @@ def test_objects_have_what_is_required_and_one_name_that_nobody_knows() -> None:
 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:
-    node = {"type": "object", "properties": {"next": {"$ref": "#"}, "all": {"type": "array", "items": {"$ref": "#"}}}, "required": ["next"]}
+    node = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#"}, "all": {"type": "array", "items": {"$ref": "#"}}},
+        "required": ["next"],
+    }
     assert 0 < len(made(node)) <= 120

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from vespe.schemas.comparison.cases import Case, Side, case_of_item, case_of_property, lower_bounds, names_of, upper_bounds
+from vespe.schemas.comparison.cases import (
+    Case,
+    Side,
+    case_of_item,
+    case_of_property,
+    lower_bounds,
+    names_of,
+    upper_bounds,
+)
 
 
 def case(schema: Any) -> Case:
@@ -18,10 +26,29 @@ def case(schema: Any) -> Case:
     [
         ({"properties": {"a": True}}, None),
         ({"properties": {"a": True}, "additionalProperties": False}, {"a"}),
-        ({"properties": {"a": True}, "patternProperties": {"^x": True}, "additionalProperties": False}, None),
-        ({"allOf": [{"properties": {"a": True}}, {"anyOf": [{"properties": {"b": True}}]}], "unevaluatedProperties": False}, {"a", "b"}),
+        (
+            {
+                "properties": {"a": True},
+                "patternProperties": {"^x": True},
+                "additionalProperties": False,
+            },
+            None,
+        ),
+        (
+            {
+                "allOf": [{"properties": {"a": True}}, {"anyOf": [{"properties": {"b": True}}]}],
+                "unevaluatedProperties": False,
+            },
+            {"a", "b"},
+        ),
         ({"allOf": [{"additionalProperties": True}], "unevaluatedProperties": False}, None),
-        ({"allOf": [{"dependentSchemas": {"a": {"properties": {"b": True}}}}], "unevaluatedProperties": False}, None),
+        (
+            {
+                "allOf": [{"dependentSchemas": {"a": {"properties": {"b": True}}}}],
+                "unevaluatedProperties": False,
+            },
+            None,
+        ),
         (
             {
                 "properties": {"a": True, "b": True},
@@ -43,7 +70,12 @@ def test_a_property_that_a_closed_schema_does_not_name_has_no_values() -> None:
 
 
 def test_a_pattern_and_what_is_left_over_speak_of_a_property_by_its_name() -> None:
-    schema = case({"patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": {"type": "string"}})
+    schema = case(
+        {
+            "patternProperties": {"^n": {"type": "integer"}},
+            "additionalProperties": {"type": "string"},
+        }
+    )
     assert case_of_property(schema, "n1").spread().atoms == {"integer"}
     assert case_of_property(schema, "x").spread().atoms == {"string"}
 
@@ -55,4 +87,6 @@ def test_items_are_those_of_their_index() -> None:
 
 def test_bounds_of_integers_are_integers_that_are_in() -> None:
     schema = case({"type": "integer", "exclusiveMinimum": 0, "maximum": 2.5})
-    assert lower_bounds(schema) == [(Fraction(1), False)] and upper_bounds(schema) == [(Fraction(2), False)]
+    assert lower_bounds(schema) == [(Fraction(1), False)] and upper_bounds(schema) == [
+        (Fraction(2), False)
+    ]

@@ -22,7 +22,16 @@ UNDERSTOOD: dict[str, JsonObject] = {
     },
     "Query(le=3, regex='b')": {"maximum": 3, "pattern": "b"},
 }  # fmt: skip
-IGNORED = ["Ge('x')", "Ge(True)", "MultipleOf(0)", "MinLen(-1)", "MinLen(1.5)", "Field(pattern=1)", "Field(ge=f())", "Field(examples=1)"]
+IGNORED = [
+    "Ge('x')",
+    "Ge(True)",
+    "MultipleOf(0)",
+    "MinLen(-1)",
+    "MinLen(1.5)",
+    "Field(pattern=1)",
+    "Field(ge=f())",
+    "Field(examples=1)",
+]
 IGNORED += ["Predicate(str.isdigit)", "object()", "3", "Field(alias='x', **more)", "Annotated"]
 
 
@@ -41,4 +50,11 @@ def test_a_length_is_said_of_the_types_that_have_one() -> None:
     assert keywords(node, NAMES, ("string", "null")) == {"minLength": 1, "maxLength": 3}
     assert keywords(node, NAMES, ("array",)) == {"minItems": 1, "maxItems": 3}
     assert keywords(node, NAMES, ("integer",)) == {}
-    assert keywords(node, NAMES, ()).keys() == {"minLength", "minItems", "minProperties", "maxLength", "maxItems", "maxProperties"}
+    assert keywords(node, NAMES, ()).keys() == {
+        "minLength",
+        "minItems",
+        "minProperties",
+        "maxLength",
+        "maxItems",
+        "maxProperties",
+    }

@@ -39,7 +39,10 @@ FORMS: dict[str, JsonObject] = {
     "Final[ClassVar[int]]": {"type": "integer"},
     "Tuple[int, ...]": {"type": "array", "items": {"type": "integer"}},
     "tuple[Any, ...]": {"type": "array"},
-    "dict[Literal['a'], Any]": {"type": "object", "propertyNames": {"type": "string", "enum": ["a"]}},
+    "dict[Literal['a'], Any]": {
+        "type": "object",
+        "propertyNames": {"type": "string", "enum": ["a"]},
+    },
     "Annotated[Annotated[int, 'inner'], 'outer']": {"type": "integer", "description": "inner"},
     "Wide": {"type": "integer"},
     "Kept": {"type": "integer"},
@@ -77,12 +80,20 @@ def test_what_has_no_form_accepts_any_value_and_says_so(annotation: str, note: s
 
 def test_a_generic_class_is_read_once_for_each_argument() -> None:
     schema, notes = read("tuple[Box[int], Box[str], Box]")
-    assert [item["properties"]["content"] for item in schema["prefixItems"]] == [{"type": "integer"}, {"type": "string"}, {}]
+    assert [item["properties"]["content"] for item in schema["prefixItems"]] == [
+        {"type": "integer"},
+        {"type": "string"},
+        {},
+    ]
     assert notes == []
 
 
 def test_results_are_open_and_have_no_init_only_fields() -> None:
-    assert read("Box[int]", closed=False)[0] == {"type": "object", "properties": {"content": {"type": "integer"}}, "required": ["content"]}
+    assert read("Box[int]", closed=False)[0] == {
+        "type": "object",
+        "properties": {"content": {"type": "integer"}},
+        "required": ["content"],
+    }
     assert read("Box[int]")[0]["additionalProperties"] is False
     assert "extra" in read("Box[int]")[0]["properties"]
 

@@ -67,7 +67,11 @@ class C(A, B):
 @pytest.mark.parametrize("source", DATACLASSES)
 def test_the_fields_of_a_dataclass_are_those_that_its_constructor_takes(source: str) -> None:
     missing = dataclasses.MISSING
-    wanted = [(f.name, f.default is missing and f.default_factory is missing) for f in dataclasses.fields(real(source)) if f.init]
+    wanted = [
+        (f.name, f.default is missing and f.default_factory is missing)
+        for f in dataclasses.fields(real(source))
+        if f.init
+    ]
     assert [(f.name, f.required) for f in shape(source).fields] == wanted
 
 
@@ -80,9 +84,15 @@ TYPED_DICTS = [
 
 @pytest.mark.parametrize("source", TYPED_DICTS)
 def test_the_required_keys_of_a_typed_dict_are_pythons(source: str) -> None:
-    quoted = {"c"} if "'Required" in source else set()  # Python itself leaves quoted qualifiers unread
-    assert {f.name for f in shape(source).fields if f.required} == real(source).__required_keys__ | quoted
-    assert {f.name for f in shape(source).fields} == real(source).__required_keys__ | real(source).__optional_keys__
+    quoted = (
+        {"c"} if "'Required" in source else set()
+    )  # Python itself leaves quoted qualifiers unread
+    assert {f.name for f in shape(source).fields if f.required} == real(
+        source
+    ).__required_keys__ | quoted
+    assert {f.name for f in shape(source).fields} == real(source).__required_keys__ | real(
+        source
+    ).__optional_keys__
 
 
 ENUMS = [
@@ -99,13 +109,18 @@ ENUMS = [
 
 @pytest.mark.parametrize("source", ENUMS)
 def test_the_members_of_an_enum_are_pythons(source: str) -> None:
-    wanted = {name: list(m.value) if isinstance(m.value, tuple) else m.value for name, m in real(source).__members__.items()}
+    wanted = {
+        name: list(m.value) if isinstance(m.value, tuple) else m.value
+        for name, m in real(source).__members__.items()
+    }
     assert (shape(source).kind, shape(source).members, shape(source).unread) == ("enum", wanted, ())
 
 
 def test_what_the_file_does_not_tell_is_named() -> None:
     assert shape("class C(Enum):\n    A = len('x')\n    B: int = 2\n").unread == ("A",)
-    assert shape("import base\nclass B(base.Model):\n    b: int\n@dataclass\nclass C(B):\n    a: int\n").unread == ("base.Model",)
+    assert shape(
+        "import base\nclass B(base.Model):\n    b: int\n@dataclass\nclass C(B):\n    a: int\n"
+    ).unread == ("base.Model",)
 
 
 KINDS = {
@@ -137,11 +152,16 @@ def test_descriptions_come_from_the_docstring_or_from_the_line_below() -> None:
 
 def test_an_alias_is_the_key_of_its_field() -> None:
     source = "from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = Field(..., alias='A')\n    b: int = Field(3)\n"
-    assert [(f.name, f.alias, f.required) for f in shape(source).fields] == [("a", "A", True), ("b", "b", False)]
+    assert [(f.name, f.alias, f.required) for f in shape(source).fields] == [
+        ("a", "A", True),
+        ("b", "b", False),
+    ]
 
 
 def test_type_variables_are_kept_in_their_order() -> None:
-    assert shape("T = TypeVar('T')\nU = TypeVar('U')\n@dataclass\nclass C(Generic[T, U]):\n    a: T").parameters == ("T", "U")
+    assert shape(
+        "T = TypeVar('T')\nU = TypeVar('U')\n@dataclass\nclass C(Generic[T, U]):\n    a: T"
+    ).parameters == ("T", "U")
 
 
 DECLARATIONS = {
@@ -163,20 +183,39 @@ def test_classes_made_by_a_call_are_read(text: str, wanted: tuple[str, dict[str,
 
 
 def test_an_enum_made_by_a_call_has_its_values() -> None:
-    made = {"'A B'": {"A": 1, "B": 2}, "['A']": {"A": 1}, "{'A': 'a'}": {"A": "a"}, "[('A', 7), ('B', f())]": {"A": 7}}
-    names = read_names(parse_source(IMPORTS + "".join(f"E{i} = Enum('E', {text})\n" for i, text in enumerate(made))))
+    made = {
+        "'A B'": {"A": 1, "B": 2},
+        "['A']": {"A": 1},
+        "{'A': 'a'}": {"A": "a"},
+        "[('A', 7), ('B', f())]": {"A": 7},
+    }
+    names = read_names(
+        parse_source(
+            IMPORTS + "".join(f"E{i} = Enum('E', {text})\n" for i, text in enumerate(made))
+        )
+    )
     calls = [(name, value) for name, value in names.values.items() if isinstance(value, ast.Call)]
-    assert [shape.members for name, call in calls if (shape := read_declaration(name, call, names))] == list(made.values())
+    assert [
+        shape.members for name, call in calls if (shape := read_declaration(name, call, names))
+    ] == list(made.values())
 
 
 def test_any_other_call_declares_nothing() -> None:
     call = ast.parse("f('C', 1)", mode="eval").body
-    assert isinstance(call, ast.Call) and read_declaration("C", call, read_names(parse_source(""))) is None
+    assert (
+        isinstance(call, ast.Call)
+        and read_declaration("C", call, read_names(parse_source(""))) is None
+    )
 
 
 def test_the_value_of_a_member_is_found_and_of_anything_else_is_not() -> None:
-    names = read_names(parse_source(IMPORTS + "class C(Enum):\n    A = 'a'\nD = Enum('D', 'X Y')\nK = 3\n"))
-    assert [value_of(ast.parse(t, mode="eval").body, names) for t in ("C.A", "C.A.value", "D.Y", "K", "'x'")] == ["a", "a", 2, 3, "x"]
+    names = read_names(
+        parse_source(IMPORTS + "class C(Enum):\n    A = 'a'\nD = Enum('D', 'X Y')\nK = 3\n")
+    )
+    assert [
+        value_of(ast.parse(t, mode="eval").body, names)
+        for t in ("C.A", "C.A.value", "D.Y", "K", "'x'")
+    ] == ["a", "a", 2, 3, "x"]
     for text in ("C.B", "K.A", "z.A", "C.A.name", "f().A"):
         with pytest.raises(ValueError, match="member"):
             value_of(ast.parse(text, mode="eval").body, names)

@@ -78,7 +78,11 @@ REST = """Copy a file.
 
 def test_google_sections_are_read() -> None:
     found = parse(GOOGLE)
-    assert (found.summary, found.description, found.returns) == ("Copy a file.", "It keeps its mode.", "How many bytes were copied.")
+    assert (found.summary, found.description, found.returns) == (
+        "Copy a file.",
+        "It keeps its mode.",
+        "How many bytes were copied.",
+    )
     assert found.parameters == {
         "source": "Where it is.",
         "target": "Where it goes, in full.\n\nA directory is made.",
@@ -101,8 +105,15 @@ def test_numpy_sections_are_read() -> None:
 
 def test_rest_fields_are_read() -> None:
     found = parse(REST)
-    assert (found.text, found.returns) == ("Copy a file.\n\nIt keeps its mode.", "How many bytes were copied.")
-    assert found.parameters == {"source": "Where it is, in full.\n\nA file.", "target": "Where it goes", "mode": "How."}
+    assert (found.text, found.returns) == (
+        "Copy a file.\n\nIt keeps its mode.",
+        "How many bytes were copied.",
+    )
+    assert found.parameters == {
+        "source": "Where it is, in full.\n\nA file.",
+        "target": "Where it goes",
+        "mode": "How.",
+    }
 
 
 def test_no_docstring_says_nothing() -> None:
@@ -114,11 +125,16 @@ def test_a_summary_may_take_several_lines() -> None:
 
 
 def test_notes_and_warnings_stay_since_a_model_should_know_them() -> None:
-    assert parse("Copy.\n\nWarning:\n    It overwrites.\n\nTodo:\n    Undo.").description == "Warning: It overwrites."
+    assert (
+        parse("Copy.\n\nWarning:\n    It overwrites.\n\nTodo:\n    Undo.").description
+        == "Warning: It overwrites."
+    )
 
 
 def test_text_after_a_section_is_description_again() -> None:
-    assert parse("Copy.\n\nArgs:\n    a: One.\n\nThe end.") == Docstring(summary="Copy.", description="The end.", parameters={"a": "One."})
+    assert parse("Copy.\n\nArgs:\n    a: One.\n\nThe end.") == Docstring(
+        summary="Copy.", description="The end.", parameters={"a": "One."}
+    )
 
 
 def test_a_word_with_a_colon_is_no_section() -> None:
@@ -127,7 +143,10 @@ def test_a_word_with_a_colon_is_no_section() -> None:
 
 
 def test_lists_and_code_keep_their_lines_and_prose_does_not() -> None:
-    assert parse("Copy.\n\none\ntwo\n\n- a\n- b\n\n    code\n    more").description == "one two\n\n- a\n- b\n\n    code\n    more"
+    assert (
+        parse("Copy.\n\none\ntwo\n\n- a\n- b\n\n    code\n    more").description
+        == "one two\n\n- a\n- b\n\n    code\n    more"
+    )
 
 
 def test_rest_text_may_go_on_without_an_indent() -> None:
@@ -141,7 +160,10 @@ def test_epytext_is_read_like_rest() -> None:
 
 
 def test_an_unknown_field_stays_in_the_text() -> None:
-    assert parse("See :func:`x` here.\n\n:note: it is slow").text == "See :func:`x` here.\n\n:note: it is slow"
+    assert (
+        parse("See :func:`x` here.\n\n:note: it is slow").text
+        == "See :func:`x` here.\n\n:note: it is slow"
+    )
 
 
 RETURNS = {
@@ -163,11 +185,21 @@ def test_what_is_returned_is_found_without_its_type(text: str, returns: str) -> 
 
 
 def test_a_parameter_without_a_text_is_known_all_the_same() -> None:
-    assert parse("Do it.\n\nArgs:\n    a:\n    b:\n        Below.").parameters == {"a": "", "b": "Below."}
+    assert parse("Do it.\n\nArgs:\n    a:\n    b:\n        Below.").parameters == {
+        "a": "",
+        "b": "Below.",
+    }
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from([*GOOGLE.split("\n"), *NUMPY.split("\n"), *REST.split("\n"), ":", "\t", "x\x00"]), max_size=20))
+@given(
+    st.lists(
+        st.sampled_from(
+            [*GOOGLE.split("\n"), *NUMPY.split("\n"), *REST.split("\n"), ":", "\t", "x\x00"]
+        ),
+        max_size=20,
+    )
+)
 def test_any_mixture_of_lines_is_read(lines: list[str]) -> None:
     found = parse("\n".join(lines))
     assert all(name and not name.startswith("*") for name in found.parameters)

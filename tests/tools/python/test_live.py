@@ -1,4 +1,6 @@
-"""A function of the running program has the schemas that its source has, and more where the source alone cannot tell."""
+"""A function of the running program has the schemas that its source has, and more where the source
+alone cannot tell.
+"""
 
 import functools
 import sys
@@ -127,14 +129,20 @@ def loaded(source: str, name: str = "f") -> Any:
     return getattr(module, name)
 
 
-@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"], ids=["types", "texts"])
+@pytest.mark.parametrize(
+    "future", ["", "from __future__ import annotations\n"], ids=["types", "texts"]
+)
 @pytest.mark.parametrize("signature", SIGNATURES)
 def test_a_live_function_means_what_its_source_means(signature: str, future: str) -> None:
     source = future + HEAD + signature
     read, live = derive(source, "f"), derive_live(loaded(source))
     assert live.input_schema == read.input_schema
     assert live.output_schema == read.output_schema
-    assert (live.name, live.description, live.is_async) == (read.name, read.description, read.is_async)
+    assert (live.name, live.description, live.is_async) == (
+        read.name,
+        read.description,
+        read.is_async,
+    )
     assert [(p.name, p.kind, p.required, p.default) for p in live.parameters] == [
         (p.name, p.kind, p.required, p.default) for p in read.parameters
     ]
@@ -160,14 +168,20 @@ def test_types_of_other_modules_and_of_the_function_around_are_known() -> None:
 
 
 def test_two_classes_of_one_name_stay_two() -> None:
-    one = type("Same", (pydantic.BaseModel,), {"__annotations__": {"a": int}, "__module__": __name__})
-    two = type("Same", (pydantic.BaseModel,), {"__annotations__": {"b": str}, "__module__": __name__})
+    one = type(
+        "Same", (pydantic.BaseModel,), {"__annotations__": {"a": int}, "__module__": __name__}
+    )
+    two = type(
+        "Same", (pydantic.BaseModel,), {"__annotations__": {"b": str}, "__module__": __name__}
+    )
 
     def f(x: Any, y: Any) -> None: ...
 
     f.__annotations__ = {"x": one, "y": two}
     properties = derive_live(f).input_schema["properties"]
-    assert set(properties["x"]["properties"]) == {"a"} and set(properties["y"]["properties"]) == {"b"}
+    assert set(properties["x"]["properties"]) == {"a"} and set(properties["y"]["properties"]) == {
+        "b"
+    }
 
 
 def test_a_bound_method_a_partial_and_a_callable_are_read_without_what_is_bound() -> None:
@@ -182,14 +196,18 @@ def test_a_bound_method_a_partial_and_a_callable_are_read_without_what_is_bound(
     assert derive_live(Notes().search).input_schema["required"] == ["query"]
     assert derive_live(Notes().search).description == "Search the notes."
     assert derive_live(Notes(), name="notes").input_schema["required"] == ["limit"]
-    assert derive_live(functools.partial(Notes().search), name="s").input_schema["properties"]["query"] == {"type": "string"}
+    assert derive_live(functools.partial(Notes().search), name="s").input_schema["properties"][
+        "query"
+    ] == {"type": "string"}
 
 
 def test_a_name_that_only_checkers_know_is_noted_and_hides_no_other() -> None:
     function = loaded("from __future__ import annotations\ndef f(a: Nowhere, b: int): ...")
     live = derive_live(function)
     assert live.input_schema["properties"] == {"a": {}, "b": {"type": "integer"}}
-    assert live.notes == ("a: Nowhere names nothing that can be found, so that any value is accepted",)
+    assert live.notes == (
+        "a: Nowhere names nothing that can be found, so that any value is accepted",
+    )
 
 
 def test_what_only_positions_fill_and_what_has_no_signature_is_refused() -> None:

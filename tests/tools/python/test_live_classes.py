@@ -30,7 +30,15 @@ class Pair(NamedTuple):
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [(Color, "enum"), (Plain, "dataclass"), (Half, "typed dict"), (Pair, "named tuple"), (enum.IntFlag, "flag"), (int, ""), (object, "")],
+    [
+        (Color, "enum"),
+        (Plain, "dataclass"),
+        (Half, "typed dict"),
+        (Pair, "named tuple"),
+        (enum.IntFlag, "flag"),
+        (int, ""),
+        (object, ""),
+    ],
 )
 def test_the_sort_of_data_is_told(kind: type, name: str) -> None:
     assert kind_of(kind) == name
@@ -38,12 +46,17 @@ def test_the_sort_of_data_is_told(kind: type, name: str) -> None:
 
 def test_fields_have_their_types_and_defaults_and_a_default_of_none_is_one() -> None:
     a, b = read_live_class(Plain, "Plain").fields
-    assert (a.required, a.default, b.required) == (True, None, False) and str(b.annotation) == "str | None"
+    assert (a.required, a.default, b.required) == (True, None, False) and str(
+        b.annotation
+    ) == "str | None"
     assert isinstance(b.default, Given) and b.default.as_json() is None
 
 
 def test_a_signature_that_python_wrote_is_no_description() -> None:
-    assert read_live_class(Plain, "Plain").description == "" and read_live_class(Pair, "Pair").description == ""
+    assert (
+        read_live_class(Plain, "Plain").description == ""
+        and read_live_class(Pair, "Pair").description == ""
+    )
 
 
 def test_members_that_json_cannot_say_are_named() -> None:

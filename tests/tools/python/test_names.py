@@ -39,23 +39,51 @@ def test_a_name_is_followed_to_where_it_comes_from(source: str, meaning: str) ->
 
 
 def test_names_below_conditions_count_and_those_in_functions_do_not() -> None:
-    found = names_of("if x:\n    a = 1\nelif y:\n    b = 2\nwith z:\n    c = 3\ntry: d = 4\nfinally: e = 5\ndef f():\n    g = 6\n")
+    found = names_of(
+        "if x:\n    a = 1\nelif y:\n    b = 2\nwith z:\n    c = 3\ntry: d = 4\nfinally: e = 5\ndef f():\n    g = 6\n"
+    )
     assert found.values.keys() == set("abcde")
     assert found.functions.keys() == {"f"}
 
 
 def test_the_last_meaning_of_a_name_counts() -> None:
-    found = names_of("from enum import Enum\nclass Enum: ...\nX = 1\nclass X: ...\ndef Y(): ...\nY: int = 2\nZ: int\nW += 1\n")
-    assert (found.imports, set(found.classes), set(found.functions), set(found.values)) == ({}, {"Enum", "X"}, set(), {"Y"})
+    found = names_of(
+        "from enum import Enum\nclass Enum: ...\nX = 1\nclass X: ...\ndef Y(): ...\nY: int = 2\nZ: int\nW += 1\n"
+    )
+    assert (found.imports, set(found.classes), set(found.functions), set(found.values)) == (
+        {},
+        {"Enum", "X"},
+        set(),
+        {"Y"},
+    )
 
 
 def test_literals_and_constants_are_values_of_json() -> None:
     found = names_of("LIMIT = -3\nOTHER = LIMIT")
-    assert [found.literal(node(text)) for text in ("(1, [2.5], {'a': None})", "LIMIT")] == [[1, [2.5], {"a": None}], -3]
+    assert [found.literal(node(text)) for text in ("(1, [2.5], {'a': None})", "LIMIT")] == [
+        [1, [2.5], {"a": None}],
+        -3,
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["f()", "{1, 2}", "b'x'", "1j", "1e999", "{1: 2}", "'\\udc00'", "...", "OTHER", "1 << 3", "x", "{[]: 1}", "2**2000", "-'a'"]
+    "text",
+    [
+        "f()",
+        "{1, 2}",
+        "b'x'",
+        "1j",
+        "1e999",
+        "{1: 2}",
+        "'\\udc00'",
+        "...",
+        "OTHER",
+        "1 << 3",
+        "x",
+        "{[]: 1}",
+        "2**2000",
+        "-'a'",
+    ],
 )
 def test_what_json_cannot_say_is_no_literal(text: str) -> None:
     with pytest.raises(ValueError, match=r"JSON|literal|malformed"):
@@ -75,4 +103,9 @@ def test_quoted_annotations_are_opened_and_bad_ones_left() -> None:
 
 
 def test_a_spelling_looks_through_calls_and_subscripts() -> None:
-    assert [spelling(node(text)) for text in ("a.b(1)[2].c", "a", "'a'", "(1).real")] == ["a.b.c", "a", "", ""]
+    assert [spelling(node(text)) for text in ("a.b(1)[2].c", "a", "'a'", "(1).real")] == [
+        "a.b.c",
+        "a",
+        "",
+        "",
+    ]

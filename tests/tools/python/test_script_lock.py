@@ -10,7 +10,9 @@ from vespe.tools.python.script_metadata import Metadata
 
 BY_UV = (Path(__file__).parents[2] / "cases" / "script_locks" / "by_uv.lock").read_bytes()
 """What uv 0.13.9 wrote for `httpx[http2]>=0.20` and `click; python_version > '3'`."""
-ASKED = Metadata(requires_python=">=3.11", dependencies=("click; python_version > '3'", "httpx[http2]>=0.20"))
+ASKED = Metadata(
+    requires_python=">=3.11", dependencies=("click; python_version > '3'", "httpx[http2]>=0.20")
+)
 HEAD = 'version = 1\nrequires-python = ">=3.11"\n[manifest]\nrequirements = [{ name = "a" }]\n'
 FILE = 'wheels = [{ url = "https://x/a.whl", hash = "sha256:00" }]\n'
 
@@ -36,11 +38,16 @@ def test_an_extra_that_nobody_asks_for_brings_nothing() -> None:
         (Metadata(dependencies=("click", "httpx>=0.20")), "httpx"),
         (Metadata(dependencies=("httpx[http2]>=0.20",)), "click"),
         (Metadata(dependencies=("click", "httpx[http2]>=0.20", "idna")), "idna"),
-        (Metadata(requires_python=">=3.12", dependencies=ASKED.dependencies), "requires-python >=3.12"),
+        (
+            Metadata(requires_python=">=3.12", dependencies=ASKED.dependencies),
+            "requires-python >=3.12",
+        ),
     ],
 )
 def test_a_lock_of_another_state_of_the_script_is_refused(asked: Metadata, said: str) -> None:
-    with pytest.raises(InvalidDocument, match=f"locks something else than its script asks for: .*{said}") as caught:
+    with pytest.raises(
+        InvalidDocument, match=f"locks something else than its script asks for: .*{said}"
+    ) as caught:
         locked(BY_UV, asked, path="main.py.lock")
     assert "vespe tool lock" in caught.value.hint
 
@@ -52,8 +59,14 @@ def test_a_lock_of_another_state_of_the_script_is_refused(asked: Metadata, said:
         ("version = 2", "its `version` is 2, not 1"),
         ("version = 1\nmanifest = 3", "is not a lock as uv writes it"),
         (HEAD, "is not whole: it names a"),
-        (HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { registry = "r" }\n', "without a hash"),
-        (HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { git = "g" }\n' + FILE, "without a hash"),
+        (
+            HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { registry = "r" }\n',
+            "without a hash",
+        ),
+        (
+            HEAD + '[[package]]\nname = "a"\nversion = "1"\nsource = { git = "g" }\n' + FILE,
+            "without a hash",
+        ),
         (HEAD + "[[package]]\nname = 7\n", "is not a lock as uv writes it"),
     ],
 )
@@ -67,9 +80,15 @@ def test_of_two_versions_the_one_for_this_machine_counts() -> None:
         f'[[package]]\nname = "a"\nversion = "{version}"\nresolution-markers = ["{marker}"]\nsource = {{ registry = "r" }}\n{FILE}'
         for version, marker in (("1", "python_version < '3'"), ("2", "python_version >= '3'"))
     )
-    assert locked((HEAD + two).encode(), Metadata(dependencies=("a",)), path="l") == ("a==2 --hash=sha256:00",)
+    assert locked((HEAD + two).encode(), Metadata(dependencies=("a",)), path="l") == (
+        "a==2 --hash=sha256:00",
+    )
 
 
 def test_only_an_exact_version_or_a_hash_is_pinned() -> None:
     loose = ["a", "a>=1", "a==1.*", "a @ https://x/a.whl", "not a requirement!"]
-    assert [*unpinned([*loose, "a==1", "a[x]===1; python_version > '3'", "a @ https://x/a.whl#sha256=00"])] == loose
+    assert [
+        *unpinned(
+            [*loose, "a==1", "a[x]===1; python_version > '3'", "a @ https://x/a.whl#sha256=00"]
+        )
+    ] == loose

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from vespe.errors import InvalidDocument
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 
-BLOCK = (
-    b"#!/usr/bin/env python\n# /// script\n# requires-python = '>=3.11'\n# dependencies = [\n#   'b>=2',\n#   'a',\n# ]\n# ///\nimport a\n"
-)
+BLOCK = b"#!/usr/bin/env python\n# /// script\n# requires-python = '>=3.11'\n# dependencies = [\n#   'b>=2',\n#   'a',\n# ]\n# ///\nimport a\n"
 
 
 def test_a_block_says_the_python_and_the_dependencies_in_order() -> None:
@@ -33,7 +31,9 @@ def test_a_source_without_a_whole_block_needs_nothing(source: bytes) -> None:
 
 
 def test_a_block_ends_at_the_last_closing_line_of_its_comment() -> None:
-    source = b"# /// script\n# dependencies = ['a']\n# [tool.x]\n# text = '''\n# ///\n# '''\n# ///\n"
+    source = (
+        b"# /// script\n# dependencies = ['a']\n# [tool.x]\n# text = '''\n# ///\n# '''\n# ///\n"
+    )
     assert read_metadata(source).dependencies == ("a",)
 
 
@@ -45,7 +45,11 @@ def test_a_block_ends_at_the_last_closing_line_of_its_comment() -> None:
         (b"# /// script\n# dependencies = 'a'\n# ///\n", "not a list of strings", 1),
         (b"# /// script\n# dependencies = [1]\n# ///\n", "not a list of strings", 1),
         (b"# /// script\n# requires-python = 3\n# ///\n", "not a string", 1),
-        (b"# /// script\n# dependencies = ['--index-url=http://x']\n# ///\n", "names no distribution", 1),
+        (
+            b"# /// script\n# dependencies = ['--index-url=http://x']\n# ///\n",
+            "names no distribution",
+            1,
+        ),
         (b"# /// script\n# dependencies = ['/etc/passwd']\n# ///\n", "names no distribution", 1),
         (b'# /// script\n# dependencies = ["a\\u001b[2K"]\n# ///\n', "names no distribution", 1),
     ],
@@ -57,7 +61,13 @@ def test_a_wrong_block_is_a_sentence_with_its_line(source: bytes, said: str, lin
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["# /// script", "# ///", "#", "# x = 1", "# dependencies = ['a']", "print()", ""])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["# /// script", "# ///", "#", "# x = 1", "# dependencies = ['a']", "print()", ""]
+        )
+    )
+)
 def test_any_lines_are_metadata_or_a_sentence(lines: list[str]) -> None:
     try:
         assert read_metadata("\n".join(lines).encode()).dependencies in ((), ("a",))
@@ -92,5 +102,7 @@ def test_any_lines_are_metadata_or_a_sentence(lines: list[str]) -> None:
         ("nonsense", None),
     ],
 )
-def test_a_specifier_is_read_as_pip_reads_it_and_what_is_none_is_left_to_pip(specifier: str, expected: bool | None) -> None:
+def test_a_specifier_is_read_as_pip_reads_it_and_what_is_none_is_left_to_pip(
+    specifier: str, expected: bool | None
+) -> None:
     assert python_satisfies(specifier, (3, 11, 7)) is expected

@@ -1,4 +1,6 @@
-"""A function's text as a tool: each case is a file that a person might write, beside the schemas and sentences that it gives."""
+"""A function's text as a tool: each case is a file that a person might write, beside the schemas
+and sentences that it gives.
+"""
 
 import asyncio
 import importlib.util
@@ -53,7 +55,9 @@ def test_what_is_derived_is_a_schema_that_vespe_accepts(case: Path) -> None:
 def test_sample_calls_are_judged_as_a_person_would(case: Path) -> None:
     judge, samples = compile_schema(derived(case).input_schema, closed=True), expected(case)
     assert samples["accepts"] and samples["refuses"]
-    assert [judge.violations(sample) for sample in samples["accepts"]] == [[] for _ in samples["accepts"]]
+    assert [judge.violations(sample) for sample in samples["accepts"]] == [
+        [] for _ in samples["accepts"]
+    ]
     assert [sample for sample in samples["refuses"] if judge.is_valid(sample)] == []
 
 
@@ -64,7 +68,8 @@ def test_every_default_is_accepted_by_the_schema_that_holds_it(case: Path) -> No
     wrong = [
         name
         for name, inner in schema["properties"].items()
-        if "default" in inner and not compile_schema({**inner, **definitions}, closed=False).is_valid(inner["default"])
+        if "default" in inner
+        and not compile_schema({**inner, **definitions}, closed=False).is_valid(inner["default"])
     ]
     assert wrong == []
 
@@ -82,10 +87,21 @@ def imported(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Any]:
     return load
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.stem not in NEEDS_ANOTHER_LIBRARY], ids=lambda case: str(case.stem))
-def test_python_itself_sees_the_same_parameters(case: Path, imported: Callable[[Path], Any]) -> None:
-    actual = inspect.signature(inspect.unwrap(getattr(imported(case), case.stem))).parameters.values()
-    kinds: dict[Any, str] = {inspect.Parameter.KEYWORD_ONLY: "keyword_only", inspect.Parameter.VAR_KEYWORD: "open"}
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.stem not in NEEDS_ANOTHER_LIBRARY],
+    ids=lambda case: str(case.stem),
+)
+def test_python_itself_sees_the_same_parameters(
+    case: Path, imported: Callable[[Path], Any]
+) -> None:
+    actual = inspect.signature(
+        inspect.unwrap(getattr(imported(case), case.stem))
+    ).parameters.values()
+    kinds: dict[Any, str] = {
+        inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+        inspect.Parameter.VAR_KEYWORD: "open",
+    }
     wanted = [
         (p.name, kinds.get(p.kind, "keyword"), p.default is p.empty and p.kind is not p.VAR_KEYWORD)
         for p in actual
@@ -95,10 +111,14 @@ def test_python_itself_sees_the_same_parameters(case: Path, imported: Callable[[
 
 
 def test_the_parameters_carry_what_a_page_about_the_tool_needs() -> None:
-    found = derive('def f(a: "int", *, b: str = str(1)):\n    """F.\n\n    :param a: One.\n    """', "f")
+    found = derive(
+        'def f(a: "int", *, b: str = str(1)):\n    """F.\n\n    :param a: One.\n    """', "f"
+    )
     assert found.parameters == (
         Parameter(name="a", kind="keyword", required=True, annotation="'int'", description="One."),
-        Parameter(name="b", kind="keyword_only", required=False, default_text="str(1)", annotation="str"),
+        Parameter(
+            name="b", kind="keyword_only", required=False, default_text="str(1)", annotation="str"
+        ),
     )
 
 
@@ -176,7 +196,9 @@ def test_an_error_names_the_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "annotation", ["|".join(["int"] * 3000), "int" + ".x" * 3000, "-" * 3000 + "1"], ids=["union", "attribute", "sign"]
+    "annotation",
+    ["|".join(["int"] * 3000), "int" + ".x" * 3000, "-" * 3000 + "1"],
+    ids=["union", "attribute", "sign"],
 )
 def test_a_very_long_expression_is_answered_or_refused_and_never_a_crash(annotation: str) -> None:
     try:
@@ -186,33 +208,55 @@ def test_a_very_long_expression_is_answered_or_refused_and_never_a_crash(annotat
 
 
 def test_a_doubling_chain_of_aliases_stays_small() -> None:
-    source = "A0 = dict[str, int]\n" + "".join(f"A{n + 1} = tuple[A{n}, A{n}]\n" for n in range(60)) + "def f(a: A60): ..."
+    source = (
+        "A0 = dict[str, int]\n"
+        + "".join(f"A{n + 1} = tuple[A{n}, A{n}]\n" for n in range(60))
+        + "def f(a: A60): ..."
+    )
     assert len(json.dumps(derive(source, "f").input_schema)) < 20_000
 
 
 def test_more_types_than_anybody_writes_end_in_a_note() -> None:
     aliases = "".join(f"N{n} = list[int]\n" for n in range(250))
     parameters = ", ".join(f"p{n}: N{n}" for n in range(250))
-    assert any("one type too many" in note for note in derive(f"{aliases}def f({parameters}): ...", "f").notes)
+    assert any(
+        "one type too many" in note
+        for note in derive(f"{aliases}def f({parameters}): ...", "f").notes
+    )
 
 
-def test_an_invalid_escape_in_the_file_is_no_error_of_ours(recwarn: pytest.WarningsRecorder) -> None:
+def test_an_invalid_escape_in_the_file_is_no_error_of_ours(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
     assert derive('def f():\n    return "\\d"\n', "f").name == "f"
     assert len(recwarn) == 0
 
 
 def test_a_byte_order_mark_and_a_lone_surrogate_do_no_harm() -> None:
-    found = derive('\ufeffdef f(a: int):\n    """Say \\ud800.\n\n    Args:\n        a: An \\udfff.\n    """', "f")
+    found = derive(
+        '\ufeffdef f(a: int):\n    """Say \\ud800.\n\n    Args:\n        a: An \\udfff.\n    """',
+        "f",
+    )
     assert json.dumps(found.description, ensure_ascii=False).encode()
     assert found.input_schema["properties"]["a"]["description"] == "An \ufffd."
 
 
-@pytest.mark.parametrize("returned", ["None", "typing.Any", "typing.NoReturn", "Awaitable[None]", "'None'", "Nowhere"])
+@pytest.mark.parametrize(
+    "returned", ["None", "typing.Any", "typing.NoReturn", "Awaitable[None]", "'None'", "Nowhere"]
+)
 def test_a_result_that_says_nothing_has_no_schema(returned: str) -> None:
-    assert derive(f"import typing\nfrom typing import Awaitable\ndef f() -> {returned}: ...", "f").output_schema is None
+    assert (
+        derive(
+            f"import typing\nfrom typing import Awaitable\ndef f() -> {returned}: ...", "f"
+        ).output_schema
+        is None
+    )
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="`type X = …` is syntax since Python 3.12, and older ones cannot parse it")
+@pytest.mark.skipif(
+    sys.version_info < (3, 12),
+    reason="`type X = …` is syntax since Python 3.12, and older ones cannot parse it",
+)
 def test_the_type_statement_and_type_parameters_are_read() -> None:
     source = "type Id = int\ntype Many[T] = list[T]\nclass Box[T](TypedDict): ...\ndef f[T](a: Id, b: Many[int], c: T): ..."
     assert derive(source, "f").input_schema["properties"]["a"] == {"type": "integer"}
@@ -230,7 +274,24 @@ def test_p19_any_text_is_a_function_or_a_refusal(source: str, function: str) -> 
 
 
 ANNOTATIONS = st.recursive(
-    st.sampled_from(["int", "str", "None", "float", "bool", "Any", "dict", "Missing", "P", "Color", "'P'", "Literal['a', 1]", "...", "3"]),
+    st.sampled_from(
+        [
+            "int",
+            "str",
+            "None",
+            "float",
+            "bool",
+            "Any",
+            "dict",
+            "Missing",
+            "P",
+            "Color",
+            "'P'",
+            "Literal['a', 1]",
+            "...",
+            "3",
+        ]
+    ),
     lambda inner: st.one_of(
         st.builds("list[{}]".format, inner),
         st.builds("dict[{}, {}]".format, inner, inner),
@@ -248,7 +309,9 @@ ANNOTATIONS = st.recursive(
 @given(ANNOTATIONS)
 def test_any_annotation_gives_a_schema_that_vespe_accepts(annotation: str) -> None:
     source = "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import *\n"
-    source += "class Color(Enum):\n    A = 'a'\n@dataclass\nclass P:\n    x: 'P | None'\n    y: int = 0\n"
+    source += (
+        "class Color(Enum):\n    A = 'a'\n@dataclass\nclass P:\n    x: 'P | None'\n    y: int = 0\n"
+    )
     found = derive(f"{source}def f(a: {annotation}) -> {annotation}: ...", "f")
     assert check_schema(found.input_schema) == []
     assert found.output_schema is None or check_schema(found.output_schema, root_object=False) == []

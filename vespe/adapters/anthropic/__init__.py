@@ -6,7 +6,12 @@ from vespe.adapters import arguments, definition_parts, definitions, model_calls
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
 from vespe.adapters.messages import quoted
-from vespe.adapters.stops import from_anthropic_usage, to_anthropic_usage, to_finish_reason, to_stop_reason
+from vespe.adapters.stops import (
+    from_anthropic_usage,
+    to_anthropic_usage,
+    to_finish_reason,
+    to_stop_reason,
+)
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -36,11 +41,18 @@ class AnthropicShape:
         )
 
     def read(self, definition: JsonObject) -> Tool:
-        """Return the tool of a definition; one that Anthropic runs itself (a `type` other than custom) is refused."""
+        """Return the tool of a definition; one that Anthropic runs itself (a `type` other than
+        custom) is refused.
+        """
         if definition.get("type") not in (None, "custom"):
-            definitions.refuse(definition.get("name"), f"is of type {quoted(definition['type'])}, which Anthropic runs itself")
+            definitions.refuse(
+                definition.get("name"),
+                f"is of type {quoted(definition['type'])}, which Anthropic runs itself",
+            )
         rest = definitions.others(definition, ("name", "description", "input_schema"))
-        return definitions.foreign_tool(self.name, definition, schema=definition.get("input_schema"), rest=rest)
+        return definitions.foreign_tool(
+            self.name, definition, schema=definition.get("input_schema"), rest=rest
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +68,29 @@ class AnthropicAdapter:
         return AnthropicShape().definition(self.tool)
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
-        """Return the calls in the `tool_use` blocks of a message; those of server tools are never ours."""
+        """Return the calls in the `tool_use` blocks of a message; those of server tools are never
+        ours.
+        """
         content = model_calls.answered(text_or_message, what="Anthropic's message").get("content")
         blocks = model_calls.objects([] if isinstance(content, str) else content, "`content`")
-        return model_calls.own_calls(self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use"))
+        return model_calls.own_calls(
+            self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use")
+        )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the `tool_result` block for the user's next message."""
         value, failed = result_texts.told(output)
-        block: JsonObject = {"type": "tool_result", "tool_use_id": call_id, "content": result_texts.text_of(value)}
+        block: JsonObject = {
+            "type": "tool_result",
+            "tool_use_id": call_id,
+            "content": result_texts.text_of(value),
+        }
         return block | ({"is_error": True} if failed else {})
 
 
 def _call(block: JsonObject) -> Call:
     given = block.get("input")
     kept = arguments.kept_text(given)
-    return model_calls.made_call(block.get("name"), given if kept is None else kept, block.get("id"))
+    return model_calls.made_call(
+        block.get("name"), given if kept is None else kept, block.get("id")
+    )

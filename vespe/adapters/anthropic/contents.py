@@ -1,4 +1,6 @@
-"""What one OpenAI message says, as Anthropic's blocks: contents in their order, calls, results, reasoning, names."""
+"""What one OpenAI message says, as Anthropic's blocks: contents in their order, calls, results,
+reasoning, names.
+"""
 
 import re
 from typing import Final
@@ -33,12 +35,16 @@ _OF_MESSAGES: Final = ("tool_use", "tool_result")
 
 
 def system_blocks(message: JsonObject, index: int) -> list[JsonObject]:
-    """Return the blocks of a system or developer message, blank ones left out: texts, and unknown ones of `BLOCKS` as they are.
+    """Return the blocks of a system or developer message, blank ones left out: texts, and unknown
+    ones of `BLOCKS` as they are.
 
     Raises InvalidDocument for images and documents.
     """
     blocks = _content_blocks(message, index)
-    if any(block.get("type") in PART_TYPES and not isinstance(block.get("text"), str) for block in blocks):
+    if any(
+        block.get("type") in PART_TYPES and not isinstance(block.get("text"), str)
+        for block in blocks
+    ):
         refuse(index, "a system message holds text only", pointer="/content")
     return [block for block in blocks if not is_blank(block)]
 
@@ -49,7 +55,9 @@ def user_blocks(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def worded(blocks: list[JsonObject]) -> list[JsonObject]:
-    """Return blocks without blank texts where no other text is among them: Anthropic refuses a message of those alone."""
+    """Return blocks without blank texts where no other text is among them: Anthropic refuses a
+    message of those alone.
+    """
     if all(is_blank(block) for block in blocks if block.get("type") == "text"):
         return [block for block in blocks if not is_blank(block)]
     return blocks
@@ -57,16 +65,26 @@ def worded(blocks: list[JsonObject]) -> list[JsonObject]:
 
 def is_blank(block: JsonObject) -> bool:
     """Say whether a block is a text of nothing but white space."""
-    return block.get("type") == "text" and isinstance(block.get("text"), str) and not block["text"].strip()
+    return (
+        block.get("type") == "text"
+        and isinstance(block.get("text"), str)
+        and not block["text"].strip()
+    )
 
 
 def assistant_blocks(message: JsonObject, calls: list[JsonObject], index: int) -> list[JsonObject]:
     """Return the blocks of an assistant message whose calls are the blocks `calls`."""
     parts = [*parts_of(message.get("content"), index), *parts_of(message.get("refusal"), index)]
-    texts = [block for part in parts if not is_empty(part) and not is_empty(block := to_block(part, index))]
+    texts = [
+        block
+        for part in parts
+        if not is_empty(part) and not is_empty(block := to_block(part, index))
+    ]
     if isinstance(order := message.get(BLOCKS), list):
         return worded(_cached(_ordered(order, texts, calls, index=index), message, index))
-    made = [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls
+    made = (
+        [*_reasoning(message), *texts, *calls] if "reasoning_details" in message else texts + calls
+    )
     return worded(_cached(made, message, index))
 
 
@@ -78,11 +96,15 @@ def call_block(call: JsonObject, identifier: str, index: int) -> JsonObject:
     else:
         given = input_of(function.get("arguments"), index)
     name = _OUTSIDE_NAMES.sub("_", function["name"])[:_LONGEST_NAME]
-    return completed({"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given}, call, index)
+    return completed(
+        {"type": "tool_use", "id": encode_id(identifier), "name": name, "input": given}, call, index
+    )
 
 
 def input_of(given: JsonValue, index: int) -> JsonObject:
-    """Return the input of a call's `arguments`; raises InvalidDocument, with the message's index, for what JSON cannot say."""
+    """Return the input of a call's `arguments`; raises InvalidDocument, with the message's index,
+    for what JSON cannot say.
+    """
     try:
         return arguments.to_input(given)
     except InvalidDocument as error:
@@ -90,14 +112,18 @@ def input_of(given: JsonValue, index: int) -> JsonObject:
 
 
 def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject:
-    """Return the `tool_result` block of a tool message; a text stays one, JSON becomes one, and nothing is no `content`."""
+    """Return the `tool_result` block of a tool message; a text stays one, JSON becomes one, and
+    nothing is no `content`.
+    """
     message = told(message, index)
     block: JsonObject = {"type": "tool_result", "tool_use_id": encode_id(identifier)}
     blocks = _content_blocks(message, index)
     if blocks:
         text = plain_text(blocks) if isinstance(message["content"], str) else None
         block["content"] = blocks if text is None else text
-    return completed(block, message, index) | ({IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {})
+    return completed(block, message, index) | (
+        {IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {}
+    )
 
 
 def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
@@ -112,7 +138,9 @@ def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def _cached(blocks: list[JsonObject], message: JsonObject, index: int) -> list[JsonObject]:
-    """Put a whole message's cache mark on its last block that can bear one: thinking cannot, nor blank text."""
+    """Put a whole message's cache mark on its last block that can bear one: thinking cannot, nor
+    blank text.
+    """
     mark = message.get(CACHE)
     if isinstance(mark, dict):
         for place in range(len(blocks) - 1, -1, -1):
@@ -122,8 +150,12 @@ def _cached(blocks: list[JsonObject], message: JsonObject, index: int) -> list[J
     return blocks
 
 
-def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonObject], *, index: int) -> list[JsonObject]:
-    """Put blocks in the order that they had; what the order does not know comes last, and what is gone is left out."""
+def _ordered(
+    order: list[JsonValue], parts: list[JsonObject], calls: list[JsonObject], *, index: int
+) -> list[JsonObject]:
+    """Put blocks in the order that they had; what the order does not know comes last, and what is
+    gone is left out.
+    """
     waiting = {PART: iter(parts), CALL: iter(calls)}
     made: list[JsonObject] = []
     for item in order:
@@ -131,24 +163,42 @@ def _ordered(order: list[JsonValue], parts: list[JsonObject], calls: list[JsonOb
             if not isinstance(item.get("type"), str):
                 refuse(index, f"a block of `{BLOCKS}` needs a `type`", pointer=f"/{BLOCKS}")
             if item["type"] in _OF_MESSAGES:
-                refuse(index, f"`{BLOCKS}` may hold no `{item['type']}`: calls and results are messages' own", pointer=f"/{BLOCKS}")
+                refuse(
+                    index,
+                    f"`{BLOCKS}` may hold no `{item['type']}`: calls and results are messages' own",
+                    pointer=f"/{BLOCKS}",
+                )
             made.append(verbatim(item, index))
-        elif isinstance(item, str) and item in waiting and (block := next(waiting[item], None)) is not None:
+        elif (
+            isinstance(item, str)
+            and item in waiting
+            and (block := next(waiting[item], None)) is not None
+        ):
             made.append(block)
     return [*made, *waiting[PART], *waiting[CALL]]
 
 
 def _reasoning(message: JsonObject) -> list[JsonObject]:
-    """Return the thinking blocks that a gateway's `reasoning_details` hold with Anthropic's signature; unsigned ones it refuses."""
+    """Return the thinking blocks that a gateway's `reasoning_details` hold with Anthropic's
+    signature; unsigned ones it refuses.
+    """
     details = message.get("reasoning_details")
-    return [block for detail in (details if isinstance(details, list) else ()) if (block := _thinking(detail)) is not None]
+    return [
+        block
+        for detail in (details if isinstance(details, list) else ())
+        if (block := _thinking(detail)) is not None
+    ]
 
 
 def _thinking(detail: JsonValue) -> JsonObject | None:
     if not isinstance(detail, dict) or not str(detail.get("format")).startswith("anthropic-claude"):
         return None
     if isinstance(detail.get("signature"), str) and isinstance(detail.get("text"), str):
-        return {"type": "thinking", "thinking": said(detail["text"]), "signature": said(detail["signature"])}
+        return {
+            "type": "thinking",
+            "thinking": said(detail["text"]),
+            "signature": said(detail["signature"]),
+        }
     if detail.get("type") == "reasoning.encrypted" and isinstance(detail.get("data"), str):
         return {"type": "redacted_thinking", "data": said(detail["data"])}
     return None

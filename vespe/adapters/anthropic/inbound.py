@@ -1,4 +1,6 @@
-"""A conversation on its way in: Anthropic's `system` and `messages` as OpenAI's messages, with what OpenAI cannot say beside them."""
+"""A conversation on its way in: Anthropic's `system` and `messages` as OpenAI's messages, with what
+OpenAI cannot say beside them.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -7,7 +9,19 @@ from vespe.adapters import arguments
 from vespe.adapters.anthropic.speakers import looks_marked, unmarked
 from vespe.adapters.call_ids import Calls, decode_id, text_id
 from vespe.adapters.content_parts import to_part, verbatim
-from vespe.adapters.messages import BLOCKS, CALL, PART, checked, is_empty, parts_of, plain_text, quoted, refuse, rest_of, said
+from vespe.adapters.messages import (
+    BLOCKS,
+    CALL,
+    PART,
+    checked,
+    is_empty,
+    parts_of,
+    plain_text,
+    quoted,
+    refuse,
+    rest_of,
+    said,
+)
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -15,22 +29,32 @@ _CALL_KEYS: Final = ("type", "id", "name", "input")
 _RESULT_KEYS: Final = ("type", "tool_use_id", "content")
 
 
-def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None) -> list[JsonObject]:
-    """Translate a conversation of Anthropic's Messages API to OpenAI's chat format, for `from_openai_messages` to give back.
+def to_openai_messages(
+    messages: Iterable[JsonObject], system: JsonValue = None
+) -> list[JsonObject]:
+    """Translate a conversation of Anthropic's Messages API to OpenAI's chat format, for
+    `from_openai_messages` to give back.
 
-    What OpenAI cannot say stands in documented fields beside OpenAI's own (docs/adapters.md): `anthropic_blocks`,
-    `anthropic`, `cache_control`, `is_error`. A result is a message of its own; blocks that Vespe does not know are
-    kept whole. What an assistant says right behind its calls joins their message, as OpenAI wants the results directly
-    behind it. Raises InvalidDocument, naming the message's index, for what is not a conversation.
+    What OpenAI cannot say stands in documented fields beside OpenAI's own (docs/adapters.md):
+    `anthropic_blocks`, `anthropic`, `cache_control`, `is_error`. A result is a message of its own;
+    blocks that Vespe does not know are kept whole. What an assistant says right behind its calls
+    joins their message, as OpenAI wants the results directly behind it. Raises InvalidDocument,
+    naming the message's index, for what is not a conversation.
     """
     made = _system(system)
     calls: Calls[None] = Calls()
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
         if message.get("tool_calls"):
-            refuse(index, "has `tool_calls`, which are OpenAI's: Anthropic's calls are `tool_use` blocks", pointer="/tool_calls")
+            refuse(
+                index,
+                "has `tool_calls`, which are OpenAI's: Anthropic's calls are `tool_use` blocks",
+                pointer="/tool_calls",
+            )
         if role == "assistant":
-            if (not made or made[-1]["role"] != "assistant") and not all(map(is_empty, parts_of(message.get("content"), index))):
+            if (not made or made[-1]["role"] != "assistant") and not all(
+                map(is_empty, parts_of(message.get("content"), index))
+            ):
                 calls.begin_turn()
             spoken = _assistant(message, calls, index)
             if spoken and made and made[-1].get("tool_calls"):
@@ -39,14 +63,22 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
         elif role == "user":
             made += _user(message, calls, index)
         elif role == "system":
-            made += _spoken("system", *_read(message, index), text=isinstance(message.get("content"), str))
+            made += _spoken(
+                "system", *_read(message, index), text=isinstance(message.get("content"), str)
+            )
         else:
-            refuse(index, f"has the role {quoted(role)}; there are user, assistant and system", pointer="/role")
+            refuse(
+                index,
+                f"has the role {quoted(role)}; there are user, assistant and system",
+                pointer="/role",
+            )
     return made
 
 
 def _system(system: JsonValue) -> list[JsonObject]:
-    """Return a message for each block; one block that came as a list stays a list, so that it goes back as one."""
+    """Return a message for each block; one block that came as a list stays a list, so that it goes
+    back as one.
+    """
     parts, order = _parts(parts_of(system, 0), 0)
     if isinstance(system, str) or len(parts) <= 1:
         return _spoken("system", parts, order, text=isinstance(system, str))
@@ -57,8 +89,12 @@ def _read(message: JsonObject, index: int) -> tuple[list[JsonObject], list[JsonV
     return _parts(parts_of(message.get("content"), index), index)
 
 
-def _parts(blocks: list[JsonObject], index: int, *, literal: bool = False) -> tuple[list[JsonObject], list[JsonValue] | None]:
-    """Return the parts of blocks, and the order of all where OpenAI cannot say each of them, nor, with `literal`, what looks marked."""
+def _parts(
+    blocks: list[JsonObject], index: int, *, literal: bool = False
+) -> tuple[list[JsonObject], list[JsonValue] | None]:
+    """Return the parts of blocks, and the order of all where OpenAI cannot say each of them, nor,
+    with `literal`, what looks marked.
+    """
     parts: list[JsonObject] = []
     order: list[JsonValue] = []
     for block in blocks:
@@ -71,8 +107,12 @@ def _parts(blocks: list[JsonObject], index: int, *, literal: bool = False) -> tu
     return parts, order if len(order) > len(parts) else None
 
 
-def _spoken(role: str, parts: list[JsonObject], order: list[JsonValue] | None, *, text: bool) -> list[JsonObject]:
-    """Return the message of these parts, if it says anything; with `text`, one plain text part is a text."""
+def _spoken(
+    role: str, parts: list[JsonObject], order: list[JsonValue] | None, *, text: bool
+) -> list[JsonObject]:
+    """Return the message of these parts, if it says anything; with `text`, one plain text part is a
+    text.
+    """
     if not parts and not order:
         return []
     plain = plain_text(parts) if text else None
@@ -101,10 +141,17 @@ def _assistant(message: JsonObject, calls: Calls[None], index: int) -> list[Json
     return [_said(message, parts, made, order=order)]
 
 
-def _said(message: JsonObject, parts: list[JsonObject], calls: list[JsonObject], *, order: list[JsonValue]) -> JsonObject:
+def _said(
+    message: JsonObject, parts: list[JsonObject], calls: list[JsonObject], *, order: list[JsonValue]
+) -> JsonObject:
     usual = order == [PART] * len(parts) + [CALL] * len(calls)
-    text = plain_text(parts) if isinstance(message.get("content"), str) or calls or not usual else None
-    given: JsonObject = {"role": "assistant", "content": text if text is not None else parts or None}
+    text = (
+        plain_text(parts) if isinstance(message.get("content"), str) or calls or not usual else None
+    )
+    given: JsonObject = {
+        "role": "assistant",
+        "content": text if text is not None else parts or None,
+    }
     if calls:
         given["tool_calls"] = calls
     return given if usual else {**given, BLOCKS: order}
@@ -120,7 +167,11 @@ def _joined(first: JsonObject, second: JsonObject) -> JsonObject:
 
 def _order(message: JsonObject) -> list[JsonValue]:
     given: list[JsonValue] | None = message.get(BLOCKS)
-    return [PART] * len(parts_of(message["content"], 0)) + [CALL] * len(message.get("tool_calls", ())) if given is None else given
+    return (
+        [PART] * len(parts_of(message["content"], 0)) + [CALL] * len(message.get("tool_calls", ()))
+        if given is None
+        else given
+    )
 
 
 def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
@@ -132,7 +183,11 @@ def _call(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     identifier = decode_id(calls.add(given, name, None).id)
     custom = arguments.custom_text(block.get("input"))
     if custom is not None:
-        call: JsonObject = {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
+        call: JsonObject = {
+            "id": identifier,
+            "type": "custom",
+            "custom": {"name": name, "input": custom},
+        }
     else:
         function = {"name": name, "arguments": _arguments(block.get("input"), index)}
         call = {"id": identifier, "type": "function", "function": function}
@@ -147,7 +202,9 @@ def _arguments(given: JsonValue, index: int) -> str:
 
 
 def _user(message: JsonObject, calls: Calls[None], index: int) -> Iterator[JsonObject]:
-    """Return the results, each as a message, then what the user says; a mark of a name opens a message of its own."""
+    """Return the results, each as a message, then what the user says; a mark of a name opens a
+    message of its own.
+    """
     blocks = [block for block in parts_of(message.get("content"), index) if not is_empty(block)]
     results = [block for block in blocks if block.get("type") == "tool_result"]
     for block in results:
@@ -167,8 +224,16 @@ def _result(block: JsonObject, calls: Calls[None], index: int) -> JsonObject:
     waiting = calls.answer(given)
     identifier = waiting.id if waiting is not None else text_id(given)
     if not identifier:
-        refuse(index, "a `tool_result` block has no `tool_use_id`, and no call before it is open", pointer="/content")
+        refuse(
+            index,
+            "a `tool_result` block has no `tool_use_id`, and no call before it is open",
+            pointer="/content",
+        )
     parts, order = _parts(parts_of(block.get("content"), index), index)
     content = said(block["content"]) if isinstance(block.get("content"), str) else parts or ""
-    message: JsonObject = {"role": "tool", "tool_call_id": decode_id(identifier), "content": content}
+    message: JsonObject = {
+        "role": "tool",
+        "tool_call_id": decode_id(identifier),
+        "content": content,
+    }
     return message | ({BLOCKS: order} if order else {}) | rest_of(block, _RESULT_KEYS, index)

@@ -4,7 +4,12 @@ from typing import ClassVar
 
 from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
 from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages
-from vespe.adapters.stops import done_reason_of, finish_reason_of_done, from_ollama_usage, to_ollama_usage
+from vespe.adapters.stops import (
+    done_reason_of,
+    finish_reason_of_done,
+    from_ollama_usage,
+    to_ollama_usage,
+)
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -26,12 +31,17 @@ class OllamaShape:
     name = "ollama"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Return `{"type": "function", "function": {…}}`; `properties` is always there, since Ollama's types require it."""
+        """Return `{"type": "function", "function": {…}}`; `properties` is always there, since
+        Ollama's types require it.
+        """
         own = definition_parts.own_fields(tool, self.name)
         inner = own.pop("function", None)
         parameters = {"type": "object", "properties": {}} | definition_parts.shown_schema(tool)
         function = definition_parts.described(tool) | {"parameters": parameters}
-        return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
+        return own | {
+            "type": "function",
+            "function": (inner if isinstance(inner, dict) else {}) | function,
+        }
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition."""
@@ -41,7 +51,9 @@ class OllamaShape:
         rest = definitions.others(definition, ("type", "function"))
         if inner := definitions.others(function, ("name", "description", "parameters")):
             rest["function"] = inner
-        return definitions.foreign_tool(self.name, function, schema=function.get("parameters"), rest=rest)
+        return definitions.foreign_tool(
+            self.name, function, schema=function.get("parameters"), rest=rest
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,11 @@ class OllamaAdapter:
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the tool message; an error's text begins with the line `[tool error]`."""
         value, failed = result_texts.told(output)
-        message: JsonObject = {"role": "tool", "content": mark(result_texts.text_of(value), error=failed), "tool_name": self.tool.name}
+        message: JsonObject = {
+            "role": "tool",
+            "content": mark(result_texts.text_of(value), error=failed),
+            "tool_name": self.tool.name,
+        }
         return message | ({"tool_call_id": call_id} if call_id else {})
 
 

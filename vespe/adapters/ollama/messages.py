@@ -1,4 +1,6 @@
-"""Conversations between OpenAI's chat format and Ollama's: one text a message, images beside it, arguments as objects."""
+"""Conversations between OpenAI's chat format and Ollama's: one text a message, images beside it,
+arguments as objects.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -31,16 +33,29 @@ T = TypeVar("T")
 
 _RESULT: Final = "[tool result]\n"
 _MARKED: Final = re.compile(r"(?:\[tool result\]\n)*\[tool error\]\n")
-_ROLES: Final = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool", "function": "tool"}
-_SIGNATURES: Final = (("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp"))
+_ROLES: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_SIGNATURES: Final = (
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+)
 
 
 def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
-    """Translate a conversation: `{"system": [], "messages": […]}`, whose messages are for Ollama's `/api/chat`.
+    """Translate a conversation: `{"system": [], "messages": […]}`, whose messages are for Ollama's
+    `/api/chat`.
 
-    Ollama takes system messages in their place, so `system` is always `[]`: it stands there for the likeness with
-    Anthropic's. The rules and the encodings are in docs/adapters.md. Raises InvalidDocument, naming the message's index,
-    for content that Ollama does not take.
+    Ollama takes system messages in their place, so `system` is always `[]`: it stands there for the
+    likeness with Anthropic's. The rules and the encodings are in docs/adapters.md. Raises
+    InvalidDocument, naming the message's index, for content that Ollama does not take.
     """
     return {"system": [], "messages": list(translated(messages, "ollama", _Outward).made)}
 
@@ -55,7 +70,11 @@ class _Outward:
     def add(self, message: JsonObject, index: int) -> None:
         role = _ROLES.get(message["role"]) if isinstance(message.get("role"), str) else None
         if role is None:
-            refuse(index, f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}", pointer="/role")
+            refuse(
+                index,
+                f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}",
+                pointer="/role",
+            )
         opens = role == "assistant" and (not self.made or self.made[-1]["role"] != "assistant")
         if opens and (message.get("tool_calls") or message.get("function_call")):
             self._calls.begin_turn()
@@ -67,17 +86,25 @@ class _Outward:
             self.made.append(spoken)
 
 
-def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None) -> list[JsonObject]:
-    """Translate a conversation of Ollama's `/api/chat` to OpenAI's chat format, behind `system` where one is given.
+def to_openai_messages(
+    messages: Iterable[JsonObject], system: JsonValue = None
+) -> list[JsonObject]:
+    """Translate a conversation of Ollama's `/api/chat` to OpenAI's chat format, behind `system`
+    where one is given.
 
-    Calls without an id get one by their place, results without one answer the calls of the turn before by name and place.
+    Calls without an id get one by their place, results without one answer the calls of the turn
+    before by name and place.
     """
     calls: Calls[None] = Calls()
     made: list[JsonObject] = [{"role": "system", "content": copied(system, 0)}] if system else []
     for index, message in enumerate(checked(messages)):
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
-            refuse(index, f"has the role {quoted(role)}; there are system, user, assistant and tool", pointer="/role")
+            refuse(
+                index,
+                f"has the role {quoted(role)}; there are system, user, assistant and tool",
+                pointer="/role",
+            )
         says = any(message.get(key) for key in ("content", "images", "thinking", "tool_calls"))
         if role == "assistant" and says and (not made or made[-1]["role"] != "assistant"):
             calls.begin_turn()
@@ -86,9 +113,11 @@ def to_openai_messages(messages: Iterable[JsonObject], system: JsonValue = None)
 
 
 def mark(text: str, *, error: bool) -> str:
-    """Return a result's text for an API without `is_error`: an error's begins with the line `[tool error]`.
+    """Return a result's text for an API without `is_error`: an error's begins with the line
+    `[tool error]`.
 
-    A text that would read as marked, and is no error's, is put behind the line `[tool result]`; `unmark` undoes both.
+    A text that would read as marked, and is no error's, is put behind the line `[tool result]`;
+    `unmark` undoes both.
     """
     if error:
         return ERROR_MARK + text
@@ -99,7 +128,11 @@ def unmark(text: str) -> tuple[str, bool]:
     """Return (text, whether it is an error's) of what `mark` made."""
     if not _MARKED.match(text):
         return text, False
-    return (text.removeprefix(ERROR_MARK), True) if text.startswith(ERROR_MARK) else (text.removeprefix(_RESULT), False)
+    return (
+        (text.removeprefix(ERROR_MARK), True)
+        if text.startswith(ERROR_MARK)
+        else (text.removeprefix(_RESULT), False)
+    )
 
 
 def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:
@@ -145,7 +178,10 @@ def _call(call: JsonObject, calls: Calls[None], index: int) -> JsonObject:
         given = arguments.custom_input(custom_text_of(function, index))
     else:
         given = _said_in_json(arguments.to_input, function.get("arguments"), index)
-    return {**_identified("id", waiting.id), "function": {"name": said(function["name"]), "arguments": given}}
+    return {
+        **_identified("id", waiting.id),
+        "function": {"name": said(function["name"]), "arguments": given},
+    }
 
 
 def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: int) -> T:
@@ -157,8 +193,12 @@ def _said_in_json(translate: Callable[[JsonValue], T], given: JsonValue, index: 
 
 def _thinking(message: JsonObject) -> JsonObject:
     order = message.get(BLOCKS)
-    blocks = [block for block in (order if isinstance(order, list) else ()) if isinstance(block, dict)]
-    text = "\n".join(block["thinking"] for block in blocks if isinstance(block.get("thinking"), str))
+    blocks = [
+        block for block in (order if isinstance(order, list) else ()) if isinstance(block, dict)
+    ]
+    text = "\n".join(
+        block["thinking"] for block in blocks if isinstance(block.get("thinking"), str)
+    )
     given = message.get(REASONING) or message.get("reasoning") or text
     return {"thinking": said(given)} if isinstance(given, str) and given else {}
 
@@ -168,7 +208,11 @@ def _image(part: JsonObject, index: int) -> str:
     url = image.get("url") if isinstance(image, dict) else image
     found = data_url(url) if isinstance(url, str) else None
     if found is None:
-        refuse(index, f"Ollama takes an image as base64 in a data URL only, not {quoted(url)}", pointer="/content")
+        refuse(
+            index,
+            f"Ollama takes an image as base64 in a data URL only, not {quoted(url)}",
+            pointer="/content",
+        )
     return said(found[1])
 
 
@@ -194,7 +238,11 @@ def _inward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -
     if role == "tool":
         return [made | _inward_result(message, calls, index) | ({IS_ERROR: True} if failed else {})]
     if role == "assistant":
-        made |= {REASONING: said(message["thinking"])} if isinstance(message.get("thinking"), str) and message["thinking"] else {}
+        made |= (
+            {REASONING: said(message["thinking"])}
+            if isinstance(message.get("thinking"), str) and message["thinking"]
+            else {}
+        )
         made |= {"tool_calls": given} if (given := _inward_calls(message, calls, index)) else {}
         made["content"] = made["content"] or None
     return [made] if made["content"] or len(made) > 2 else []
@@ -205,18 +253,30 @@ def _content(text: str, images: JsonValue, index: int) -> JsonValue:
         return text
     if not isinstance(images, list) or not all(isinstance(image, str) for image in images):
         refuse(index, "`images` must be a list of base64 texts", pointer="/images")
-    parts = [{"type": "image_url", "image_url": {"url": f"data:{_media_type(image)};base64,{said(image)}"}} for image in images]
+    parts = [
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:{_media_type(image)};base64,{said(image)}"},
+        }
+        for image in images
+    ]
     return [{"type": "text", "text": text}, *parts] if text else parts
 
 
 def _media_type(image: str) -> str:
-    return next((kind for start, kind in _SIGNATURES if image.startswith(start)), "application/octet-stream")
+    return next(
+        (kind for start, kind in _SIGNATURES if image.startswith(start)), "application/octet-stream"
+    )
 
 
 def _inward_calls(message: JsonObject, calls: Calls[None], index: int) -> list[JsonObject]:
     given = message.get("tool_calls") or []
     if not isinstance(given, (list, tuple)):
-        refuse(index, f"`tool_calls` must be a list of objects, not {kind(given)}", pointer="/tool_calls")
+        refuse(
+            index,
+            f"`tool_calls` must be a list of objects, not {kind(given)}",
+            pointer="/tool_calls",
+        )
     return [_inward_call(call, calls, index) for call in given]
 
 
@@ -229,7 +289,11 @@ def _inward_call(call: JsonValue, calls: Calls[None], index: int) -> JsonObject:
     given = function.get("arguments")
     if (custom := arguments.custom_text(given)) is not None:
         return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
-    spelled = said(given) if isinstance(given, str) else _said_in_json(arguments.to_arguments, given, index)
+    spelled = (
+        said(given)
+        if isinstance(given, str)
+        else _said_in_json(arguments.to_arguments, given, index)
+    )
     return {"id": identifier, "type": "function", "function": {"name": name, "arguments": spelled}}
 
 
@@ -238,6 +302,12 @@ def _inward_result(message: JsonObject, calls: Calls[None], index: int) -> JsonO
     waiting = calls.answer(given, message.get("tool_name"))
     identifier = waiting.id if waiting is not None else text_id(given)
     if not identifier:
-        refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
+        refuse(
+            index,
+            "a result has no `tool_call_id`, and no call before it is open",
+            pointer="/tool_call_id",
+        )
     name = message.get("tool_name") if waiting is None else None
-    return {"tool_call_id": identifier} | ({"name": said(name)} if isinstance(name, str) and name else {})
+    return {"tool_call_id": identifier} | (
+        {"name": said(name)} if isinstance(name, str) and name else {}
+    )

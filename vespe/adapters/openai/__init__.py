@@ -1,4 +1,6 @@
-"""OpenAI's chat completions: tools, calls and results; and the inner messages as they go over its wire."""
+"""OpenAI's chat completions: tools, calls and results; and the inner messages as they go over its
+wire.
+"""
 
 from typing import ClassVar
 
@@ -20,8 +22,13 @@ class OpenAIShape:
         """Return `{"type": "function", "function": {"name", "description", "parameters"}}`."""
         own = definition_parts.own_fields(tool, self.name)
         inner = own.pop("function", None)
-        function = definition_parts.described(tool) | {"parameters": definition_parts.shown_schema(tool)}
-        return own | {"type": "function", "function": (inner if isinstance(inner, dict) else {}) | function}
+        function = definition_parts.described(tool) | {
+            "parameters": definition_parts.shown_schema(tool)
+        }
+        return own | {
+            "type": "function",
+            "function": (inner if isinstance(inner, dict) else {}) | function,
+        }
 
     def read(self, definition: JsonObject) -> Tool:
         """Return the tool of a definition; a custom tool, whose input is no object, is refused."""
@@ -29,12 +36,17 @@ class OpenAIShape:
 
 
 def read_function(shape: str, definition: JsonObject) -> Tool:
-    """Return the tool of `{"type": "function", "function": {…}}`, the definition that several APIs share."""
+    """Return the tool of `{"type": "function", "function": {…}}`, the definition that several APIs
+    share.
+    """
     function = definition.get("function")
     if definition.get("type") not in (None, "function") or not isinstance(function, dict):
         custom = definition.get("custom")
         name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
-        definitions.refuse(name, f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON object as its input")
+        definitions.refuse(
+            name,
+            f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON object as its input",
+        )
     rest = definitions.others(definition, ("type", "function"))
     if inner := definitions.others(function, ("name", "description", "parameters")):
         rest["function"] = inner
@@ -57,17 +69,25 @@ class OpenAIAdapter:
         """Return the calls of a message, or of every choice of a whole response."""
         given = model_calls.answered(text_or_message, what="OpenAI's message")
         choices = model_calls.objects(given.get("choices"), "`choices`")
-        messages = list(model_calls.objects([choice.get("message") or {} for choice in choices], "`message`")) or [given]
+        messages = list(
+            model_calls.objects([choice.get("message") or {} for choice in choices], "`message`")
+        ) or [given]
         calls = (call for message in messages for call in _calls_of(message))
         return model_calls.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the tool message; an error's text begins with the line `[tool error]`."""
-        return {"role": "tool", "tool_call_id": call_id, "content": result_texts.marked_text(output)}
+        return {
+            "role": "tool",
+            "tool_call_id": call_id,
+            "content": result_texts.marked_text(output),
+        }
 
 
 def _calls_of(message: JsonObject) -> list[JsonObject]:
-    """Return a message's `tool_calls`, or its deprecated `function_call` as the one that there is."""
+    """Return a message's `tool_calls`, or its deprecated `function_call` as the one that there
+    is.
+    """
     calls = list(model_calls.objects(message.get("tool_calls"), "`tool_calls`"))
     old = message.get("function_call")
     return calls or ([{"function": old}] if isinstance(old, dict) else [])
@@ -76,4 +96,6 @@ def _calls_of(message: JsonObject) -> list[JsonObject]:
 def _call(call: JsonObject) -> Call:
     function = call.get("custom") if call.get("type") == "custom" else call.get("function")
     held = function if isinstance(function, dict) else {}
-    return model_calls.made_call(held.get("name"), held.get("arguments", held.get("input")), call.get("id"))
+    return model_calls.made_call(
+        held.get("name"), held.get("arguments", held.get("input")), call.get("id")
+    )

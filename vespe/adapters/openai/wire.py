@@ -6,7 +6,19 @@ from typing import Final
 from vespe.adapters import arguments
 from vespe.adapters.call_ids import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.messages import BLOCKS, ERROR_MARK, IS_ERROR, copied, is_empty, kind, parts_of, quoted, refuse, said, told
+from vespe.adapters.messages import (
+    BLOCKS,
+    ERROR_MARK,
+    IS_ERROR,
+    copied,
+    is_empty,
+    kind,
+    parts_of,
+    quoted,
+    refuse,
+    said,
+    told,
+)
 from vespe.adapters.translated import translated
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -19,22 +31,32 @@ _MESSAGE_KEYS: Final = {
     "tool": ("role", "content", "tool_call_id"),
     "function": ("role", "content", "name"),
 }
-_PART_KEYS: Final = ("type", "text", "refusal", "image_url", "input_audio", "file", "prompt_cache_breakpoint")
+_PART_KEYS: Final = (
+    "type",
+    "text",
+    "refusal",
+    "image_url",
+    "input_audio",
+    "file",
+    "prompt_cache_breakpoint",
+)
 _RESULTS: Final = ("tool", "function")
 _TEXTS: Final = ("name", "refusal")
 """Fields of a message that are texts where they are there."""
 
 
 def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> list[JsonObject]:
-    """Return inner messages as OpenAI takes them: without the fields that only Vespe, or another API, knows.
+    """Return inner messages as OpenAI takes them: without the fields that only Vespe, or another
+    API, knows.
 
-    Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`, `cache_control`). What is
-    no text in a tool message, which OpenAI does not take there, follows in a user message of its own, behind the last
-    of the results, under a text that names the call. The text of a result with `is_error` begins with the line
-    `[tool error]`. What an assistant says right behind its calls joins their message. Of blocks that only Anthropic knows
-    the text goes, where they hold some; a message that says nothing else is left out. Ids that are missing or repeat are
-    mended as for Anthropic, arguments that are no text become their JSON text. Raises InvalidDocument, naming the
-    message's index, for what OpenAI's format cannot say.
+    Fields in `keep` stay, for a compatible server that wants them back (`reasoning_content`,
+    `cache_control`). What is no text in a tool message, which OpenAI does not take there, follows
+    in a user message of its own, behind the last of the results, under a text that names the call.
+    The text of a result with `is_error` begins with the line `[tool error]`. What an assistant says
+    right behind its calls joins their message. Of blocks that only Anthropic knows the text goes,
+    where they hold some; a message that says nothing else is left out. Ids that are missing or
+    repeat are mended as for Anthropic, arguments that are no text become their JSON text. Raises
+    InvalidDocument, naming the message's index, for what OpenAI's format cannot say.
     """
     kept = frozenset(keep)
     return translated(messages, ("openai", kept), lambda: _Wire(kept)).messages()
@@ -66,20 +88,32 @@ class _Wire:
         made.append(sent)
 
     def messages(self) -> list[JsonObject]:
-        return [*self._made, {"role": "user", "content": list(self._moved)}] if self._moved else list(self._made)
+        return (
+            [*self._made, {"role": "user", "content": list(self._moved)}]
+            if self._moved
+            else list(self._made)
+        )
 
 
-def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collection[str]) -> JsonObject:
+def _sent(
+    message: JsonObject, calls: Calls[None], *, index: int, keep: Collection[str]
+) -> JsonObject:
     role = message.get("role")
     if not isinstance(role, str) or role not in _MESSAGE_KEYS:
-        refuse(index, f"has the role {quoted(role)}; there are {', '.join(_MESSAGE_KEYS)}", pointer="/role")
+        refuse(
+            index,
+            f"has the role {quoted(role)}; there are {', '.join(_MESSAGE_KEYS)}",
+            pointer="/role",
+        )
     keys = {*_MESSAGE_KEYS[role], *keep} - {"content"}
     sent = {key: copied(value, index) for key, value in message.items() if key in keys}
     for key in _TEXTS:
         if not isinstance(sent.get(key), str | None):
             refuse(index, f"`{key}` must be a text, not {kind(sent[key])}", pointer=f"/{key}")
     if "content" in message or role in _RESULTS or isinstance(message.get(BLOCKS), list):
-        sent["content"] = _content(told(message, index) if role in _RESULTS else message, index, keep=keep)
+        sent["content"] = _content(
+            told(message, index) if role in _RESULTS else message, index, keep=keep
+        )
     if role == "tool":
         if message.get(IS_ERROR) is True and IS_ERROR not in keep:
             sent["content"] = _marked(sent["content"])
@@ -92,24 +126,41 @@ def _sent(message: JsonObject, calls: Calls[None], *, index: int, keep: Collecti
 
 
 def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonValue:
-    """Return the parts with the keys that OpenAI knows; a text stays one where nothing else came to it, and no part is no content."""
+    """Return the parts with the keys that OpenAI knows; a text stays one where nothing else came to
+    it, and no part is no content.
+    """
     given = message.get("content")
     parts = [part for part in readable_parts(message, index) if not is_empty(part)]
     if isinstance(given, str) and len(parts) <= 1 and (not parts or parts[0].get("text") == given):
         return said(given)
     for part in parts:
         if not isinstance(part.get("type"), str):
-            refuse(index, f"a part of `content` needs a `type`, a text, not {kind(part.get('type'))}", pointer="/content")
+            refuse(
+                index,
+                f"a part of `content` needs a `type`, a text, not {kind(part.get('type'))}",
+                pointer="/content",
+            )
         if part["type"] == "text" and not isinstance(part.get("text"), str):
-            refuse(index, f"a text part must hold a text, not {kind(part.get('text'))}", pointer="/content")
+            refuse(
+                index,
+                f"a text part must hold a text, not {kind(part.get('text'))}",
+                pointer="/content",
+            )
     known = {*_PART_KEYS, *keep}
     copies: list[JsonObject] = [copied(part, index) for part in parts]
-    shown: JsonValue = [{k: v for k, v in part.items() if k in known or str(part.get("type")) not in known} for part in copies]
+    shown: JsonValue = [
+        {k: v for k, v in part.items() if k in known or str(part.get("type")) not in known}
+        for part in copies
+    ]
     return shown or ("" if message.get("role") in _RESULTS else None)
 
 
 def _marked(content: JsonValue) -> JsonValue:
-    return ERROR_MARK + content if isinstance(content, str) else [{"type": "text", "text": ERROR_MARK}, *content]
+    return (
+        ERROR_MARK + content
+        if isinstance(content, str)
+        else [{"type": "text", "text": ERROR_MARK}, *content]
+    )
 
 
 def _answered(message: JsonObject, calls: Calls[None], index: int) -> str:
@@ -117,11 +168,17 @@ def _answered(message: JsonObject, calls: Calls[None], index: int) -> str:
     waiting = calls.answer(given, message.get("name"))
     identifier = text_id(given) if waiting is None else waiting.id
     if not identifier:
-        refuse(index, "a result has no `tool_call_id`, and no call before it is open", pointer="/tool_call_id")
+        refuse(
+            index,
+            "a result has no `tool_call_id`, and no call before it is open",
+            pointer="/tool_call_id",
+        )
     return identifier
 
 
-def _call(sent: JsonObject, message: JsonObject, calls: Calls[None], *, index: int, keep: Collection[str]) -> None:
+def _call(
+    sent: JsonObject, message: JsonObject, calls: Calls[None], *, index: int, keep: Collection[str]
+) -> None:
     """Put the calls of an assistant's message into what is sent of it."""
     given = calls_of(message, index)
     if isinstance(old := sent.get("function_call"), dict) and old.get("name"):
@@ -137,45 +194,72 @@ def _call(sent: JsonObject, message: JsonObject, calls: Calls[None], *, index: i
             custom = {"name": said(function["name"]), "input": custom_text_of(function, index)}
             sent["tool_calls"].append({**made, "type": "custom", "custom": custom})
         else:
-            sent["tool_calls"].append({**made, "type": "function", "function": _sent_function(function, index)})
+            sent["tool_calls"].append(
+                {**made, "type": "function", "function": _sent_function(function, index)}
+            )
 
 
 def _sent_function(function: JsonObject, index: int) -> JsonObject:
-    """Return the name and the arguments, as they came where they are a text, else as their JSON text; null is `{}`."""
+    """Return the name and the arguments, as they came where they are a text, else as their JSON
+    text; null is `{}`.
+    """
     given = function.get("arguments")
     try:
-        text = said(given) if isinstance(given, str) else arguments.to_text({} if given is None else given)
+        text = (
+            said(given)
+            if isinstance(given, str)
+            else arguments.to_text({} if given is None else given)
+        )
     except InvalidDocument as error:
         refuse(index, f"a call's arguments {error.reason}", pointer="/tool_calls")
     return {"name": copied(function.get("name"), index), "arguments": text}
 
 
 def _answerable(sent: JsonObject) -> JsonObject:
-    """Take off what an answer of OpenAI's holds and a request may not: a null name, a call of nothing, all of an audio but its id."""
+    """Take off what an answer of OpenAI's holds and a request may not: a null name, a call of
+    nothing, all of an audio but its id.
+    """
     if sent.get("name", "") is None:
         del sent["name"]
     if isinstance(call := sent.get("function_call"), dict) and not call.get("name"):
         del sent["function_call"]
-    if isinstance(audio := sent.pop("audio", None), dict) and isinstance(audio.get("id"), str) and audio["id"]:
+    if (
+        isinstance(audio := sent.pop("audio", None), dict)
+        and isinstance(audio.get("id"), str)
+        and audio["id"]
+    ):
         sent["audio"] = {"id": audio["id"]}
     return sent
 
 
 def _says_nothing(sent: JsonObject) -> bool:
-    """Whether a message holds neither content nor anything else to say, so that OpenAI would refuse it."""
-    return sent.get("content") is None and not any(value for key, value in sent.items() if key not in ("role", "name"))
+    """Whether a message holds neither content nor anything else to say, so that OpenAI would refuse
+    it.
+    """
+    return sent.get("content") is None and not any(
+        value for key, value in sent.items() if key not in ("role", "name")
+    )
 
 
 def _joined(first: JsonObject, second: JsonObject, index: int) -> JsonObject:
-    """Return two assistant messages as one: OpenAI wants the results of calls directly behind them."""
+    """Return two assistant messages as one: OpenAI wants the results of calls directly behind
+    them.
+    """
     calls = [*first["tool_calls"], *second.get("tool_calls", ())]
     contents = [message.get("content") for message in (first, second) if message.get("content")]
     parts = [part for content in contents for part in parts_of(content, index)]
-    return {**second, **first, "content": contents[0] if len(contents) == 1 else parts or None, "tool_calls": calls}
+    return {
+        **second,
+        **first,
+        "content": contents[0] if len(contents) == 1 else parts or None,
+        "tool_calls": calls,
+    }
 
 
 def _moved(sent: JsonObject) -> Iterator[JsonObject]:
-    """Take what is no text out of a tool message, and give it behind a text that says whose it is."""
+    """Take what is no text out of a tool message, and give it behind a text that says whose it
+    is.
+    """
     others = [part for part in sent["content"] if part.get("type") != "text"]
     if others:
         sent["content"] = [part for part in sent["content"] if part.get("type") == "text"] or ""

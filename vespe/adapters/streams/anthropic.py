@@ -96,10 +96,14 @@ class ClaudeStreamingProcessor:
 
     def message(self) -> JsonObject:
         """Return the last message in the inner format."""
-        return self._messages[-1].inner() if self._messages else {"role": "assistant", "content": None}
+        return (
+            self._messages[-1].inner() if self._messages else {"role": "assistant", "content": None}
+        )
 
     def native_message(self) -> JsonObject:
-        """Return the last Message as Anthropic's SDK would have gathered it; `{}` where none began."""
+        """Return the last Message as Anthropic's SDK would have gathered it; `{}` where none
+        began.
+        """
         return self._messages[-1].native() if self._messages else {}
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:
@@ -110,32 +114,42 @@ class ClaudeStreamingProcessor:
             event = read_chunk(payload)
         except ValueError as error:
             if payload.strip() not in _IGNORED:
-                self._fail(outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events)
+                self._fail(
+                    outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events
+                )
             return
         if isinstance(event, dict):
             self._take_event(event.get("type", name), event, events)
 
     def _take_event(self, kind: JsonValue, event: JsonObject, events: list[StreamEvent]) -> None:
         if kind == "content_block_start" and not self._messages:
-            self._messages.append(MessageGathering({}, 0, events))  # whose beginning a gateway left out
+            self._messages.append(
+                MessageGathering({}, 0, events)
+            )  # whose beginning a gateway left out
         message = self._messages[-1] if self._messages else None
         if kind == "content_block_delta":
             if message is not None and isinstance(delta := event.get("delta"), dict):
                 message.grow_block(event.get("index"), delta, events)
         elif not shallow(event):
-            self._fail(outcomes.failed("the stream holds an event that is nested too deeply"), events)
+            self._fail(
+                outcomes.failed("the stream holds an event that is nested too deeply"), events
+            )
         elif kind == "error" or event.get("error"):
             self._fail(outcomes.error_object(event), events)
         elif kind in ("message_start", "message"):
             given = event.get("message") if kind == "message_start" else event
             first = message.next_order if message is not None else 0
-            self._messages.append(MessageGathering(dict(given) if isinstance(given, dict) else {}, first, events))
+            self._messages.append(
+                MessageGathering(dict(given) if isinstance(given, dict) else {}, first, events)
+            )
             if kind == "message" and (usage := self._messages[-1].usage):
                 events.append(StreamEvent("usage", data=usage))
         elif message is not None:
             self._take_part(str(kind), event, message, events=events)
 
-    def _take_part(self, kind: str, event: JsonObject, message: MessageGathering, *, events: list[StreamEvent]) -> None:
+    def _take_part(
+        self, kind: str, event: JsonObject, message: MessageGathering, *, events: list[StreamEvent]
+    ) -> None:
         if kind == "content_block_start" and isinstance(block := event.get("content_block"), dict):
             message.begin_block(block, event.get("index"), events)
         elif kind == "content_block_stop":
@@ -146,7 +160,9 @@ class ClaudeStreamingProcessor:
             message.stopped = True
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
-        """Take what came instead of events: a whole answer or an error, where a stream was asked for."""
+        """Take what came instead of events: a whole answer or an error, where a stream was asked
+        for.
+        """
         if self.error is not None or not body.strip():
             return
         before, documents = len(self._messages), read_documents(body)

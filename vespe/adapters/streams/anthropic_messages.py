@@ -17,15 +17,30 @@ _SHORTENED: Final = ("max_tokens", "model_context_window_exceeded", "refusal", "
 
 _new: Final = tuple.__new__
 _GROWS: Final = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
-"""Deltas that put a text behind a block's own: the key of both, and the type of block that has it."""
+"""Deltas that put a text behind a block's own: the key of both, and the type of block that has
+it.
+"""
 _EVENTS: Final[dict[str, EventType]] = {"text": "text", "thinking": "reasoning"}
 _CALLING: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class GrowingBlock:
-    """A block while it arrives. `order` is a call's place among those that are ours to run, -1 for any other block."""
+    """A block while it arrives. `order` is a call's place among those that are ours to run, -1 for
+    any other block.
+    """
 
-    __slots__ = ("_citations", "_json", "_start", "_texts", "call_id", "index", "kind", "name", "order", "stopped")
+    __slots__ = (
+        "_citations",
+        "_json",
+        "_start",
+        "_texts",
+        "call_id",
+        "index",
+        "kind",
+        "name",
+        "order",
+        "stopped",
+    )
 
     def __init__(self, start: JsonObject, index: int, *, order: int, call_id: str = "") -> None:
         self._start, self.index, self.order = start, index, order
@@ -55,16 +70,29 @@ class GrowingBlock:
                     events.append(StreamEvent(kind, told, index=self.index))
 
     def take(self, delta: JsonObject, events: list[StreamEvent]) -> None:
-        """Grow by one delta; one that is unknown, or meant for another type of block, says nothing."""
+        """Grow by one delta; one that is unknown, or meant for another type of block, says
+        nothing.
+        """
         kind = str(delta.get("type"))
         if kind == "input_json_delta":
             piece = delta.get("partial_json")
-            if isinstance(piece, (dict, list)):  # as a compatible server may send it; left out, the call would run without
-                piece = adapter_arguments.to_arguments(sayable(piece)) if shallow(piece) else "<nested too deeply>"
+            if isinstance(
+                piece, (dict, list)
+            ):  # as a compatible server may send it; left out, the call would run without
+                piece = (
+                    adapter_arguments.to_arguments(sayable(piece))
+                    if shallow(piece)
+                    else "<nested too deeply>"
+                )
             if isinstance(piece, str) and piece and self.kind in _CALLING:
                 piece = self._json.add(piece)
                 if self.order >= 0 and piece:
-                    events.append(_new(StreamEvent, ("tool_arguments", piece, self.call_id, self.name, self.order, None)))
+                    events.append(
+                        _new(
+                            StreamEvent,
+                            ("tool_arguments", piece, self.call_id, self.name, self.order, None),
+                        )
+                    )
         elif kind in _GROWS:
             key, wanted = _GROWS[kind]
             piece = delta.get(key)
@@ -78,7 +106,9 @@ class GrowingBlock:
             self._start["content"] = delta.get("content")
 
     def stop(self, events: list[StreamEvent]) -> None:
-        """Say that the block is over: tells what was held back, and arguments that came at its start and in no delta."""
+        """Say that the block is over: tells what was held back, and arguments that came at its
+        start and in no delta.
+        """
         first, self.stopped = not self.stopped, True
         self.settle(events)
         if first and self.is_call and not self._json.pieces and (rest := self.arguments()):
@@ -93,7 +123,9 @@ class GrowingBlock:
             events.append(StreamEvent("tool_arguments", rest, self.call_id, self.name, self.order))
 
     def arguments(self) -> str:
-        """Return a call's arguments as they came: what the deltas say or else the input at the start; `""` where neither says any."""
+        """Return a call's arguments as they came: what the deltas say or else the input at the
+        start; `""` where neither says any.
+        """
         text = self._json.text()
         if text or not self._start.get("input"):
             return text
@@ -104,7 +136,9 @@ class GrowingBlock:
         return is_whole_object(self.arguments())
 
     def native(self) -> JsonObject:
-        """Return the block as the API gives it without a stream; an input that is no JSON object stands under the adapters' key."""
+        """Return the block as the API gives it without a stream; an input that is no JSON object
+        stands under the adapters' key.
+        """
         made: JsonObject = dict(self._start)
         made.update({key: growing.text() for key, growing in self._texts.items()})
         if self._citations:
@@ -112,7 +146,9 @@ class GrowingBlock:
             made["citations"] = [*(before if isinstance(before, list) else ()), *self._citations]
         if self.kind in _CALLING:
             text = self._json.text()
-            made["input"] = adapter_arguments.to_input(text) if text else sayable(made.get("input") or {})
+            made["input"] = (
+                adapter_arguments.to_input(text) if text else sayable(made.get("input") or {})
+            )
         return made
 
     def _grow(self, key: str, piece: str, events: list[StreamEvent]) -> None:
@@ -136,7 +172,9 @@ class MessageGathering:
         self.stopped = False
         self.next_order = first
         content = start.get("content")
-        given = [{"type": "text", "text": content}] if isinstance(content, str) and content else content
+        given = (
+            [{"type": "text", "text": content}] if isinstance(content, str) and content else content
+        )
         for index, block in enumerate(given if isinstance(given, list) else ()):
             if isinstance(block, dict):
                 self.begin_block(block, index, events)
@@ -165,7 +203,12 @@ class MessageGathering:
         ours = start.get("type") == "tool_use" and isinstance(name, str) and bool(name)
         order = self.next_order if ours else -1
         self.next_order += ours
-        block = GrowingBlock(dict(start), at, order=order, call_id=call_id(self._start.get("id"), order, name) if ours else "")
+        block = GrowingBlock(
+            dict(start),
+            at,
+            order=order,
+            call_id=call_id(self._start.get("id"), order, name) if ours else "",
+        )
         self.blocks.append(block)
         self._open[at] = block
         block.begin(events)
@@ -189,7 +232,10 @@ class MessageGathering:
     def change(self, event: JsonObject, events: list[StreamEvent]) -> None:
         """Take `message_delta`: why it stopped, and counts, which are totals."""
         delta, usage = event.get("delta"), event.get("usage")
-        for given in (delta, {key: event[key] for key in ("context_management", "container") if key in event}):
+        for given in (
+            delta,
+            {key: event[key] for key in ("context_management", "container") if key in event},
+        ):
             if isinstance(given, dict):
                 self._stop.update({key: value for key, value in given.items() if value is not None})
         if isinstance(usage, dict):
@@ -202,21 +248,40 @@ class MessageGathering:
             block.settle(events)
 
     def cut_calls(self, *, broken: bool) -> set[str]:
-        """Return the ids of calls whose arguments may be cut; `broken` where an error ended the stream."""
+        """Return the ids of calls whose arguments may be cut; `broken` where an error ended the
+        stream.
+        """
         short = broken or self.stop_reason is None or self.stop_reason in _SHORTENED
         last = self.blocks[-1] if self.blocks else None
-        calls = zip((block for block in self.blocks if block.is_call), self.inner().get("tool_calls", ()), strict=True)
-        unsure = [(block, call) for block, call in calls if (block is last and short) or not (block.stopped or self.ended)]
+        calls = zip(
+            (block for block in self.blocks if block.is_call),
+            self.inner().get("tool_calls", ()),
+            strict=True,
+        )
+        unsure = [
+            (block, call)
+            for block, call in calls
+            if (block is last and short) or not (block.stopped or self.ended)
+        ]
         return {str(call["id"]) for block, call in unsure if not block.is_whole()}
 
     def native(self) -> JsonObject:
         """Return the Message that Anthropic's SDK would have gathered."""
         content = [block.native() for block in self.blocks]
-        usual: JsonObject = {"id": None, "type": "message", "role": "assistant", "model": None, "stop_reason": None, "stop_sequence": None}
+        usual: JsonObject = {
+            "id": None,
+            "type": "message",
+            "role": "assistant",
+            "model": None,
+            "stop_reason": None,
+            "stop_sequence": None,
+        }
         return {**usual, **self._start, **self._stop, "content": content, "usage": self._usage}
 
     def inner(self) -> JsonObject:
-        """Return the message in the inner format, as the adapters translate it; a plain text alone is one, as OpenAI says it."""
+        """Return the message in the inner format, as the adapters translate it; a plain text alone
+        is one, as OpenAI says it.
+        """
         content = [
             block.native() | ({"id": block.call_id} if block.is_call else {})
             for block in self.blocks

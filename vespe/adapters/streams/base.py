@@ -1,19 +1,24 @@
-"""What a stream of a model's answer becomes: events as it arrives, and a processor that holds what was gathered."""
+"""What a stream of a model's answer becomes: events as it arrives, and a processor that holds what
+was gathered.
+"""
 
 from typing import Literal, NamedTuple, Protocol
 
 from vespe.models import JsonObject
 
-EventType = Literal["text", "reasoning", "tool_start", "tool_arguments", "tool_result", "usage", "done", "error"]
+EventType = Literal[
+    "text", "reasoning", "tool_start", "tool_arguments", "tool_result", "usage", "done", "error"
+]
 
 
 class StreamEvent(NamedTuple):
     """One thing that a stream said; a tuple, since a long answer is a hundred thousand of them.
 
-    `text` is what `text`, `reasoning` and `tool_arguments` add to what came before, and the sentence of an `error`.
-    `index` is a call's place in the order of arrival for events of tools, the choice or block for the others. `call_id`
-    is "" until the stream has said it, `name` the function's. `data` is the usage (OpenAI's shape), the error, a result,
-    or of `done`: `{"finish_reason", "complete"}`.
+    `text` is what `text`, `reasoning` and `tool_arguments` add to what came before, and the
+    sentence of an `error`. `index` is a call's place in the order of arrival for events of tools,
+    the choice or block for the others. `call_id` is "" until the stream has said it, `name` the
+    function's. `data` is the usage (OpenAI's shape), the error, a result, or of `done`:
+    `{"finish_reason", "complete"}`.
     """
 
     type: EventType
@@ -32,10 +37,11 @@ class StreamEvent(NamedTuple):
 
 
 class StreamingProcessor(Protocol):
-    """Gathers one answer, from raw bytes cut anywhere to events and a message; never raises for what a server sends.
+    """Gathers one answer, from raw bytes cut anywhere to events and a message; never raises for
+    what a server sends.
 
-    What is wrong in the stream becomes an `error` event and stands in `error`; what was gathered stays. A body past its
-    caps, and whatever follows it, is not kept.
+    What is wrong in the stream becomes an `error` event and stands in `error`; what was gathered
+    stays. A body past its caps, and whatever follows it, is not kept.
     """
 
     @property
@@ -48,42 +54,60 @@ class StreamingProcessor(Protocol):
 
     @property
     def error(self) -> JsonObject | None:
-        """The first error that the stream held, `{"message", …}` with the server's own fields; else None."""
+        """The first error that the stream held, `{"message", …}` with the server's own fields; else
+        None.
+        """
 
     @property
     def complete(self) -> bool:
-        """Whether the stream ended as its protocol says, without an error; False until then, and for a stream that was cut."""
+        """Whether the stream ended as its protocol says, without an error; False until then, and
+        for a stream that was cut.
+        """
 
     def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take the next bytes of the body, and give the events that they complete; linear in the bytes however they are cut."""
+        """Take the next bytes of the body, and give the events that they complete; linear in the
+        bytes however they are cut.
+        """
 
     def close(self) -> list[StreamEvent]:
-        """Say that the body is over: an event without its end counts, and `done` comes where it has not come yet."""
+        """Say that the body is over: an event without its end counts, and `done` comes where it has
+        not come yet.
+        """
 
     def has_tool_calls(self) -> bool:
         """Whether the answer calls tools that are ours to run."""
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return `{"id", "type": "function", "function": {"name", "arguments": str}}` for each call, in order of (choice, index).
+        """Return `{"id", "type": "function", "function": {"name", "arguments": str}}` for each
+        call, in order of (choice, index).
 
-        A call that has no id gets one when the stream is over. Arguments that are not JSON stay as they came.
+        A call that has no id gets one when the stream is over. Arguments that are not JSON stay as
+        they came.
         """
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of calls whose arguments the end of the stream may have cut: never run these.
+        """Return the ids of calls whose arguments the end of the stream may have cut: never run
+        these.
 
-        A call is none of them where the stream said that it was over, or where its arguments are a whole JSON object,
-        which no longer text begins with. So `""` and `{"a": 1` are cut in a stream that is not `complete`, `{"a": 1}` is not.
+        A call is none of them where the stream said that it was over, or where its arguments are a
+        whole JSON object, which no longer text begins with. So `""` and `{"a": 1` are cut in a
+        stream that is not `complete`, `{"a": 1}` is not.
         """
 
     def message(self) -> JsonObject:
-        """Return the assistant's message in the inner format: OpenAI's, with the documented fields beside (docs/adapters.md)."""
+        """Return the assistant's message in the inner format: OpenAI's, with the documented fields
+        beside (docs/adapters.md).
+        """
 
     def native_message(self) -> JsonObject:
-        """Return what the vendor's SDK would have gathered: a ChatCompletion, a Message, or a ChatResponse, as an object."""
+        """Return what the vendor's SDK would have gathered: a ChatCompletion, a Message, or a
+        ChatResponse, as an object.
+        """
 
     def update_response(self, standard_response: JsonObject) -> None:
-        """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what was gathered."""
+        """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what
+        was gathered.
+        """
 
     def cleanup(self) -> None:
         """Forget everything, and stand ready for another body."""

@@ -8,7 +8,14 @@ from vespe.adapters.ollama.messages import to_openai_messages
 from vespe.adapters.stops import finish_reason_of_done, from_ollama_usage
 from vespe.adapters.streams import outcomes
 from vespe.adapters.streams.base import EventType, StreamEvent
-from vespe.adapters.streams.pieces import Growing, call_id, is_cut, read_chunk, read_documents, shallow
+from vespe.adapters.streams.pieces import (
+    Growing,
+    call_id,
+    is_cut,
+    read_chunk,
+    read_documents,
+    shallow,
+)
 from vespe.errors import InvalidDocument
 from vespe.http.event_stream import Lines
 from vespe.models import JsonObject, JsonValue
@@ -18,9 +25,11 @@ _COUNTS: Final = ("prompt_eval_count", "eval_count")
 
 
 class OllamaStreamingProcessor:
-    """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see `streams.base.StreamingProcessor`.
+    """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see
+    `streams.base.StreamingProcessor`.
 
-    Calls come whole, so none is ever cut; one without an id gets one at once. It ends with the line that says `done`.
+    Calls come whole, so none is ever cut; one without an id gets one at once. It ends with the line
+    that says `done`.
 
     ```python
     from vespe import OllamaStreamingProcessor
@@ -53,7 +62,11 @@ class OllamaStreamingProcessor:
     @property
     def finish_reason(self) -> str | None:
         """Why the model stopped, in OpenAI's words; None where the stream did not say."""
-        return finish_reason_of_done(self._fields.get("done_reason"), calls=bool(self._calls)) if self._done else None
+        return (
+            finish_reason_of_done(self._fields.get("done_reason"), calls=bool(self._calls))
+            if self._done
+            else None
+        )
 
     @property
     def complete(self) -> bool:
@@ -70,7 +83,9 @@ class OllamaStreamingProcessor:
         return events
 
     def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done` where it has not come."""
+        """Say that the body is over; gives what is left to tell, and `done` where it has not
+        come.
+        """
         events: list[StreamEvent] = []
         for line in self._lines.close():
             if self._unread or not is_cut(line):
@@ -91,23 +106,46 @@ class OllamaStreamingProcessor:
     def get_tool_calls(self) -> list[JsonObject]:
         """Return the calls in order of arrival, as `StreamingProcessor` says."""
         calls = self.message().get("tool_calls", ())
-        return [{"id": call["id"], "type": "function", "function": call["function"]} for call in calls if "function" in call]
+        return [
+            {"id": call["id"], "type": "function", "function": call["function"]}
+            for call in calls
+            if "function" in call
+        ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut: none, since calls come whole."""
+        """Return the ids of the calls whose arguments may have been cut: none, since calls come
+        whole.
+        """
         return frozenset()
 
     def message(self) -> JsonObject:
         """Return the message in the inner format, as the adapters translate it."""
         given = {key: text.text() for key, text in self._texts.items()}
-        images = {"images": images} if (images := [image for image in self._lists.get("images", ()) if isinstance(image, str)]) else {}
-        made = to_openai_messages([{"role": "assistant", **given, **images, "tool_calls": self._calls}])
+        images = (
+            {"images": images}
+            if (
+                images := [
+                    image for image in self._lists.get("images", ()) if isinstance(image, str)
+                ]
+            )
+            else {}
+        )
+        made = to_openai_messages(
+            [{"role": "assistant", **given, **images, "tool_calls": self._calls}]
+        )
         return made[0] if made else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Return the ChatResponse that Ollama gives without a stream: the last line's fields around the whole message."""
-        message: JsonObject = {"role": "assistant", "content": ""} | {key: text.text() for key, text in self._texts.items()}
-        return {**self._fields, "message": message | {key: list(given) for key, given in self._lists.items()}}
+        """Return the ChatResponse that Ollama gives without a stream: the last line's fields around
+        the whole message.
+        """
+        message: JsonObject = {"role": "assistant", "content": ""} | {
+            key: text.text() for key, text in self._texts.items()
+        }
+        return {
+            **self._fields,
+            "message": message | {key: list(given) for key, given in self._lists.items()},
+        }
 
     def _take(self, line: bytes, events: list[StreamEvent]) -> None:
         """Gather one line."""
@@ -120,7 +158,9 @@ class OllamaStreamingProcessor:
             value = read_chunk(line)
         except ValueError as error:
             if self._fields:
-                self._fail(outcomes.failed(f"the stream holds a line that is not JSON: {error}"), events)
+                self._fail(
+                    outcomes.failed(f"the stream holds a line that is not JSON: {error}"), events
+                )
             else:
                 self._unread.append(line)
             return
@@ -138,7 +178,9 @@ class OllamaStreamingProcessor:
                 if key in _TEXTS and isinstance(value, str):
                     self._say(key, value, events)
                 elif isinstance(value, list) and not shallow(value):
-                    self._fail(outcomes.failed("the stream holds a line that is nested too deeply"), events)
+                    self._fail(
+                        outcomes.failed("the stream holds a line that is nested too deeply"), events
+                    )
                 elif isinstance(value, list):
                     self._lists.setdefault(key, []).extend(value)
                     if key == "tool_calls":
@@ -146,7 +188,9 @@ class OllamaStreamingProcessor:
         if line.get("error") or (message is None and not {"done", "model"} & line.keys()):
             self._fail(outcomes.error_object(line), events)
             return
-        self._fields.update({key: value for key, value in line.items() if key != "message" and shallow(value)})
+        self._fields.update(
+            {key: value for key, value in line.items() if key != "message" and shallow(value)}
+        )
         if line.get("done"):
             self._done = True
             if any(key in line for key in _COUNTS):
@@ -167,7 +211,9 @@ class OllamaStreamingProcessor:
                 continue
             order, (given, text) = len(self._calls), _read_arguments(function.get("arguments"))
             own = call.get("id")
-            identifier = own if isinstance(own, str) and own else call_id(self._created, order, name, text)
+            identifier = (
+                own if isinstance(own, str) and own else call_id(self._created, order, name, text)
+            )
             self._calls.append({"id": identifier, "function": {"name": name, "arguments": given}})
             events.append(StreamEvent("tool_start", "", said(identifier), said(name), order))
             events.append(StreamEvent("tool_arguments", text, said(identifier), said(name), order))

@@ -1,4 +1,6 @@
-"""A streamed answer of OpenAI's chat API, or of a server that is compatible with it, from bytes to events and a message."""
+"""A streamed answer of OpenAI's chat API, or of a server that is compatible with it, from bytes to
+events and a message.
+"""
 
 from typing import Final
 
@@ -6,7 +8,14 @@ from vespe.adapters.streams import outcomes
 from vespe.adapters.streams.base import StreamEvent
 from vespe.adapters.streams.openai_calls import GrowingCall
 from vespe.adapters.streams.openai_choices import ChoiceGathering
-from vespe.adapters.streams.pieces import call_id, is_cut, is_whole_object, read_chunk, read_documents, shallow
+from vespe.adapters.streams.pieces import (
+    call_id,
+    is_cut,
+    is_whole_object,
+    read_chunk,
+    read_documents,
+    shallow,
+)
 from vespe.http.event_stream import EventStream
 from vespe.models import JsonObject
 
@@ -56,7 +65,9 @@ class GptStreamingProcessor:
     @property
     def complete(self) -> bool:
         """Whether the answer ended as the protocol says, without an error."""
-        ended = self._done or (bool(self._choices) and all(choice.finish for choice in self._choices.values()))
+        ended = self._done or (
+            bool(self._choices) and all(choice.finish for choice in self._choices.values())
+        )
         return ended and self.error is None
 
     def close(self) -> list[StreamEvent]:
@@ -76,15 +87,28 @@ class GptStreamingProcessor:
     def get_tool_calls(self) -> list[JsonObject]:
         """Return the calls in order of (choice, index), as `StreamingProcessor` says."""
         return [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.text()}} for call in self._all_calls()
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.text()},
+            }
+            for call in self._all_calls()
         ]
 
     def cut_calls(self) -> frozenset[str]:
         """Return the ids of the calls whose arguments may have been cut."""
         cut: set[str] = set()
         for choice in self._choices.values():
-            ended = self.error is None and (choice.finish or self._done) and choice.finish not in _SHORTENED
-            cut.update(call.id for call in choice.all_calls() if not ended and not is_whole_object(call.text()))
+            ended = (
+                self.error is None
+                and (choice.finish or self._done)
+                and choice.finish not in _SHORTENED
+            )
+            cut.update(
+                call.id
+                for call in choice.all_calls()
+                if not ended and not is_whole_object(call.text())
+            )
         return frozenset(cut)
 
     def message(self) -> JsonObject:
@@ -94,8 +118,18 @@ class GptStreamingProcessor:
 
     def native_message(self) -> JsonObject:
         """Return the ChatCompletion that OpenAI's SDK would have gathered."""
-        made: JsonObject = {"id": None, "created": None, "model": None, **self._fields, "object": "chat.completion"}
-        return {**made, "choices": [choice.native() for choice in self._in_order()], "usage": self.usage}
+        made: JsonObject = {
+            "id": None,
+            "created": None,
+            "model": None,
+            **self._fields,
+            "object": "chat.completion",
+        }
+        return {
+            **made,
+            "choices": [choice.native() for choice in self._in_order()],
+            "usage": self.usage,
+        }
 
     def _in_order(self) -> list[ChoiceGathering]:
         return [self._choices[index] for index in sorted(self._choices)]
@@ -114,7 +148,9 @@ class GptStreamingProcessor:
                 self._done = True
                 self._end(events)
             elif payload.strip():
-                self._fail(outcomes.failed(f"the stream holds a chunk that is not JSON: {error}"), events)
+                self._fail(
+                    outcomes.failed(f"the stream holds a chunk that is not JSON: {error}"), events
+                )
             return
         for one in chunk if isinstance(chunk, list) else (chunk,):
             if isinstance(one, dict):
@@ -138,14 +174,22 @@ class GptStreamingProcessor:
         self._take_outcome(name, chunk, events)
 
     def _take_fields(self, chunk: JsonObject) -> None:
-        """Keep what the chunk says of the whole answer: the first that says something, of the fingerprint the last."""
+        """Keep what the chunk says of the whole answer: the first that says something, of the
+        fingerprint the last.
+        """
         for key, value in chunk.items():
-            if key not in _UNKEPT and (not self._fields.get(key) or (key == "system_fingerprint" and value)) and shallow(value):
+            if (
+                key not in _UNKEPT
+                and (not self._fields.get(key) or (key == "system_fingerprint" and value))
+                and shallow(value)
+            ):
                 self._fields[key] = value
 
     def _take_outcome(self, name: str, given: JsonObject, events: list[StreamEvent]) -> None:
         """Take the usage and the error that a chunk, or a choice in it, says."""
-        usage = given.get("usage") or (groq.get("usage") if isinstance(groq := given.get("x_groq"), dict) else None)
+        usage = given.get("usage") or (
+            groq.get("usage") if isinstance(groq := given.get("x_groq"), dict) else None
+        )
         if isinstance(usage, dict) and usage != self.usage and shallow(usage):
             self.usage = usage
             events.append(StreamEvent("usage", data=usage))
@@ -153,7 +197,9 @@ class GptStreamingProcessor:
             self._fail(outcomes.error_object(given), events)
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
-        """Take what came beside the events: a whole answer, an error, or lines of JSON, where a stream was asked for."""
+        """Take what came beside the events: a whole answer, an error, or lines of JSON, where a
+        stream was asked for.
+        """
         if self._done or self.error is not None or not body.strip():
             return
         before, documents = len(events), read_documents(body)
@@ -166,7 +212,9 @@ class GptStreamingProcessor:
             self._fail(outcomes.not_a_stream(body), events)
 
     def _end(self, events: list[StreamEvent]) -> None:
-        """Tell what was held back, give ids to the calls that have none, and say that it is over; once."""
+        """Tell what was held back, give ids to the calls that have none, and say that it is over;
+        once.
+        """
         if self._ended:
             return
         self._ended = True

@@ -1,4 +1,6 @@
-"""One choice of an OpenAI stream: what its deltas say, gathered into a message, OpenAI's own and the inner one."""
+"""One choice of an OpenAI stream: what its deltas say, gathered into a message, OpenAI's own and
+the inner one.
+"""
 
 from typing import Any, Final
 
@@ -10,17 +12,23 @@ from vespe.models import JsonObject, JsonValue
 
 _new: Final = tuple.__new__
 _REASONING: Final = (REASONING, "reasoning", "reasoning_text", "thinking", "\0reasoning")
-"""Where compatible servers put reasoning as text; the first of them that a choice uses is the one that is told."""
+"""Where compatible servers put reasoning as text; the first of them that a choice uses is the one
+that is told.
+"""
 _DETAILS: Final = "reasoning_details"
 _PARTS: Final = "\0reasoning"
 """The lane of reasoning that came as parts; no server's field is called so."""
 _KEPT: Final = (_DETAILS, "annotations", "audio", "images")
 """What of the other fields goes into the inner message."""
-_CHOICE: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "obfuscation"))
+_CHOICE: Final = frozenset(
+    ("index", "delta", "message", "finish_reason", "logprobs", "obfuscation")
+)
 
 
 class ChoiceGathering:
-    """What one choice has said. Texts are told as they come; fields that nobody knows are merged and kept."""
+    """What one choice has said. Texts are told as they come; fields that nobody knows are merged
+    and kept.
+    """
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -34,7 +42,9 @@ class ChoiceGathering:
         self._logprobs: JsonObject | None = None
 
     def take(self, choice: JsonObject, events: list[StreamEvent], order: int) -> int:
-        """Gather one chunk's entry of `choices`; `order` is that of the next new call. Gives the order after it."""
+        """Gather one chunk's entry of `choices`; `order` is that of the next new call. Gives the
+        order after it.
+        """
         delta = choice.get("delta")
         if delta is None and (delta := choice.get("message")) is not None:
             delta = self._unsaid(delta)
@@ -60,14 +70,24 @@ class ChoiceGathering:
         return order
 
     def _unsaid(self, message: JsonValue) -> JsonValue:
-        """Return what a whole message adds to what deltas said before it: all where they said nothing, else calls where they had none."""
+        """Return what a whole message adds to what deltas said before it: all where they said
+        nothing, else calls where they had none.
+        """
         if self.calls.calls or not isinstance(message, dict):
             return None
-        return {key: value for key, value in message.items() if key == "tool_calls"} if self._texts else message
+        return (
+            {key: value for key, value in message.items() if key == "tool_calls"}
+            if self._texts
+            else message
+        )
 
     def all_calls(self) -> list[GrowingCall]:
-        """Return the choice's calls in order of their index, those of the deprecated `function_call` too, but for nameless ones."""
-        calls = sorted(self.calls.calls, key=lambda call: call.order if call.index is None else call.index)
+        """Return the choice's calls in order of their index, those of the deprecated
+        `function_call` too, but for nameless ones.
+        """
+        calls = sorted(
+            self.calls.calls, key=lambda call: call.order if call.index is None else call.index
+        )
         return [call for call in calls + self._legacy.calls if call.name]
 
     def end(self, events: list[StreamEvent]) -> None:
@@ -83,18 +103,35 @@ class ChoiceGathering:
     def native(self) -> JsonObject:
         """Return the choice of a ChatCompletion."""
         message: JsonObject = {"role": "assistant", "content": None, **joined(self._fields)}
-        message |= {key: text.text() for key, text in self._texts.items() if key != _PARTS} | {"role": "assistant"}
+        message |= {key: text.text() for key, text in self._texts.items() if key != _PARTS} | {
+            "role": "assistant"
+        }
         if self.calls.calls:
-            message["tool_calls"] = [call.as_json() | ({} if call.index is None else {"index": call.index}) for call in self.calls.calls]
+            message["tool_calls"] = [
+                call.as_json() | ({} if call.index is None else {"index": call.index})
+                for call in self.calls.calls
+            ]
         for call in self._legacy.calls:
             message["function_call"] = {"name": call.name, "arguments": call.text()}
-        given = {"index": self.index, "finish_reason": self.finish, "logprobs": self._logprobs, "message": message}
+        given = {
+            "index": self.index,
+            "finish_reason": self.finish,
+            "logprobs": self._logprobs,
+            "message": message,
+        }
         return {**self._extra, **given}
 
     def message(self) -> JsonObject:
-        """Return the inner message: what this choice said, its reasoning under one name, and its calls."""
-        content, refusal, reasoning = (self._texts.get(key) for key in ("content", "refusal", self._told or ""))
-        made: JsonObject = {"role": "assistant", "content": (content.text() if content else "") or None}
+        """Return the inner message: what this choice said, its reasoning under one name, and its
+        calls.
+        """
+        content, refusal, reasoning = (
+            self._texts.get(key) for key in ("content", "refusal", self._told or "")
+        )
+        made: JsonObject = {
+            "role": "assistant",
+            "content": (content.text() if content else "") or None,
+        }
         if refusal and (text := refusal.text()):
             made["refusal"] = text
         if reasoning:
@@ -122,10 +159,15 @@ class ChoiceGathering:
         return None
 
     def _event(self, kind: EventType, key: str, text: str) -> StreamEvent:
-        return _new(StreamEvent, (kind, text, "", "", self.index, {"refusal": True} if key == "refusal" else None))
+        return _new(
+            StreamEvent,
+            (kind, text, "", "", self.index, {"refusal": True} if key == "refusal" else None),
+        )
 
     def _take_other(self, key: str, value: JsonValue, events: list[StreamEvent], order: int) -> int:
-        """Take a field that is no text: the deprecated call, content in parts, or what is merged and kept."""
+        """Take a field that is no text: the deprecated call, content in parts, or what is merged
+        and kept.
+        """
         if key == "function_call":
             return self._legacy.take([{"index": 0, "function": value}], events, order)
         if key == "content" and isinstance(value, (list, dict)):
@@ -136,7 +178,9 @@ class ChoiceGathering:
         return order
 
     def _take_part(self, part: JsonValue, events: list[StreamEvent]) -> None:
-        """Take a part of `content`: a text, or (Mistral) thinking, which is a list of texts itself."""
+        """Take a part of `content`: a text, or (Mistral) thinking, which is a list of texts
+        itself.
+        """
         if isinstance(part, str):
             self._say("content", part, events)
         elif isinstance(part, dict):
@@ -147,7 +191,9 @@ class ChoiceGathering:
                 self._say("content", text, events)
 
     def _tell_details(self, details: JsonValue, events: list[StreamEvent]) -> None:
-        """Tell the texts in `reasoning_details`, where the choice does not say its reasoning in a field of its own too."""
+        """Tell the texts in `reasoning_details`, where the choice does not say its reasoning in a
+        field of its own too.
+        """
         if self._told in (None, _PARTS) and isinstance(details, list):
             for detail in details:
                 if isinstance(detail, dict):

@@ -1,4 +1,6 @@
-"""What the processors of all vendors say alike: errors as objects, the end of a stream, and an answer filled in."""
+"""What the processors of all vendors say alike: errors as objects, the end of a stream, and an
+answer filled in.
+"""
 
 from typing import Final, Protocol
 
@@ -28,7 +30,9 @@ _FINISH: Final = {
 
 
 def error_object(given: JsonValue) -> JsonObject:
-    """Return a server's error as an object with a `message` that is a text: the server's sentence, or what it sent instead of one."""
+    """Return a server's error as an object with a `message` that is a text: the server's sentence,
+    or what it sent instead of one.
+    """
     if not shallow(given):
         return failed("the server sent an error that is nested too deeply")
     if not isinstance(given, dict):
@@ -56,8 +60,12 @@ def failed(reason: str) -> JsonObject:
 
 
 def not_a_stream(body: bytes) -> JsonObject:
-    """Return the error for a body that is neither a stream nor an answer: a page of a proxy, say."""
-    return failed(f"the body is not a stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}")
+    """Return the error for a body that is neither a stream nor an answer: a page of a proxy,
+    say.
+    """
+    return failed(
+        f"the body is not a stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}"
+    )
 
 
 def error_event(error: JsonObject) -> StreamEvent:
@@ -100,16 +108,22 @@ def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
 
 def done_event(processor: StreamingProcessor) -> StreamEvent:
     """Return the event that ends an answer."""
-    return StreamEvent("done", data={"finish_reason": processor.finish_reason, "complete": processor.complete})
+    return StreamEvent(
+        "done", data={"finish_reason": processor.finish_reason, "complete": processor.complete}
+    )
 
 
 def openai_words(finish_reason: str | None) -> str | None:
-    """Return a compatible server's finish reason in OpenAI's words, where it is known; others as they came."""
+    """Return a compatible server's finish reason in OpenAI's words, where it is known; others as
+    they came.
+    """
     return None if finish_reason is None else _FINISH.get(finish_reason.lower(), finish_reason)
 
 
 def update_response(self: StreamingProcessor, standard_response: JsonObject) -> None:
-    """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what was gathered; `[]` where it calls nothing."""
+    """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what was
+    gathered; `[]` where it calls nothing.
+    """
     standard_response["content"] = self.message().get("content")
     standard_response["tool_calls"] = self.get_tool_calls()
     standard_response["finish_reason"] = self.finish_reason

@@ -27,7 +27,9 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_float)
 
 
 def read_chunk(data: bytes) -> JsonValue:
-    """Read one chunk's JSON, with bytes that are no UTF-8 as U+FFFD; raises ValueError for what is not JSON, or too deep."""
+    """Read one chunk's JSON, with bytes that are no UTF-8 as U+FFFD; raises ValueError for what is
+    not JSON, or too deep.
+    """
     text = data.decode("utf-8", "replace")
     try:
         value, end = _DECODER.raw_decode(text)
@@ -46,7 +48,8 @@ def _read_slowly(text: str) -> JsonValue:
 
 
 def read_documents(body: bytes) -> list[JsonObject]:
-    """Return the objects of a body that is one JSON document, a list of them, or one in each line; [] where it is none of these.
+    """Return the objects of a body that is one JSON document, a list of them, or one in each line;
+    [] where it is none of these.
 
     A last line that was cut is left out.
     """
@@ -55,7 +58,9 @@ def read_documents(body: bytes) -> list[JsonObject]:
     except ValueError:
         lines = [line for line in body.splitlines() if line.strip()]
         try:
-            values = [read_chunk(line) for line in (lines[:-1] if lines and is_cut(lines[-1]) else lines)]
+            values = [
+                read_chunk(line) for line in (lines[:-1] if lines and is_cut(lines[-1]) else lines)
+            ]
         except ValueError:
             return []
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
@@ -63,7 +68,9 @@ def read_documents(body: bytes) -> list[JsonObject]:
 
 
 def is_cut(data: bytes) -> bool:
-    """Whether a body's last event, or line, is the beginning of one only: it then says nothing, and is no error."""
+    """Whether a body's last event, or line, is the beginning of one only: it then says nothing, and
+    is no error.
+    """
     data = data.strip()
     if any(whole.startswith(data) for whole in (b"data:", b"event:", b"retry:", b"id:", b"[DONE]")):
         return True
@@ -82,13 +89,17 @@ def shallow(value: JsonValue) -> bool:
 
 
 def call_id(*said: JsonValue) -> str:
-    """Return an id for a call that has none, by what was said: of another answer another one, of the same again the same."""
+    """Return an id for a call that has none, by what was said: of another answer another one, of
+    the same again the same.
+    """
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=6).digest()
     return generated_id(int.from_bytes(digest, "big"))
 
 
 def sayable(value: JsonValue) -> JsonValue:
-    """Return a call's input, or what the adapters make of a text that is no object, where JSON cannot say it (NaN)."""
+    """Return a call's input, or what the adapters make of a text that is no object, where JSON
+    cannot say it (NaN).
+    """
     try:
         arguments.to_text(value)
     except InvalidDocument as error:
@@ -97,11 +108,15 @@ def sayable(value: JsonValue) -> JsonValue:
 
 
 def is_whole_object(text: str) -> bool:
-    """Whether a text is one whole JSON object by the strict reader's rules: no longer text that is JSON begins with it."""
+    """Whether a text is one whole JSON object by the strict reader's rules: no longer text that is
+    JSON begins with it.
+    """
     if not text.lstrip().startswith("{") or not text.rstrip().endswith("}"):
         return False
     try:
-        return isinstance(strict_json.parse_json(strict_json.repair_surrogates(text), limit=len(text)), dict)
+        return isinstance(
+            strict_json.parse_json(strict_json.repair_surrogates(text), limit=len(text)), dict
+        )
     except InvalidDocument:
         return False
 
@@ -141,11 +156,15 @@ class Growing:
 
 
 _WHOLE: Final = frozenset(("index", "type", "id", "role", "name", "object", "format", "signature"))
-"""Keys whose text comes whole: the first one that says something stays, and nothing is put behind it."""
+"""Keys whose text comes whole: the first one that says something stays, and nothing is put behind
+it.
+"""
 
 
 class _Entries:
-    """A list whose entries grow: by `index` and `type`, as OpenAI's SDK does by `index` alone; others are put behind."""
+    """A list whose entries grow: by `index` and `type`, as OpenAI's SDK does by `index` alone;
+    others are put behind.
+    """
 
     __slots__ = ("entries", "places")
 
@@ -154,7 +173,9 @@ class _Entries:
         self.places: dict[tuple[int, JsonValue], dict[str, Any]] = {}
 
     def add(self, given: list[JsonValue], *, run: bool) -> None:
-        """Take the entries of one chunk; with `run`, those of one type without an index continue the last one."""
+        """Take the entries of one chunk; with `run`, those of one type without an index continue
+        the last one.
+        """
         for entry in given:
             if not isinstance(entry, dict):
                 self.entries.append(entry)
@@ -169,7 +190,13 @@ class _Entries:
             held = self.places.get((index, kind))
         else:
             last = self.entries[-1] if run and self.entries else None
-            held = last if isinstance(last, dict) and kind in ("reasoning.text", "reasoning.summary") and last.get("type") == kind else None
+            held = (
+                last
+                if isinstance(last, dict)
+                and kind in ("reasoning.text", "reasoning.summary")
+                and last.get("type") == kind
+                else None
+            )
         if held is None or (held.get("id") and entry.get("id") and held["id"] != entry["id"]):
             return None
         return held
@@ -184,7 +211,9 @@ class _Entries:
 
 
 def merge(held: dict[str, Any], delta: JsonObject) -> None:
-    """Merge one chunk's object into what is held; both at most as deep as `stream_pieces.shallow` allows. `joined` ends it."""
+    """Merge one chunk's object into what is held; both at most as deep as `stream_pieces.shallow`
+    allows. `joined` ends it.
+    """
     for key, value in delta.items():
         before = held.get(key)
         if value is None:

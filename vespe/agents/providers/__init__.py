@@ -1,4 +1,6 @@
-"""The providers of models, one literal table, and those that the user's configuration names; imported when they are asked for."""
+"""The providers of models, one literal table, and those that the user's configuration names;
+imported when they are asked for.
+"""
 
 import importlib
 from collections.abc import Callable
@@ -19,16 +21,23 @@ PROVIDERS: Final = {
 
 
 def provider_names() -> list[str]:
-    """Return the names that `provider_class` takes: the table's, and those of the user's configuration that say an `api`."""
+    """Return the names that `provider_class` takes: the table's, and those of the user's
+    configuration that say an `api`.
+    """
     named = user_config.load_user_config().providers
-    return [*PROVIDERS, *(name for name, said in named.items() if name not in PROVIDERS and "api" in said)]
+    return [
+        *PROVIDERS,
+        *(name for name, said in named.items() if name not in PROVIDERS and "api" in said),
+    ]
 
 
 def provider_class(name: str) -> Callable[..., LLMProvider]:
-    """Return a provider's class: the table's, or for a name of the user's own (`providers.NAME`) that of its `api`.
+    """Return a provider's class: the table's, or for a name of the user's own (`providers.NAME`)
+    that of its `api`.
 
-    Such an endpoint is asked with what is said of it alone, never with the key of its API's vendor. Raises UsageError for
-    a name that is neither, or without `base_url`; InvalidDocument for settings that are wrong.
+    Such an endpoint is asked with what is said of it alone, never with the key of its API's vendor.
+    Raises UsageError for a name that is neither, or without `base_url`; InvalidDocument for
+    settings that are wrong.
     """
     given: Callable[..., LLMProvider] = _imported(name) if name in PROVIDERS else _named(name)
     return given
@@ -38,14 +47,24 @@ def _named(name: str) -> Any:
     user = user_config.load_user_config()
     if name not in user.providers:
         known = provider_names()
-        hint = meant(name, known) or f"there are {', '.join(known)}; or name one: vespe config set providers.NAME.api openai"
+        hint = (
+            meant(name, known)
+            or f"there are {', '.join(known)}; or name one: vespe config set providers.NAME.api openai"
+        )
         raise UsageError(f"there is no provider {name!r}", hint=hint)
     settings = provider_settings.read_settings(name, user.providers[name], path=user.path)
     for key, example in (("api", "openai"), ("base_url", "https://HOST/v1")):
         if not getattr(settings, key):
-            raise UsageError(f"your provider {name!r} has no {key}", hint=f"vespe config set providers.{name}.{key} {example}")
+            raise UsageError(
+                f"your provider {name!r} has no {key}",
+                hint=f"vespe config set providers.{name}.{key} {example}",
+            )
     if settings.api not in provider_settings.APIS:
-        raise InvalidDocument(f"must be one of {', '.join(provider_settings.APIS)}", path=user.path, pointer=f"/providers/{name}/api")
+        raise InvalidDocument(
+            f"must be one of {', '.join(provider_settings.APIS)}",
+            path=user.path,
+            pointer=f"/providers/{name}/api",
+        )
     made = _imported(settings.api)
     return type(made.__name__, (made,), {"name": name, "account": made.account.of_the_user(name)})
 

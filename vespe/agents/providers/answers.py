@@ -1,4 +1,6 @@
-"""Answers as an endpoint gave them: read leniently, judged for saying something, errors within them raised."""
+"""Answers as an endpoint gave them: read leniently, judged for saying something, errors within them
+raised.
+"""
 
 import json
 from dataclasses import replace
@@ -15,12 +17,16 @@ _BEGINNING: Final = 120
 
 
 def whole(provider: LLMProvider, reply: Reply) -> Answer:
-    """Read an answer that was not streamed; raises ProviderError for an error, and for what is no answer of the API's."""
+    """Read an answer that was not streamed; raises ProviderError for an error, and for what is no
+    answer of the API's.
+    """
     document = _read(provider, reply)
     if document.get("error"):
         raise error_within(provider, document, reply)
     try:
-        return checked(provider.answer(document), provider, reply, body=strict_json.compact_json(document))
+        return checked(
+            provider.answer(document), provider, reply, body=strict_json.compact_json(document)
+        )
     except InvalidDocument as error:
         raise _unreadable(provider, reply, error.message) from None
 
@@ -28,7 +34,8 @@ def whole(provider: LLMProvider, reply: Reply) -> Answer:
 def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = "") -> Answer:
     """Return an answer, its content as a text where it is one plain text, as OpenAI says it.
 
-    Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped; it quotes the `body`.
+    Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped;
+    it quotes the `body`.
     """
     message = answer.message
     content = message.get("content")
@@ -41,7 +48,9 @@ def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = 
 
 
 def error_within(provider: LLMProvider, document: JsonObject, reply: Reply) -> ProviderError:
-    """Return the error that an answer holds though its status was a success, as gateways send it."""
+    """Return the error that an answer holds though its status was a success, as gateways send
+    it.
+    """
     error = reply.redacted(document["error"])
     told = error if isinstance(error, dict) else {"message": error}
     code = told.get("code") or told.get("type")
@@ -54,18 +63,24 @@ def error_within(provider: LLMProvider, document: JsonObject, reply: Reply) -> P
 
 
 def _read(provider: LLMProvider, reply: Reply) -> JsonObject:
-    """Read a body as leniently as a stream is read: models say lone surrogates, and servers some keys twice."""
+    """Read a body as leniently as a stream is read: models say lone surrogates, and servers some
+    keys twice.
+    """
     body = b"".join(reply.pieces)
     if not body.strip():
         raise _unreadable(provider, reply, "it is empty")
     try:
         document = json.loads(body.decode("utf-8-sig"), parse_constant=lambda name: None)
     except UnicodeDecodeError as error:
-        raise _unreadable(provider, reply, f"it is not UTF-8: byte 0x{body[error.start]:02x}") from None
+        raise _unreadable(
+            provider, reply, f"it is not UTF-8: byte 0x{body[error.start]:02x}"
+        ) from None
     except (ValueError, RecursionError) as error:
         # without the key before it is cut, since half a key would not be found
         begins = str(reply.redacted(body.decode("utf-8", "replace")))[:_BEGINNING]
-        raise _unreadable(provider, reply, f"it is not JSON: {error}; it begins {quoted(begins)}") from None
+        raise _unreadable(
+            provider, reply, f"it is not JSON: {error}; it begins {quoted(begins)}"
+        ) from None
     if isinstance(document, list) and len(document) == 1:  # as Gemini's endpoint wraps it
         document = document[0]
     if not isinstance(document, dict):

@@ -29,14 +29,24 @@ _CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
 
 
 def payload(
-    model: str, messages: Iterable[JsonObject], tools: Tools | None, *, options: Mapping[str, object] | None, stream: bool
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
 ) -> JsonObject:
-    """Return the request. Options are Anthropic's, or OpenAI's where Anthropic has another word for the same.
+    """Return the request. Options are Anthropic's, or OpenAI's where Anthropic has another word for
+    the same.
 
     Raises InvalidDocument for a conversation that Anthropic's rules forbid.
     """
     translated = adapter_anthropic.from_openai_messages(messages, settle_system=True)
-    made: JsonObject = {"model": model, "max_tokens": MAX_TOKENS, "messages": translated["messages"]}
+    made: JsonObject = {
+        "model": model,
+        "max_tokens": MAX_TOKENS,
+        "messages": translated["messages"],
+    }
     if translated["system"]:
         made["system"] = translated["system"]
     if defined := requests.definitions(tools, adapter_anthropic.AnthropicShape()):
@@ -49,13 +59,21 @@ def payload(
 def answer(document: JsonObject) -> Answer:
     """Read a whole answer."""
     stop = adapter_anthropic.to_finish_reason(document.get("stop_reason"))
-    spoken = adapter_anthropic.to_openai_messages([{"role": "assistant", "content": document.get("content") or []}])
+    spoken = adapter_anthropic.to_openai_messages(
+        [{"role": "assistant", "content": document.get("content") or []}]
+    )
     message = spoken[0] if spoken else {"role": "assistant", "content": None}
-    return Answer(message=message, finish_reason=stop["finish_reason"], usage=adapter_anthropic.from_anthropic_usage(document.get("usage")))
+    return Answer(
+        message=message,
+        finish_reason=stop["finish_reason"],
+        usage=adapter_anthropic.from_anthropic_usage(document.get("usage")),
+    )
 
 
 def _own_words(options: JsonObject) -> JsonObject:
-    """Return the options with Anthropic's names: `stop`, `max_completion_tokens`, `tool_choice`, `parallel_tool_calls`, `user`."""
+    """Return the options with Anthropic's names: `stop`, `max_completion_tokens`, `tool_choice`,
+    `parallel_tool_calls`, `user`.
+    """
     made = dict(options)
     if (most := made.pop("max_completion_tokens", None)) is not None:
         made.setdefault("max_tokens", most)
@@ -80,7 +98,8 @@ def _choice(given: Any) -> JsonObject | None:
 class AnthropicProvider(EndpointProvider):
     """Asks an endpoint that speaks Anthropic's Messages API.
 
-    The key is ANTHROPIC_API_KEY's where none is said; `base_url` may be given with or without `/v1`. See `EndpointProvider`.
+    The key is ANTHROPIC_API_KEY's where none is said; `base_url` may be given with or without
+    `/v1`. See `EndpointProvider`.
 
     ```python
     from vespe import AnthropicProvider
@@ -91,7 +110,9 @@ class AnthropicProvider(EndpointProvider):
     """
 
     name = api = "anthropic"
-    account = Account(provider="anthropic", default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY")
+    account = Account(
+        provider="anthropic", default_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY"
+    )
     traits = Traits(no_calls={"tool_choice": {"type": "none"}})
     bearer = False
     processor = ClaudeStreamingProcessor

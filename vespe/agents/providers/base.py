@@ -1,4 +1,6 @@
-"""The protocol of the providers: where a model answers; and what a turn, an answer and a reply on the wire are."""
+"""The protocol of the providers: where a model answers; and what a turn, an answer and a reply on
+the wire are.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,16 +12,19 @@ from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
 Tools: TypeAlias = Sequence[Tool | JsonObject]
-"""Tools of Vespe, or definitions in any shape that `vespe.adapters` knows; all may stand in one list."""
+"""Tools of Vespe, or definitions in any shape that `vespe.adapters` knows; all may stand in one
+list.
+"""
 OnEvent: TypeAlias = Callable[[StreamEvent], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A model's whole answer: `message` in the inner format, `finish_reason` in OpenAI's words, `usage` in OpenAI's shape.
+    """A model's whole answer: `message` in the inner format, `finish_reason` in OpenAI's words,
+    `usage` in OpenAI's shape.
 
-    `complete` is False where the stream did not say that it was over; `cut_calls` are the ids of calls that must not run,
-    since their arguments may have been cut.
+    `complete` is False where the stream did not say that it was over; `cut_calls` are the ids of
+    calls that must not run, since their arguments may have been cut.
     """
 
     message: JsonObject
@@ -33,8 +38,9 @@ class Answer:
 class Traits:
     """What is peculiar to an API.
 
-    `no_calls` are the options that forbid calls where the tools must be named all the same, since the conversation holds calls;
-    None where tools can be left out. `always_streams` tells that an answer that was not streamed is one line of a stream.
+    `no_calls` are the options that forbid calls where the tools must be named all the same, since
+    the conversation holds calls; None where tools can be left out. `always_streams` tells that an
+    answer that was not streamed is one line of a stream.
     """
 
     no_calls: JsonObject | None = None
@@ -59,10 +65,12 @@ def _wait_on(_: float | None) -> None:
 class Reply:
     """A successful answer on the wire, as far as it has come.
 
-    `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, to be read once: reading raises
-    ProviderError where the connection breaks, TimedOut where a deadline passes, and Interrupted. `framed` tells that the
-    body's end was announced, so that one that is cut cannot look whole. `redacted` takes the key out of what it is given.
-    `end_within` says that the answer is there already: the body then ends after so many seconds, come what may; None takes that back.
+    `headers` have lowercased names; `pieces` are the body's bytes, decompressed, cut anywhere, to
+    be read once: reading raises ProviderError where the connection breaks, TimedOut where a
+    deadline passes, and Interrupted. `framed` tells that the body's end was announced, so that one
+    that is cut cannot look whole. `redacted` takes the key out of what it is given. `end_within`
+    says that the answer is there already: the body then ends after so many seconds, come what may;
+    None takes that back.
     """
 
     status: int
@@ -77,8 +85,9 @@ class Reply:
 class LLMProvider(Protocol):
     """A model at an endpoint, or what stands for one.
 
-    `name` is the provider's (`openai`, `anthropic`, `ollama`, `simulated`), `api` whose wire format it speaks (`openai`,
-    `anthropic`, `ollama`). One provider serves one turn at a time; several may be used at once.
+    `name` is the provider's (`openai`, `anthropic`, `ollama`, `simulated`), `api` whose wire format
+    it speaks (`openai`, `anthropic`, `ollama`). One provider serves one turn at a time; several may
+    be used at once.
     """
 
     @property
@@ -107,8 +116,9 @@ class LLMProvider(Protocol):
     ) -> JsonObject:
         """Return the model's next message, in the inner format; with `on_event` it is streamed.
 
-        `messages` are inner messages, `options` what the vendor's request takes besides (`temperature`, `max_tokens`, …).
-        Raises ProviderError, TimedOut, Interrupted, Refused, and InvalidDocument for messages that the vendor's rules forbid.
+        `messages` are inner messages, `options` what the vendor's request takes besides
+        (`temperature`, `max_tokens`, …). Raises ProviderError, TimedOut, Interrupted, Refused, and
+        InvalidDocument for messages that the vendor's rules forbid.
         """
         ...
 
@@ -135,8 +145,12 @@ class LLMProvider(Protocol):
         """Return the vendor's request."""
         ...
 
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
-        """Send a request, again where that may help and nothing has come yet; leaving the context ends what is unread."""
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> AbstractContextManager[Reply]:
+        """Send a request, again where that may help and nothing has come yet; leaving the context
+        ends what is unread.
+        """
         ...
 
     def answer(self, document: JsonObject) -> Answer:

@@ -1,4 +1,6 @@
-"""An endpoint of models on the network: requests sent to it alone, tried again while nothing has come, errors without a key."""
+"""An endpoint of models on the network: requests sent to it alone, tried again while nothing has
+come, errors without a key.
+"""
 
 import threading
 import weakref
@@ -27,7 +29,8 @@ _LOOPBACK: Final = ("127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where requests go, and with which headers; `secrets` are the texts that no error may hold, `who` is the provider's name.
+    """Where requests go, and with which headers; `secrets` are the texts that no error may hold,
+    `who` is the provider's name.
 
     `if_away` says what to do where nobody answers there.
     """
@@ -40,9 +43,11 @@ class Destination:
 
 
 class Endpoint:
-    """Sends to one destination, over connections that are kept between requests. `destination` is asked at the first of them.
+    """Sends to one destination, over connections that are kept between requests. `destination` is
+    asked at the first of them.
 
-    Nothing else is reached: no redirect is followed, no proxy asked, and `localhost` is this machine whatever a resolver says.
+    Nothing else is reached: no redirect is followed, no proxy asked, and `localhost` is this
+    machine whatever a resolver says.
     """
 
     def __init__(self, destination: Callable[[], Destination], patience: retries.Patience) -> None:
@@ -50,19 +55,28 @@ class Endpoint:
         self._found: tuple[Destination, http_client.Client] | None = None
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
-        """Send a request, again where that may help and no byte of an answer has come; leaving ends what is unread.
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> Iterator[Reply]:
+        """Send a request, again where that may help and no byte of an answer has come; leaving ends
+        what is unread.
 
         Raises ProviderError, TimedOut, Interrupted, and Refused before anything is sent.
         """
         there, client = self._open()
         request = http_client.Request(
-            method="POST", url=str(there.url), headers=tuple(there.headers.items()), body=strict_json.compact_json(payload).encode("utf-8")
+            method="POST",
+            url=str(there.url),
+            headers=tuple(there.headers.items()),
+            body=strict_json.compact_json(payload).encode("utf-8"),
         )
         limits = self._patience.limits(f"the request to {there.url.authority}", cancel)
         with ExitStack() as stack:
             yield retries.persistently(
-                lambda: _attempt(client, request, there, limits=limits, stack=stack), self._patience, limits=limits, cancel=cancel
+                lambda: _attempt(client, request, there, limits=limits, stack=stack),
+                self._patience,
+                limits=limits,
+                cancel=cancel,
             )
 
     def close(self) -> None:
@@ -73,20 +87,31 @@ class Endpoint:
     def _open(self) -> tuple[Destination, http_client.Client]:
         if self._found is None:
             there = self._find()
-            resolve = _this_machine if provider_settings.is_loopback(there.url) else sockets.resolve_name
+            resolve = (
+                _this_machine if provider_settings.is_loopback(there.url) else sockets.resolve_name
+            )
             # The user named this host as the endpoint, so it may be a private one.
-            client = http_client.Client(sockets.Dialler([there.url.host, there.url.authority], resolve=resolve))
+            client = http_client.Client(
+                sockets.Dialler([there.url.host, there.url.authority], resolve=resolve)
+            )
             weakref.finalize(self, client.close)
             self._found = there, client
         return self._found
 
 
 def _attempt(
-    client: http_client.Client, request: http_client.Request, there: Destination, *, limits: sockets.Limits, stack: ExitStack
+    client: http_client.Client,
+    request: http_client.Request,
+    there: Destination,
+    *,
+    limits: sockets.Limits,
+    stack: ExitStack,
 ) -> Reply:
     with ExitStack() as attempt:
         try:
-            opened = attempt.enter_context(client.opened(request, limits=limits, max_bytes=MAX_ANSWER_BYTES))
+            opened = attempt.enter_context(
+                client.opened(request, limits=limits, max_bytes=MAX_ANSWER_BYTES)
+            )
             first = next(opened.pieces, b"") if 200 <= opened.status < 300 else None
         except http_client.ConnectionLost as error:
             raise failures.broken(there.who, str(error), at_once=not limits.dialled) from error
@@ -94,13 +119,19 @@ def _attempt(
             raise failures.broken(there.who, error.message, hint=there.if_away) from error
         if first is None:
             headers = dict(reversed(opened.headers))
-            raise failures.of_status(opened.status, headers, _body(opened, limits), who=there.who, secrets=there.secrets)
+            raise failures.of_status(
+                opened.status, headers, _body(opened, limits), who=there.who, secrets=there.secrets
+            )
         stack.push(attempt.pop_all())
         return _reply(opened, there, first, limits)
 
 
-def _reply(opened: http_client.Opened, there: Destination, first: bytes, limits: sockets.Limits) -> Reply:
-    """Return a successful answer, whose first piece is read already: from here on nothing is tried again."""
+def _reply(
+    opened: http_client.Opened, there: Destination, first: bytes, limits: sockets.Limits
+) -> Reply:
+    """Return a successful answer, whose first piece is read already: from here on nothing is tried
+    again.
+    """
 
     def redacted(value: JsonValue) -> JsonValue:
         return redaction.redact(value, there.secrets)
@@ -117,7 +148,9 @@ def _reply(opened: http_client.Opened, there: Destination, first: bytes, limits:
     )
 
 
-def _pieces(opened: http_client.Opened, first: bytes, limits: sockets.Limits, *, who: str, identifier: str) -> Iterator[bytes]:
+def _pieces(
+    opened: http_client.Opened, first: bytes, limits: sockets.Limits, *, who: str, identifier: str
+) -> Iterator[bytes]:
     size = len(first)
     yield first
     try:
@@ -128,7 +161,9 @@ def _pieces(opened: http_client.Opened, first: bytes, limits: sockets.Limits, *,
         if limits.is_over:
             return
         why = f"{who} broke off after {size} bytes of its answer: {error}"
-        raise ProviderError(why, request_id=identifier, transient=not isinstance(error, OutputTooLarge)) from error
+        raise ProviderError(
+            why, request_id=identifier, transient=not isinstance(error, OutputTooLarge)
+        ) from error
 
 
 def _body(opened: http_client.Opened, limits: sockets.Limits) -> bytes:

@@ -1,4 +1,6 @@
-"""Whose account a provider uses: what the caller, the user's configuration and the environment say of its endpoint and key."""
+"""Whose account a provider uses: what the caller, the user's configuration and the environment say
+of its endpoint and key.
+"""
 
 import os
 import re
@@ -21,10 +23,11 @@ _SHORTEST_KEY: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What is known of a provider before its first request: `default_url` is its vendor's own endpoint, `variable` the usual one for a key.
+    """What is known of a provider before its first request: `default_url` is its vendor's own
+    endpoint, `variable` the usual one for a key.
 
-    `key_needed` tells that the vendor's own endpoint answers nobody without a key; another endpoint may. `if_away` says what to do
-    where the endpoint does not answer.
+    `key_needed` tells that the vendor's own endpoint answers nobody without a key; another endpoint
+    may. `if_away` says what to do where the endpoint does not answer.
     """
 
     provider: str
@@ -35,7 +38,9 @@ class Account:
     if_away: str = "see that its address is right, and that it runs"
 
     def of_the_user(self, name: str) -> "Account":
-        """Return the account at an endpoint that the user named: nothing of the vendor's holds there."""
+        """Return the account at an endpoint that the user named: nothing of the vendor's holds
+        there.
+        """
         return Account(provider=name, key_needed=False)
 
     def url(self) -> Url:
@@ -43,7 +48,9 @@ class Account:
         return provider_settings.endpoint_url(self.settings.base_url or self.default_url)
 
     def key(self) -> str:
-        """Return the key, "" where none is needed; raises MissingKey, and Refused for a text that is none, which is never quoted."""
+        """Return the key, "" where none is needed; raises MissingKey, and Refused for a text that
+        is none, which is never quoted.
+        """
         variable = self.settings.api_key_env or self.variable
         kept = self.settings.api_key.strip()
         key = kept or os.environ.get(variable, "").strip()
@@ -62,10 +69,16 @@ class Account:
     def headers(self, own: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of a request: the API's own, and the user's over them."""
         given = {name.lower(): value.strip() for name, value in self.settings.headers.items()}
-        return {"content-type": "application/json"} | {name.lower(): value for name, value in own.items() if value} | given
+        return (
+            {"content-type": "application/json"}
+            | {name.lower(): value for name, value in own.items() if value}
+            | given
+        )
 
     def secrets(self, headers: Mapping[str, str], url: Url) -> tuple[str, ...]:
-        """Return the texts that no error may hold: the key, and what stands in headers and parameters that are named like one."""
+        """Return the texts that no error may hold: the key, and what stands in headers and
+        parameters that are named like one.
+        """
         query = [pair.partition("=") for pair in url.target.partition("?")[2].split("&")]
         named = [*headers.items(), *((name, value) for name, _, value in query)]
         values = [value for name, value in named if _SENSITIVE.search(name)]
@@ -74,17 +87,24 @@ class Account:
 
 
 def known(account: Account, **said: str | Mapping[str, str] | None) -> Account:
-    """Return the account with what the user's configuration says of it, and over that what the caller does; None and "" say nothing."""
+    """Return the account with what the user's configuration says of it, and over that what the
+    caller does; None and "" say nothing.
+    """
     user = user_config.load_user_config()
-    settings = provider_settings.read_settings(account.provider, user.providers.get(account.provider, {}), path=user.path)
+    settings = provider_settings.read_settings(
+        account.provider, user.providers.get(account.provider, {}), path=user.path
+    )
     given = {name: value for name, value in said.items() if value}
     checked = provider_settings.read_settings(account.provider, given)
     settings = replace(settings, **{name: getattr(checked, name) for name in given})
     return replace(account, settings=settings)
 
 
-def destination(account: Account, own: Mapping[str, str], *, bearer: bool, at: Callable[[Url], Url]) -> Destination:
-    """Return where an account's requests go: `own` are the API's headers, `at` makes the request's URL of the base URL.
+def destination(
+    account: Account, own: Mapping[str, str], *, bearer: bool, at: Callable[[Url], Url]
+) -> Destination:
+    """Return where an account's requests go: `own` are the API's headers, `at` makes the request's
+    URL of the base URL.
 
     The key is a bearer token, or else Anthropic's `x-api-key`. Raises MissingKey and Refused.
     """
@@ -92,4 +112,6 @@ def destination(account: Account, own: Mapping[str, str], *, bearer: bool, at: C
     keyed = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
     headers = account.headers(dict(own) | (keyed if key else {}))
     secrets = account.secrets(headers, url)
-    return Destination(who=account.provider, url=url, headers=headers, secrets=secrets, if_away=account.if_away)
+    return Destination(
+        who=account.provider, url=url, headers=headers, secrets=secrets, if_away=account.if_away
+    )

@@ -1,4 +1,6 @@
-"""A provider that asks an endpoint; what differs from one API to another is what its subclasses say, one file each."""
+"""A provider that asks an endpoint; what differs from one API to another is what its subclasses
+say, one file each.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,9 +19,9 @@ from vespe.models import JsonObject
 class EndpointProvider:
     """Asks one model at an endpoint.
 
-    What is not given comes from the user's configuration (`providers.NAME`), the key else from the environment (the account's
-    variable, or what `api_key_env` names); it goes to `base_url` alone. `keep` are the fields beside OpenAI's own that the
-    endpoint wants back in messages.
+    What is not given comes from the user's configuration (`providers.NAME`), the key else from the
+    environment (the account's variable, or what `api_key_env` names); it goes to `base_url` alone.
+    `keep` are the fields beside OpenAI's own that the endpoint wants back in messages.
     """
 
     name: ClassVar[str]
@@ -46,7 +48,13 @@ class EndpointProvider:
         headers: Mapping[str, str] | None = None,
         patience: retries.Patience = retries.PATIENCE,
     ) -> None:
-        said = {"base_url": base_url, "api_key": api_key, "organization": organization, "headers": headers, "model": model}
+        said = {
+            "base_url": base_url,
+            "api_key": api_key,
+            "organization": organization,
+            "headers": headers,
+            "model": model,
+        }
         self._account = endpoint_account.known(self.account, **said)
         self.model = self._account.settings.model
         self.keep: Sequence[str] = self._account.settings.keep
@@ -63,7 +71,9 @@ class EndpointProvider:
         """Return the vendor's request."""
         return self.request(self.model, messages, tools, options=options, stream=stream)
 
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> AbstractContextManager[Reply]:
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> AbstractContextManager[Reply]:
         """Send a request; see `Endpoint.send`."""
         return self._endpoint.send(payload, cancel=cancel)
 
@@ -81,4 +91,6 @@ class EndpointProvider:
         return base
 
     def _destination(self) -> Destination:
-        return endpoint_account.destination(self._account, self.own_headers(), bearer=self.bearer, at=self.request_url)
+        return endpoint_account.destination(
+            self._account, self.own_headers(), bearer=self.bearer, at=self.request_url
+        )

@@ -1,4 +1,6 @@
-"""Errors of endpoints as sentences: the message, code and request id that a vendor's body and headers hold, and no key."""
+"""Errors of endpoints as sentences: the message, code and request id that a vendor's body and
+headers hold, and no key.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -12,17 +14,29 @@ from vespe.models import JsonObject, JsonValue
 MAX_BODY_BYTES: Final = 1024 * 1024
 """The most that is read of an error's body."""
 _EXCERPT: Final = 600
-_REQUEST_IDS: Final = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "cf-ray")
+_REQUEST_IDS: Final = (
+    "request-id",
+    "x-request-id",
+    "x-amzn-requestid",
+    "apim-request-id",
+    "cf-ray",
+)
 
 
-def of_status(status: int, headers: Mapping[str, str], body: bytes, *, who: str, secrets: Collection[str] = ()) -> ProviderError:
-    """Return the error of an answer whose status is no success; `secrets` are taken out of all that it says."""
+def of_status(
+    status: int, headers: Mapping[str, str], body: bytes, *, who: str, secrets: Collection[str] = ()
+) -> ProviderError:
+    """Return the error of an answer whose status is no success; `secrets` are taken out of all that
+    it says.
+    """
     text, _ = bodies.decode(body, headers.get("content-type", ""))
     message, code = _told(text)
     reading = redaction.redact([message, code, request_id(headers)], secrets)
     shown, code, identifier = (_cut(" ".join(str(part).split())) for part in reading)
     error = ProviderError(
-        f"{who} answered with status {status}" + (f": {shown}" if shown else "") + (f" (request {identifier})" if identifier else ""),
+        f"{who} answered with status {status}"
+        + (f": {shown}" if shown else "")
+        + (f" (request {identifier})" if identifier else ""),
         status=status,
         vendor_code=code,
         request_id=identifier,
@@ -34,7 +48,9 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, who: str,
 
 
 def broken(who: str, why: str, *, at_once: bool = False, hint: str = "") -> ProviderError:
-    """Return the error of a connection that was not made, or ended before the first byte; `at_once` asks for a retry without a wait."""
+    """Return the error of a connection that was not made, or ended before the first byte; `at_once`
+    asks for a retry without a wait.
+    """
     error = ProviderError(f"{who} gave no answer: {why}", transient=True, hint=hint)
     error.retry_after_s = 0.0 if at_once else None
     return error
@@ -46,7 +62,9 @@ def request_id(headers: Mapping[str, str]) -> str:
 
 
 def _told(text: str) -> tuple[str, str]:
-    """Return (message, code) of an error's body: OpenAI's, Anthropic's and Ollama's shapes, FastAPI's `detail`, or the text."""
+    """Return (message, code) of an error's body: OpenAI's, Anthropic's and Ollama's shapes,
+    FastAPI's `detail`, or the text.
+    """
     try:
         document = strict_json.parse_json(text, limit=MAX_BODY_BYTES * 4)
     except InvalidDocument:
@@ -59,7 +77,9 @@ def _told(text: str) -> tuple[str, str]:
     if not isinstance(error, dict):
         return str(error), _code(document)
     told = error.get("message", error.get("detail", error.get("error")))
-    return (told if isinstance(told, str) else strict_json.compact_json(told if told else document)), _code(error)
+    return (
+        told if isinstance(told, str) else strict_json.compact_json(told if told else document)
+    ), _code(error)
 
 
 def _code(error: JsonObject) -> str:
@@ -79,4 +99,8 @@ def _hint(status: int, headers: Mapping[str, str], who: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… (cut by vespe: {len(text)} characters)"
+    return (
+        text
+        if len(text) <= _EXCERPT
+        else f"{text[:_EXCERPT]}… (cut by vespe: {len(text)} characters)"
+    )

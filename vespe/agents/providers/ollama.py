@@ -22,33 +22,60 @@ def _chat(base: Url) -> Url:
     return replace(base, target=f"{path}/api/chat{mark}{query}")
 
 
-_REQUEST_KEYS: Final = ("format", "keep_alive", "think", "options", "logprobs", "top_logprobs", "truncate", "shift")
+_REQUEST_KEYS: Final = (
+    "format",
+    "keep_alive",
+    "think",
+    "options",
+    "logprobs",
+    "top_logprobs",
+    "truncate",
+    "shift",
+)
 _RENAMED: Final = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
 
 
 def payload(
-    model: str, messages: Iterable[JsonObject], tools: Tools | None, *, options: Mapping[str, object] | None, stream: bool
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
 ) -> JsonObject:
-    """Return the request. Options are Ollama's, of the request or of the model, or OpenAI's where Ollama has another word.
+    """Return the request. Options are Ollama's, of the request or of the model, or OpenAI's where
+    Ollama has another word.
 
     Raises UsageError for a `tool_choice` that Ollama cannot be told.
     """
     given = requests.checked_options(options)
     choice = given.pop("tool_choice", "auto") or "auto"
     if choice not in ("auto", "none"):
-        raise UsageError(f"Ollama cannot be told the tool_choice {choice!r}", hint='there are "auto" and "none"')
-    made: JsonObject = {"model": model, "messages": adapter_ollama.from_openai_messages(messages)["messages"], "stream": stream}
+        raise UsageError(
+            f"Ollama cannot be told the tool_choice {choice!r}", hint='there are "auto" and "none"'
+        )
+    made: JsonObject = {
+        "model": model,
+        "messages": adapter_ollama.from_openai_messages(messages)["messages"],
+        "stream": stream,
+    }
     if choice == "auto" and (defined := requests.definitions(tools, adapter_ollama.OllamaShape())):
         made["tools"] = defined
     given |= _format(given.pop("response_format", None))
     own: JsonObject = {key: given.pop(key) for key in _REQUEST_KEYS if key in given}
-    model_options = {_RENAMED.get(key, key): value for key, value in given.items() if key != "parallel_tool_calls"}
+    model_options = {
+        _RENAMED.get(key, key): value
+        for key, value in given.items()
+        if key != "parallel_tool_calls"
+    }
     inner = requests.with_options(model_options, dict(own.pop("options", None) or {}))
     return requests.with_options(made, own) | ({"options": inner} if inner else {})
 
 
 def answer(document: JsonObject) -> Answer:
-    """Read a whole answer, as the one line of a stream, so that both give the same message: ids for calls without one, too."""
+    """Read a whole answer, as the one line of a stream, so that both give the same message: ids for
+    calls without one, too.
+    """
     read = OllamaStreamingProcessor()
     read.feed(strict_json.compact_json(document).encode("utf-8") + b"\n")
     read.close()
@@ -66,7 +93,8 @@ def _format(given: Any) -> JsonObject:
 class OllamaProvider(EndpointProvider):
     """Asks Ollama, on this machine or at `base_url`, which may be given with or without `/api`.
 
-    It needs no key; one in OLLAMA_API_KEY, or what `api_key_env` names, is sent along. See `EndpointProvider`.
+    It needs no key; one in OLLAMA_API_KEY, or what `api_key_env` names, is sent along. See
+    `EndpointProvider`.
 
     ```python
     from vespe import OllamaProvider

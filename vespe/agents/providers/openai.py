@@ -1,4 +1,6 @@
-"""Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks them."""
+"""Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks
+them.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -29,7 +31,9 @@ def payload(
     stream: bool,
     keep: Collection[str] = (),
 ) -> JsonObject:
-    """Return the request; what only Vespe or another API knows, but for the fields in `keep`, is taken off the messages."""
+    """Return the request; what only Vespe or another API knows, but for the fields in `keep`, is
+    taken off the messages.
+    """
     made: JsonObject = {"model": model, "messages": adapter_openai.to_wire(messages, keep=keep)}
     if defined := requests.definitions(tools, adapter_openai.OpenAIShape()):
         made["tools"] = defined
@@ -39,9 +43,13 @@ def payload(
 
 
 def answer(document: JsonObject) -> Answer:
-    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same message."""
+    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
+    message.
+    """
     read = GptStreamingProcessor()
-    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n")
+    read.feed(
+        b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n"
+    )
     read.close()
     return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
 
@@ -61,7 +69,9 @@ class OpenAIProvider(EndpointProvider):
     """
 
     name = api = "openai"
-    account = Account(provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY")
+    account = Account(
+        provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
+    )
     processor = GptStreamingProcessor
     answer = staticmethod(answer)
     request_url = staticmethod(_completions)

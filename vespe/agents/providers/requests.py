@@ -1,4 +1,6 @@
-"""What every request holds: the options beside the messages, and tools of either kind in an API's own shape."""
+"""What every request holds: the options beside the messages, and tools of either kind in an API's
+own shape.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +22,9 @@ def checked_options(options: Mapping[str, object] | None) -> JsonObject:
     given = dict(options or {})
     for name in OURS:
         if name in given:
-            raise UsageError(f"the option {name!r} cannot be set: it follows from the conversation, its tools and the provider")
+            raise UsageError(
+                f"the option {name!r} cannot be set: it follows from the conversation, its tools and the provider"
+            )
     return given
 
 
@@ -30,10 +34,12 @@ def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObje
 
 
 def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
-    """Return the tools in an API's shape, whichever shape each of them has: one that `vespe.adapters` knows, or a config.json's.
+    """Return the tools in an API's shape, whichever shape each of them has: one that
+    `vespe.adapters` knows, or a config.json's.
 
-    A definition that is in the API's shape already stays as it is, and so does one of no known shape: it is one of the API's
-    own tools (`web_search`). Raises InvalidDocument for a definition that cannot be read.
+    A definition that is in the API's shape already stays as it is, and so does one of no known
+    shape: it is one of the API's own tools (`web_search`). Raises InvalidDocument for a definition
+    that cannot be read.
     """
     return [_definition(tool, shape) for given in tools or () for tool in _declarations(given)]
 

@@ -1,4 +1,6 @@
-"""When a request is made again: after how long, how often, and for what; never behind the first byte of an answer."""
+"""When a request is made again: after how long, how often, and for what; never behind the first
+byte of an answer.
+"""
 
 import os
 import threading
@@ -19,11 +21,13 @@ _LONGEST_BACKOFF_S: Final = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a provider is waited for, in seconds: to connect, in silence, in all; and how often it is asked again.
+    """How long a provider is waited for, in seconds: to connect, in silence, in all; and how often
+    it is asked again.
 
-    `retry_after_cap_s` is the longest wait that an endpoint may ask for: one that asks for more is not asked again.
-    `backoff_s` is the wait before the first retry where the endpoint names none; it doubles, up to 8 s, with jitter.
-    `on_wait` is told before each wait what failed and the seconds until it is asked again, in the thread that waits.
+    `retry_after_cap_s` is the longest wait that an endpoint may ask for: one that asks for more is
+    not asked again. `backoff_s` is the wait before the first retry where the endpoint names none;
+    it doubles, up to 8 s, with jitter. `on_wait` is told before each wait what failed and the
+    seconds until it is asked again, in the thread that waits.
 
     ```python
     from vespe import OllamaProvider, Patience
@@ -43,10 +47,19 @@ class Patience:
     def limits(self, what: str, cancel: threading.Event | None) -> Limits:
         """Begin the time of one request, its retries and waits among it."""
         hint = "the endpoint may be busy: ask again later, or for less"
-        return Limits(what, timeout_s=self.total_s, cancel=cancel, stall_s=self.stall_s, connect_s=self.connect_s, hint=hint)
+        return Limits(
+            what,
+            timeout_s=self.total_s,
+            cancel=cancel,
+            stall_s=self.stall_s,
+            connect_s=self.connect_s,
+            hint=hint,
+        )
 
     def wait_after(self, error: ProviderError, tries: int) -> float | None:
-        """Return the seconds to wait after so many tries, or None where there is no use in another."""
+        """Return the seconds to wait after so many tries, or None where there is no use in
+        another.
+        """
         if not error.transient or tries > self.retries:
             return None
         if error.retry_after_s is not None:
@@ -58,11 +71,17 @@ class Patience:
 PATIENCE: Final = Patience()
 """What a provider has unless it is told otherwise."""
 AT_ONCE: Final = Patience(backoff_s=0)
-"""What the simulated provider has: its scripted failures are waited out only as long as they ask for."""
+"""What the simulated provider has: its scripted failures are waited out only as long as they ask
+for.
+"""
 
 
-def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits, cancel: threading.Event | None) -> T:
-    """Attempt until it succeeds, or fails for good; raises what the last attempt raised, Interrupted as soon as cancelled."""
+def persistently(
+    attempt: Callable[[], T], patience: Patience, *, limits: Limits, cancel: threading.Event | None
+) -> T:
+    """Attempt until it succeeds, or fails for good; raises what the last attempt raised,
+    Interrupted as soon as cancelled.
+    """
     tries = 0
     while True:
         tries += 1
@@ -84,19 +103,27 @@ def persistently(attempt: Callable[[], T], patience: Patience, *, limits: Limits
 
 
 def is_transient(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether the same request may be answered later; `x-should-retry`, which some endpoints send, decides where it stands."""
+    """Whether the same request may be answered later; `x-should-retry`, which some endpoints send,
+    decides where it stands.
+    """
     said = headers.get("x-should-retry")
     return said == "true" if said in ("true", "false") else status in _TRANSIENT or status >= 500
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that an endpoint asks to wait (`Retry-After-Ms`, `Retry-After` in seconds or as a date), or None."""
+    """Return the seconds that an endpoint asks to wait (`Retry-After-Ms`, `Retry-After` in seconds
+    or as a date), or None.
+    """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         seconds = _number(headers.get(name, "")) / unit
         if seconds >= 0:
             return seconds
     try:
-        return max(email_utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time(), 0.0)
+        return max(
+            email_utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
+            - time.time(),
+            0.0,
+        )
     except (ValueError, TypeError, OverflowError):
         return None
 
@@ -104,4 +131,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _number(text: str) -> float:
     """Read a number that is finite and not negative; anything else is -1."""
     plain = text.strip()
-    return float(plain) if plain.replace(".", "", 1).isdecimal() and plain.isascii() and len(plain) < 20 else -1.0
+    return (
+        float(plain)
+        if plain.replace(".", "", 1).isdecimal() and plain.isascii() and len(plain) < 20
+        else -1.0
+    )

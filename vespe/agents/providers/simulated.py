@@ -1,4 +1,6 @@
-"""A model that is none: it answers as a script says, over OpenAI's wire format, without a network; the same each time."""
+"""A model that is none: it answers as a script says, over OpenAI's wire format, without a network;
+the same each time.
+"""
 
 import os
 import threading
@@ -17,10 +19,11 @@ from vespe.models import JsonObject
 
 
 class SimulatedProvider:
-    """Answers as a script says, each turn once and in order: `script` is a file's path, the script's object, or a Script.
+    """Answers as a script says, each turn once and in order: `script` is a file's path, the
+    script's object, or a Script.
 
-    Each request is checked by the turn's `match`; where it does not fit, and behind the last turn, Diverged is raised.
-    Raises InvalidDocument for what is not a script.
+    Each request is checked by the turn's `match`; where it does not fit, and behind the last turn,
+    Diverged is raised. Raises InvalidDocument for what is not a script.
 
     ```python
     from vespe import SimulatedProvider
@@ -38,7 +41,11 @@ class SimulatedProvider:
     processor = GptStreamingProcessor
 
     def __init__(
-        self, script: Script | JsonObject | str | os.PathLike[str], *, model: str = "", patience: retries.Patience = retries.AT_ONCE
+        self,
+        script: Script | JsonObject | str | os.PathLike[str],
+        *,
+        model: str = "",
+        patience: retries.Patience = retries.AT_ONCE,
     ) -> None:
         if isinstance(script, (str, os.PathLike)):
             script = scripts.read_script(os.fspath(script))
@@ -60,11 +67,15 @@ class SimulatedProvider:
         return openai.payload(self.model, messages, tools, options=options, stream=stream)
 
     @contextmanager
-    def send(self, payload: JsonObject, *, cancel: threading.Event | None = None) -> Iterator[Reply]:
+    def send(
+        self, payload: JsonObject, *, cancel: threading.Event | None = None
+    ) -> Iterator[Reply]:
         """Answer a request with the script's next turn, failures and all."""
         limits = self._patience.limits("the simulated request", cancel)
         limits.remaining()
-        yield retries.persistently(lambda: self._attempt(payload, limits), self._patience, limits=limits, cancel=cancel)
+        yield retries.persistently(
+            lambda: self._attempt(payload, limits), self._patience, limits=limits, cancel=cancel
+        )
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
@@ -78,10 +89,17 @@ class SimulatedProvider:
             return self._failing(fail, self._pieces(turn, payload), limits)
         pieces = self._pieces(turn, payload)
         self._turn, self._failed = number, 0
-        return Reply(status=200, headers=(("content-type", _kind(payload)),), pieces=pieces, request_id=f"simulated-{number}")
+        return Reply(
+            status=200,
+            headers=(("content-type", _kind(payload)),),
+            pieces=pieces,
+            request_id=f"simulated-{number}",
+        )
 
     def _answers_in(self, messages: list[JsonObject]) -> int:
-        """Count the assistant's messages: behind those that were counted before, where they are the same ones."""
+        """Count the assistant's messages: behind those that were counted before, where they are the
+        same ones.
+        """
         known, count, last = self._counted
         if not (0 < known <= len(messages) and messages[known - 1] is last):
             known = count = 0
@@ -103,7 +121,12 @@ class SimulatedProvider:
     def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: Limits) -> Reply:
         if "status" in fail:
             headers = {"retry-after": str(fail["retry_after"])} if "retry_after" in fail else {}
-            raise failures.of_status(fail["status"], headers, provider_scripts.failure(fail), who="the simulated provider")
+            raise failures.of_status(
+                fail["status"],
+                headers,
+                provider_scripts.failure(fail),
+                who="the simulated provider",
+            )
         if "stall" in fail:
             limits.sleep()
         whole = b"".join(pieces)
@@ -113,7 +136,8 @@ class SimulatedProvider:
         return Reply(status=200, headers=(), pieces=_cut(kept))
 
     def _pieces(self, turn: JsonObject, payload: JsonObject) -> Iterator[bytes]:
-        # by the conversation and not by the script, so that one that is resumed with another script has no id twice
+        # by the conversation and not by the script, so that one that is resumed with another script
+        # has no id twice
         number = 1 + self._answers_in(payload["messages"])
         if payload.get("stream"):
             return provider_scripts.streamed(turn, number=number, model=self.model)
@@ -122,7 +146,10 @@ class SimulatedProvider:
 
 def _cut(kept: bytes) -> Iterator[bytes]:
     yield kept
-    raise ProviderError(f"the simulated provider broke off after {len(kept)} bytes of its answer, as the script says", transient=True)
+    raise ProviderError(
+        f"the simulated provider broke off after {len(kept)} bytes of its answer, as the script says",
+        transient=True,
+    )
 
 
 def _kind(payload: JsonObject) -> str:

@@ -1,4 +1,6 @@
-"""One turn of a model, the same for every provider: the request sent, its answer read, events told as they come."""
+"""One turn of a model, the same for every provider: the request sent, its answer read, events told
+as they come.
+"""
 
 import codecs
 import itertools
@@ -18,9 +20,13 @@ _OF_EVENTS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _OF_JSON: Final = (b"{", b"[")
 _BEGINNING: Final = 6
 _DRAINED_S: Final = 0.5
-"""How long the end of a body is waited for behind its last word, so that the connection can be kept."""
+"""How long the end of a body is waited for behind its last word, so that the connection can be
+kept.
+"""
 _LAST_S: Final = 3.0
-"""How long more is waited for behind an answer that could be whole: a last usage, Anthropic's next message."""
+"""How long more is waited for behind an answer that could be whole: a last usage, Anthropic's next
+message.
+"""
 
 
 def create_message(
@@ -32,7 +38,9 @@ def create_message(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
 ) -> JsonObject:
-    """Return the model's next message; see `LLMProvider.create_message`, which each provider has from here."""
+    """Return the model's next message; see `LLMProvider.create_message`, which each provider has
+    from here.
+    """
     return self.respond(messages, tools, options=options, on_event=on_event, cancel=cancel).message
 
 
@@ -49,7 +57,11 @@ def respond(
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)
-        if traits_of(self).always_streams or begins.startswith(_OF_EVENTS) or (on_event is not None and not _is_document(reply)):
+        if (
+            traits_of(self).always_streams
+            or begins.startswith(_OF_EVENTS)
+            or (on_event is not None and not _is_document(reply))
+        ):
             return _streamed(self, reply, on_event or _unheard)
         answer = answers.whole(self, reply)
     if on_event is not None:
@@ -66,12 +78,25 @@ def retell(answer: Answer, on_event: OnEvent) -> None:
         on_event(StreamEvent(type="text", text=text))
     for index, call in enumerate(message.get("tool_calls") or ()):
         function = call.get("function") or call.get("custom") or {}
-        start = StreamEvent(type="tool_start", call_id=call.get("id") or "", name=function.get("name") or "", index=index)
+        start = StreamEvent(
+            type="tool_start",
+            call_id=call.get("id") or "",
+            name=function.get("name") or "",
+            index=index,
+        )
         on_event(start)
-        on_event(start._replace(type="tool_arguments", text=function.get("arguments") or function.get("input") or ""))
+        on_event(
+            start._replace(
+                type="tool_arguments", text=function.get("arguments") or function.get("input") or ""
+            )
+        )
     if answer.usage is not None:
         on_event(StreamEvent(type="usage", data=answer.usage))
-    on_event(StreamEvent(type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}))
+    on_event(
+        StreamEvent(
+            type="done", data={"finish_reason": answer.finish_reason, "complete": answer.complete}
+        )
+    )
 
 
 def text_of(content: object) -> str:
@@ -79,14 +104,19 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict) and part.get("type") == "text")
+    return "".join(
+        str(part.get("text") or "")
+        for part in parts
+        if isinstance(part, dict) and part.get("type") == "text"
+    )
 
 
 def _begun(reply: Reply) -> tuple[Reply, bytes]:
-    """Return the reply, and how its body begins: servers stream unasked, and under any content type.
+    """Return the reply, and how its body begins: servers stream unasked, and under any content
+    type.
 
-    A body that is neither events nor JSON is some page, which an error will quote: it is read whole, and without the key,
-    since half a key would not be found in a quote.
+    A body that is neither events nor JSON is some page, which an error will quote: it is read
+    whole, and without the key, since half a key would not be found in a quote.
     """
     read, begins = b"", b""
     for piece in reply.pieces:
@@ -97,7 +127,9 @@ def _begun(reply: Reply) -> tuple[Reply, bytes]:
     rest = itertools.chain([read], reply.pieces)
     if begins and not begins.startswith((*_OF_EVENTS, *_OF_JSON)):
         reply.end_within(_LAST_S)
-        rest = itertools.chain([str(reply.redacted(b"".join(rest).decode("utf-8", "replace"))).encode("utf-8")])
+        rest = itertools.chain(
+            [str(reply.redacted(b"".join(rest).decode("utf-8", "replace"))).encode("utf-8")]
+        )
     return replace(reply, pieces=rest), begins
 
 
@@ -107,7 +139,10 @@ def _unheard(_: StreamEvent) -> None:
 
 def _is_document(reply: Reply) -> bool:
     """Whether an endpoint that was asked for a stream answers with one document all the same."""
-    return dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+    return (
+        dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
+        == "application/json"
+    )
 
 
 def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
@@ -117,7 +152,11 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
     if processor.error is not None:
         raise answers.error_within(provider, {"error": processor.error}, reply)
     if not (processor.complete or processor.finish_reason or reply.framed):
-        raise ProviderError(f"the answer of {provider.name} broke off before it was whole", request_id=reply.request_id, transient=True)
+        raise ProviderError(
+            f"the answer of {provider.name} broke off before it was whole",
+            request_id=reply.request_id,
+            transient=True,
+        )
     answer = Answer(
         message=processor.message(),
         finish_reason=processor.finish_reason,
@@ -129,13 +168,17 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
 
 
 def _read(processor: StreamingProcessor, reply: Reply, on_event: OnEvent) -> None:
-    """Read a body to its end, or to the answer's: servers leave connections open, and break them, behind it."""
+    """Read a body to its end, or to the answer's: servers leave connections open, and break them,
+    behind it.
+    """
     over, wait = False, None
     try:
         for piece in reply.pieces:
             events = processor.feed(piece)
             _tell(events, reply, on_event)
-            over = over or processor.error is not None or any(event.type == "done" for event in events)
+            over = (
+                over or processor.error is not None or any(event.type == "done" for event in events)
+            )
             before, wait = wait, _DRAINED_S if over else _LAST_S if processor.complete else None
             if wait != before or (events and not over):
                 reply.end_within(wait)
@@ -146,4 +189,8 @@ def _read(processor: StreamingProcessor, reply: Reply, on_event: OnEvent) -> Non
 
 def _tell(events: Iterable[StreamEvent], reply: Reply, on_event: OnEvent) -> None:
     for event in events:
-        on_event(event if event.type != "error" else event._replace(text=reply.redacted(event.text), data=reply.redacted(event.data)))
+        on_event(
+            event
+            if event.type != "error"
+            else event._replace(text=reply.redacted(event.text), data=reply.redacted(event.data))
+        )

@@ -14,7 +14,9 @@ __all__ = ["StructuredTool", "tools_of"]
 
 
 def tools_of(tools: RunsCalls) -> list[StructuredTool]:
-    """Return a StructuredTool for each tool; a call that fails is a ToolMessage with the status `error`."""
+    """Return a StructuredTool for each tool; a call that fails is a ToolMessage with the status
+    `error`.
+    """
     return [_made(tools, tool) for tool in tools.declared.values()]
 
 

@@ -29,7 +29,9 @@ def _made(tools: RunsCalls, tool: Tool) -> AgentsTool:
 
 def _async(tools: RunsCalls, name: str) -> Callable[[Any, str], Coroutine[Any, Any, str]]:
     async def invoke(context: Any, arguments: str) -> str:
-        result = await tools.arun_call(name, arguments, call_id=str(getattr(context, "tool_call_id", "")))
+        result = await tools.arun_call(
+            name, arguments, call_id=str(getattr(context, "tool_call_id", ""))
+        )
         return str(result.message["content"])
 
     return invoke

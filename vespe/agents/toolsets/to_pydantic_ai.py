@@ -14,14 +14,18 @@ __all__ = ["PydanticTool", "tools_of"]
 
 
 def tools_of(tools: RunsCalls) -> list[PydanticTool[Any]]:
-    """Return a pydantic-ai Tool for each tool; what the model can mend is a ModelRetry, any other failure a result that says so."""
+    """Return a pydantic-ai Tool for each tool; what the model can mend is a ModelRetry, any other
+    failure a result that says so.
+    """
     return [_made(tools, tool) for tool in tools.declared.values()]
 
 
 def _made(tools: RunsCalls, tool: Tool) -> PydanticTool[Any]:
     schema = AnthropicShape().definition(tool)["input_schema"]
     apart = tool.annotations.get("readOnlyHint") is not True
-    return PydanticTool.from_schema(_async(tools, tool.name), tool.name, tool.description, schema, sequential=apart)
+    return PydanticTool.from_schema(
+        _async(tools, tool.name), tool.name, tool.description, schema, sequential=apart
+    )
 
 
 def _async(tools: RunsCalls, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:

@@ -1,4 +1,6 @@
-"""Tools for a program that has a client and a loop of its own: functions, a project's tools and kits in one set."""
+"""Tools for a program that has a client and a loop of its own: functions, a project's tools and
+kits in one set.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from vespe.agents.toolsets.to_pydantic_ai import PydanticTool
 
 Source: TypeAlias = "Callable[..., Any] | FunctionTool | Project | Toolset | str | os.PathLike[str]"
-"""What a set is made of: a function, a project, another set, a kit by its id, or by its directory."""
+"""What a set is made of: a function, a project, another set, a kit by its id, or by its
+directory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,11 @@ class _Held:
 
 
 class Answer(list[JsonObject]):
-    """The messages to append to a conversation: the model's turn and, behind it, what became of its calls.
+    """The messages to append to a conversation: the model's turn and, behind it, what became of its
+    calls.
 
-    `results` are the calls with their outcomes; `done` is true where there were none: the model has answered.
+    `results` are the calls with their outcomes; `done` is true where there were none: the model has
+    answered.
     """
 
     def __init__(self, messages: Iterable[JsonObject], results: Sequence[CallResult]) -> None:
@@ -64,14 +70,18 @@ class Answer(list[JsonObject]):
 class Toolset:
     """Tools from anywhere in one set: functions, a project's tools, kits; no folder is needed.
 
-    A function runs in this process, in the project that is among the sources or in none; a kit is named by its id or its directory
-    (`"./kits/files"`). Tools are loaded when the set is made. Every call goes the one call path with its checks, limits and log.
+    A function runs in this process, in the project that is among the sources or in none; a kit is
+    named by its id or its directory (`"./kits/files"`). Tools are loaded when the set is made.
+    Every call goes the one call path with its checks, limits and log.
 
-    The calls of a model (`answer`) need a word, too: the program's own functions and read-only tools run; for others `approve` is
-    `ask` (which asks `ask`, and denies without it), `read-only`, `all` or `none`, and what a configuration denies is always denied.
-    `tools_mode` is `all`, `bridge` (three tools that search, describe and call the others, beside those that a project exposes always),
-    or `auto`, a bridge where the definitions cost more than the project's `tool_budget`: what `answer` is given is then a call of these.
-    The same tool given twice is one. Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound, InvalidTool.
+    The calls of a model (`answer`) need a word, too: the program's own functions and read-only
+    tools run; for others `approve` is `ask` (which asks `ask`, and denies without it), `read-only`,
+    `all` or `none`, and what a configuration denies is always denied. `tools_mode` is `all`,
+    `bridge` (three tools that search, describe and call the others, beside those that a project
+    exposes always), or `auto`, a bridge where the definitions cost more than the project's
+    `tool_budget`: what `answer` is given is then a call of these. The same tool given twice is one.
+    Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound,
+    InvalidTool.
 
     ```python
     from vespe import Toolset, tool
@@ -88,7 +98,13 @@ class Toolset:
     ```
     """
 
-    def __init__(self, *sources: Source, approve: str = "ask", ask: Ask | None = None, tools_mode: str = "all") -> None:
+    def __init__(
+        self,
+        *sources: Source,
+        approve: str = "ask",
+        ask: Ask | None = None,
+        tools_mode: str = "all",
+    ) -> None:
         self._approve, self._ask = approve, ask
         self._held: dict[str, _Held] = {}
         self._strict: frozenset[str] = frozenset()
@@ -142,17 +158,24 @@ class Toolset:
     # ---- definitions
 
     def openai(self, *, strict: bool = False) -> list[Any]:
-        """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools that cannot be said in it."""
+        """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools
+        that cannot be said in it.
+        """
         if not strict:
             return self._shown("openai")
         shown = tool_set(self.declared.values(), strict=True)
         self._strict = shown.strict
-        return [one if isinstance(one, dict) else SHAPES["openai"].definition(one) for one in shown.shown]
+        return [
+            one if isinstance(one, dict) else SHAPES["openai"].definition(one)
+            for one in shown.shown
+        ]
 
     def responses(self, *, strict: bool = False, native: bool = False) -> list[Any]:
-        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools that cannot be said in it.
+        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools
+        that cannot be said in it.
 
-        With `native` the API searches them (`tool_search`), but for those that a project exposes always.
+        With `native` the API searches them (`tool_search`), but for those that a project exposes
+        always.
         """
         if native:
             return self._deferred("openai-responses")
@@ -160,17 +183,25 @@ class Toolset:
             return self._shown("openai-responses")
         plain = {tool["name"]: tool for tool in self._shown("openai-responses")}
         chosen = [one["function"] for one in self.openai(strict=True)]
-        return [plain[one["name"]] | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {}) for one in chosen]
+        return [
+            plain[one["name"]]
+            | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {})
+            for one in chosen
+        ]
 
     def anthropic(self, *, native: bool = False) -> list[Any]:
-        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for those that a project exposes always.
+        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for
+        those that a project exposes always.
 
-        Where the set shows a bridge, its `search_tools` searches in the API's place, and what `answer` says of it loads the tools found.
+        Where the set shows a bridge, its `search_tools` searches in the API's place, and what
+        `answer` says of it loads the tools found.
         """
         if not native or self._bridge is None:
             return self._deferred("anthropic") if native else self._shown("anthropic")
         self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
-        return deferred(self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH])
+        return deferred(
+            self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH]
+        )
 
     def gemini(self) -> list[Any]:
         """Return `tools` for Gemini: one object with every declaration."""
@@ -190,7 +221,11 @@ class Toolset:
     def _exposed(self) -> frozenset[str]:
         """The names of the tools that a project exposes always."""
         views = {id(held.path): held.path.workspace.view for held in self._held.values()}
-        return frozenset(name for name, held in self._held.items() if views[id(held.path)].exposure(held.tool.itself) == "always")
+        return frozenset(
+            name
+            for name, held in self._held.items()
+            if views[id(held.path)].exposure(held.tool.itself) == "always"
+        )
 
     def _shown(self, shape: str) -> list[Any]:
         return [SHAPES[shape].definition(tool) for tool in self.declared.values()]
@@ -198,11 +233,18 @@ class Toolset:
     def _bridged(self, mode: str) -> Bridge | None:
         if mode == "native":
             hint = "`anthropic(native=True)` and `responses(native=True)` give deferred definitions"
-            raise UsageError("whether an API searches tools itself is said where definitions are made for it", hint=hint)
+            raise UsageError(
+                "whether an API searches tools itself is said where definitions are made for it",
+                hint=hint,
+            )
         budget = self._home.config.document.get("tool_budget")
         if mode_of(mode, self, api="openai", budget=budget) != "bridge":
             return None
-        may = {name: held.tool for name, held in self._held.items() if not self._policy_of(held).why_never(held.tool)}
+        may = {
+            name: held.tool
+            for name, held in self._held.items()
+            if not self._policy_of(held).why_never(held.tool)
+        }
         return Bridge(may, self._exposed())
 
     def langchain(self) -> "list[StructuredTool]":
@@ -210,7 +252,11 @@ class Toolset:
         try:
             from vespe.agents.toolsets import to_langchain
         except ImportError as error:
-            raise MissingExtra("a set of tools for LangChain", extra="bridges", module=error.name or "langchain_core") from None
+            raise MissingExtra(
+                "a set of tools for LangChain",
+                extra="bridges",
+                module=error.name or "langchain_core",
+            ) from None
         return to_langchain.tools_of(self)
 
     def pydantic_ai(self) -> "list[PydanticTool[Any]]":
@@ -218,29 +264,43 @@ class Toolset:
         try:
             from vespe.agents.toolsets import to_pydantic_ai
         except ImportError as error:
-            raise MissingExtra("a set of tools for pydantic-ai", extra="bridges", module=error.name or "pydantic_ai") from None
+            raise MissingExtra(
+                "a set of tools for pydantic-ai",
+                extra="bridges",
+                module=error.name or "pydantic_ai",
+            ) from None
         return to_pydantic_ai.tools_of(self)
 
     def openai_agents(self) -> "list[AgentsTool]":
-        """Return the tools as those of OpenAI's agents SDK; raises MissingExtra without openai-agents."""
+        """Return the tools as those of OpenAI's agents SDK; raises MissingExtra without
+        openai-agents.
+        """
         try:
             from vespe.agents.toolsets import to_openai_agents
         except ImportError as error:
-            raise MissingExtra("a set of tools for openai-agents", extra="bridges", module=error.name or "agents") from None
+            raise MissingExtra(
+                "a set of tools for openai-agents", extra="bridges", module=error.name or "agents"
+            ) from None
         return to_openai_agents.tools_of(self)
 
     # ---- calls
 
     def call(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool: `tools.call("search", query="x")`. A failure is an Outcome with an error; raises ToolNotFound, NotTrusted."""
+        """Run a tool: `tools.call("search", query="x")`. A failure is an Outcome with an error;
+        raises ToolNotFound, NotTrusted.
+        """
         return self.run_tool(self[name], Call(tool=name, arguments=arguments))
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool from an event loop, an async function in the caller's own; cancelling the task ends the call. See `call`."""
+        """Run a tool from an event loop, an async function in the caller's own; cancelling the task
+        ends the call. See `call`.
+        """
         return await self.arun_tool(self[name], Call(tool=name, arguments=arguments))
 
     def check_trust(self) -> None:
-        """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere asks this first."""
+        """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere
+        asks this first.
+        """
         for path in {id(held.path): held.path for held in self._held.values()}.values():
             path.check_trust()
 
@@ -248,8 +308,12 @@ class Toolset:
         """Return the call path that a tool of the set runs on; raises ToolNotFound."""
         return self._one(name).path
 
-    def run_tool(self, tool: Tool, call: Call, *, cancel: "threading.Event | None" = None) -> Outcome:
-        """Run one call of a tool of the set on the call path that it belongs to; raises as `CallPath.run_tool` does."""
+    def run_tool(
+        self, tool: Tool, call: Call, *, cancel: "threading.Event | None" = None
+    ) -> Outcome:
+        """Run one call of a tool of the set on the call path that it belongs to; raises as
+        `CallPath.run_tool` does.
+        """
         return self._one(tool.name).path.run_tool(tool, call, cancel=cancel)
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
@@ -286,7 +350,9 @@ class Toolset:
         return self._answer(turn, results)
 
     async def aanswer(self, response: object) -> Answer:
-        """Run the calls in a response from an event loop, async functions in the caller's own. See `answer`."""
+        """Run the calls in a response from an event loop, async functions in the caller's own. See
+        `answer`.
+        """
         turn, results = read_turn(response), dict[int, CallResult]()
         cut, together = set(cut_calls(turn)), list[asyncio.Task[CallResult]]()
         try:
@@ -307,12 +373,18 @@ class Toolset:
         return self._answer(turn, results)
 
     def run_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
-        """Run one call that a model made, allowed or not as in `answer`: for a framework that reads responses itself."""
+        """Run one call that a model made, allowed or not as in `answer`: for a framework that reads
+        responses itself.
+        """
         results: dict[int, CallResult] = {}
-        self._runner().run([ModelCall(call_id=call_id, name=name, arguments=arguments)], results, stop=Stop())
+        self._runner().run(
+            [ModelCall(call_id=call_id, name=name, arguments=arguments)], results, stop=Stop()
+        )
         return results[0]
 
-    async def arun_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
+    async def arun_call(
+        self, name: str, arguments: JsonObject | str, *, call_id: str = ""
+    ) -> CallResult:
         """Run one call that a model made, from an event loop; see `run_call`."""
         one = self._ready(ModelCall(call_id=call_id, name=name, arguments=arguments), cut=False)
         return one if isinstance(one, CallResult) else await self._result(one)
@@ -328,11 +400,19 @@ class Toolset:
     def _policy_of(self, held: _Held) -> CallPolicy:
         if id(held.path) not in self._policies:
             policy = "all" if held.own else self._approve
-            self._policies[id(held.path)] = policy_of(held.path, policy=policy, ask=self._ask, taint=self._taint)
+            self._policies[id(held.path)] = policy_of(
+                held.path, policy=policy, ask=self._ask, taint=self._taint
+            )
         return self._policies[id(held.path)]
 
     def _runner(self) -> TurnRunner:
-        return TurnRunner(tools=self.tools, runner=self, policy=cast(CallPolicy, self), strict=self._strict, bridge=self._bridge)
+        return TurnRunner(
+            tools=self.tools,
+            runner=self,
+            policy=cast(CallPolicy, self),
+            strict=self._strict,
+            bridge=self._bridge,
+        )
 
     def _ready(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
         call = call if self._bridge is None else bridged(call, self._bridge)
@@ -342,7 +422,9 @@ class Toolset:
         return one
 
     async def _result(self, one: Ready) -> CallResult:
-        call = Call(tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id)
+        call = Call(
+            tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id
+        )
         try:
             outcome = await self.arun_tool(one.tool, call)
         except VespeError as error:
@@ -352,7 +434,9 @@ class Toolset:
 
     def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> Answer:
         ordered = [results[place] for place in sorted(results)]
-        return Answer([*turn.messages, *turn.results(ordered, self.tools, put_off=self._put_off)], ordered)
+        return Answer(
+            [*turn.messages, *turn.results(ordered, self.tools, put_off=self._put_off)], ordered
+        )
 
     # ---- what it is made of
 
@@ -369,10 +453,16 @@ class Toolset:
             yield from source._held.values()
         elif isinstance(source, Project):
             path = source.call_path()
-            yield from (_Held(tool, path, False) for tool in path.workspace.shown(source.list_tools()).tools.values())
+            yield from (
+                _Held(tool, path, False)
+                for tool in path.workspace.shown(source.list_tools()).tools.values()
+            )
         elif isinstance(source, (str, os.PathLike)):
             path = self._home.call_path()
-            yield from (_Held(tool, path, False) for tool in kit_tools(os.fspath(source), project=self._home.config.root))
+            yield from (
+                _Held(tool, path, False)
+                for tool in kit_tools(os.fspath(source), project=self._home.config.root)
+            )
         elif (made := function_tool(source)) is not None:
             known = self._functions.registry.find(made.name)
             if not isinstance(known, FunctionTool) or known.function is not made.function:
@@ -381,15 +471,21 @@ class Toolset:
             if known is made and made.name not in self._functions.registry:
                 self._functions.registry.register(made)
         else:
-            raise UsageError(f"a set of tools is made of functions, projects and kits, not of {type(source).__name__}")
+            raise UsageError(
+                f"a set of tools is made of functions, projects and kits, not of {type(source).__name__}"
+            )
 
     def _functions_path(self) -> CallPath:
-        """A call path for the program's own functions: they need no trust in a project, and no project."""
+        """A call path for the program's own functions: they need no trust in a project, and no
+        project.
+        """
         path = self._home.call_path()
         return replace(path, registry=ToolRegistry(), trusted=True, live=None)
 
 
-async def _gathered(tasks: "list[asyncio.Task[CallResult]]", results: dict[int, CallResult]) -> None:
+async def _gathered(
+    tasks: "list[asyncio.Task[CallResult]]", results: dict[int, CallResult]
+) -> None:
     """Wait for what runs at the same time."""
     for result in await asyncio.gather(*tasks):
         results[result.call.place] = result

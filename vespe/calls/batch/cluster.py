@@ -1,4 +1,6 @@
-"""A batch on a cluster: chunks of items as tasks of an engine that others wrote, which does the scheduling."""
+"""A batch on a cluster: chunks of items as tasks of an engine that others wrote, which does the
+scheduling.
+"""
 
 import itertools
 import time
@@ -13,9 +15,13 @@ from vespe.calls.batch.parcel import Parcel
 from vespe.models import Call, Failure, Outcome, Tool
 
 _TASK_S: Final = 1.0
-"""How long a chunk should take: long against the milliseconds that a task costs, short against losing a worker."""
+"""How long a chunk should take: long against the milliseconds that a task costs, short against
+losing a worker.
+"""
 _TASKS_PER_S: Final = 100
-"""How many chunks a driver and a scheduler get through: with more workers than these, chunks are longer."""
+"""How many chunks a driver and a scheduler get through: with more workers than these, chunks are
+longer.
+"""
 _FIRST: Final = 8
 _LARGEST: Final = 5_000
 _AHEAD: Final = 2
@@ -23,7 +29,9 @@ _AHEAD: Final = 2
 
 @dataclass(frozen=True)
 class Chunk:
-    """Items that one task calls, and how; `claim` says whether the task may begin (never twice), None where that may be."""
+    """Items that one task calls, and how; `claim` says whether the task may begin (never twice),
+    None where that may be.
+    """
 
     items: tuple[Item, ...]
     retries: int
@@ -37,7 +45,9 @@ class Engine(Protocol):
     threads: int
 
     def submit(self, chunk: Chunk, number: int, *, again: bool) -> Any:
-        """Start the task of a chunk, again on another worker if its worker is lost and `again`; return a handle."""
+        """Start the task of a chunk, again on another worker if its worker is lost and `again`;
+        return a handle.
+        """
         ...
 
     def wait(self, handles: Sequence[Any]) -> Any:
@@ -54,7 +64,9 @@ class Engine(Protocol):
 
 
 def run_chunk(parcel: Parcel, chunk: Chunk) -> list[ItemOutcome] | None:
-    """Call the tool for each item of a chunk, on a worker; None if the chunk was begun before and must not run twice."""
+    """Call the tool for each item of a chunk, on a worker; None if the chunk was begun before and
+    must not run twice.
+    """
     if chunk.claim is not None and not chunk.claim():
         return None
     path, tool = parcels.opened(parcel)
@@ -62,11 +74,18 @@ def run_chunk(parcel: Parcel, chunk: Chunk) -> list[ItemOutcome] | None:
     def run(call: Call) -> Outcome:
         return path.run_tool(tool, call)
 
-    return [run_item(item, tool, run, retries=chunk.retries, timeout_s=chunk.timeout_s) for item in chunk.items]
+    return [
+        run_item(item, tool, run, retries=chunk.retries, timeout_s=chunk.timeout_s)
+        for item in chunk.items
+    ]
 
 
-def run_on_engine(items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan) -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item; a lost worker costs its chunk: it runs again, or its end is not known if it must not."""
+def run_on_engine(
+    items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item; a lost worker costs its chunk: it runs again, or its end is
+    not known if it must not.
+    """
     again = is_repeatable(tool)
     running: dict[Any, tuple[int, Chunk, float]] = {}
     ended: dict[int, list[ItemOutcome]] = {}
@@ -75,14 +94,20 @@ def run_on_engine(items: Iterable[Item], tool: Tool, engine: Engine, plan: Plan)
     try:
         while True:
             while len(running) < engine.threads * _AHEAD and (chunk := chunks.take()):
-                running[engine.submit(chunk, chunks.taken, again=again)] = (chunks.taken, chunk, time.monotonic())
+                running[engine.submit(chunk, chunks.taken, again=again)] = (
+                    chunks.taken,
+                    chunk,
+                    time.monotonic(),
+                )
             if not running:
                 break
             handle = engine.wait(list(running))
             number, chunk, began = running.pop(handle)
             outcomes = engine.outcomes(handle)
             chunks.learn(chunk, (time.monotonic() - began) / _AHEAD)
-            ended[number] = [_lost(item, tool, again) for item in chunk.items] if outcomes is None else outcomes
+            ended[number] = (
+                [_lost(item, tool, again) for item in chunk.items] if outcomes is None else outcomes
+            )
             if not plan.ordered:
                 yield from ended.pop(number)
             while (following + 1) in ended:
@@ -113,7 +138,9 @@ class _Chunks:
         return Chunk(items, self._plan.retries, self._plan.timeout_s)
 
     def learn(self, chunk: Chunk, seconds: float) -> None:
-        if calls := sum(item.failure is None for item in chunk.items):  # what is not called takes no time, and says nothing of what is
+        if calls := sum(
+            item.failure is None for item in chunk.items
+        ):  # what is not called takes no time, and says nothing of what is
             wanted = calls * self._seconds / max(seconds, 0.001)
             self._size = max(1, min(int(min(wanted, 2 * self._size)), _LARGEST))
 

@@ -1,4 +1,6 @@
-"""A batch on Dask: an existing cluster, or one of its own on this machine. https://distributed.dask.org"""
+"""A batch on Dask: an existing cluster, or one of its own on this machine.
+https://distributed.dask.org
+"""
 
 import logging
 import uuid
@@ -19,10 +21,14 @@ from vespe.models import Tool
 _CONNECT_S = 15
 
 
-def run_on_dask(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = "") -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item from the cluster whose scheduler is at `address` (HOST:PORT; "": one of its own here).
+def run_on_dask(
+    items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = ""
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item from the cluster whose scheduler is at `address` (HOST:PORT;
+    "": one of its own here).
 
-    The workers get the tool's files by digest and use their own configuration and secrets. Raises MissingExtra, SourceUnavailable.
+    The workers get the tool's files by digest and use their own configuration and secrets. Raises
+    MissingExtra, SourceUnavailable.
     """
     with path.approved(tool) as approved:
         parcel = parcels.pack(approved)
@@ -39,21 +45,33 @@ def _client(address: str, plan: Plan) -> Any:
     except ImportError:
         raise MissingExtra("a batch on Dask", extra="dask", module="distributed") from None
     except OSError as error:
-        raise SourceUnavailable(f"no Dask scheduler answers at {address}: {error}", hint="`dask scheduler` prints its address") from None
+        raise SourceUnavailable(
+            f"no Dask scheduler answers at {address}: {error}",
+            hint="`dask scheduler` prints its address",
+        ) from None
     try:
         return distributed.Client(
-            n_workers=plan.threads, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=plan.threads,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
         )
     except ImportError:
         raise MissingExtra("a batch on Dask", extra="dask", module="distributed") from None
 
 
 def _refuse_other_versions(client: Any) -> None:
-    """Raise Refused if a worker has no Vespe, or another version: it could not run the calls as this one does."""
+    """Raise Refused if a worker has no Vespe, or another version: it could not run the calls as
+    this one does.
+    """
     for worker, version in client.run(_version, on_error="return").items():
         if version != defaults.VERSION:
             had = f"Vespe {version}" if isinstance(version, str) else "no Vespe that answers"
-            raise Refused(f"the worker {worker} has {had}, and this is {defaults.VERSION}", hint="install the same version on every worker")
+            raise Refused(
+                f"the worker {worker} has {had}, and this is {defaults.VERSION}",
+                hint="install the same version on every worker",
+            )
 
 
 def _version() -> str:
@@ -87,7 +105,9 @@ class _Dask:
 
     def submit(self, chunk: Chunk, number: int, *, again: bool) -> Any:
         claimed = chunk if again else with_claim(chunk, _Claim(f"vespe-{self._batch}-{number}"))
-        task = self._client.submit(run_chunk, self._parcel, claimed, pure=False, key=f"vespe-{self._batch}-{number}")
+        task = self._client.submit(
+            run_chunk, self._parcel, claimed, pure=False, key=f"vespe-{self._batch}-{number}"
+        )
         self._ended.add(task)
         return task
 

@@ -16,14 +16,25 @@ from vespe.processes.workers import Workers
 ENGINES = ("local", "dask", "ray")
 
 
-def run_on(engine: str, items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item, from the engine `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
+def run_on(
+    engine: str, items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item, from the engine `local`, `dask`, `dask://HOST:PORT`, `ray` or
+    `ray://HOST:PORT`.
 
-    Raises UsageError for another engine, MissingExtra, and what the call path raises where no call can be made.
+    Raises UsageError for another engine, MissingExtra, and what the call path raises where no call
+    can be made.
     """
     name, _, address = engine.partition("://")
-    if name not in ENGINES or (name == "local" and "://" in engine) or ("://" in engine and not address):
-        raise UsageError(f"there is no engine {engine!r}", hint=meant(name, ENGINES) or f"one of {', '.join(ENGINES)}, or dask://HOST:PORT")
+    if (
+        name not in ENGINES
+        or (name == "local" and "://" in engine)
+        or ("://" in engine and not address)
+    ):
+        raise UsageError(
+            f"there is no engine {engine!r}",
+            hint=meant(name, ENGINES) or f"one of {', '.join(ENGINES)}, or dask://HOST:PORT",
+        )
     if name == "dask":
         from vespe.calls.batch.dask_cluster import run_on_dask
 
@@ -35,10 +46,14 @@ def run_on(engine: str, items: Iterable[Item], tool: Tool, path: CallPath, plan:
     return run_locally(items, tool, path, plan)
 
 
-def run_locally(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan) -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item, from threads of this process; a function of this process has one unless `jobs` says more.
+def run_locally(
+    items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item, from threads of this process; a function of this process has
+    one unless `jobs` says more.
 
-    Threads of one interpreter take turns: a function that computes is not faster in several, and its calls cost twice as much.
+    Threads of one interpreter take turns: a function that computes is not faster in several, and
+    its calls cost twice as much.
     """
     if not plan.jobs and tool.name in path.registry:
         plan = replace(plan, jobs=1)
@@ -59,9 +74,11 @@ class Batch:
     plan: Plan
 
     def run_to(self, file: OutcomesFile) -> Iterator[ItemOutcome]:
-        """Run the items that the file has no line for, write each outcome as its line, and yield it.
+        """Run the items that the file has no line for, write each outcome as its line, and yield
+        it.
 
-        A call that an earlier run began is not begun again if the tool must not run twice: its line says that its end is not known.
+        A call that an earlier run began is not begun again if the tool must not run twice: its line
+        says that its end is not known.
         """
         plan = self.plan if is_repeatable(self.tool) else replace(self.plan, begin=file.begin)
         for outcome in run_on(self.engine, self._left(file), self.tool, self.path, plan):
@@ -76,5 +93,7 @@ class Batch:
         for item in self.items:
             if file.is_done(item.id):
                 continue
-            begun = item.failure is None and not is_repeatable(self.tool) and file.was_begun(item.id)
+            begun = (
+                item.failure is None and not is_repeatable(self.tool) and file.was_begun(item.id)
+            )
             yield replace(item, failure=unknown(item, self.tool).outcome.error) if begun else item

@@ -10,7 +10,9 @@ ItemId: TypeAlias = int | str
 Run: TypeAlias = Callable[[Call], Outcome]
 UNKNOWN_OUTCOME: Final = "unknown_outcome"
 _MAY_PASS: Final = frozenset(("tool_error", "timed_out", "session_ended", "source_unavailable"))
-"""The codes of failures that may be gone at another try; every other one would be the same again."""
+"""The codes of failures that may be gone at another try; every other one would be the same
+again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +32,39 @@ class ItemOutcome:
     outcome: Outcome
 
     def to_line(self) -> JsonObject:
-        """Return the line of the output: `id`, `ok`, `result` or `error`, `duration_ms`, and `truncated` if the result was cut."""
+        """Return the line of the output: `id`, `ok`, `result` or `error`, `duration_ms`, and
+        `truncated` if the result was cut.
+        """
         outcome = self.outcome
         line: JsonObject = {"id": self.id, "ok": outcome.ok}
         said: JsonValue = outcome.result if outcome.error is None else error_of(outcome.error)
-        line |= {"result" if outcome.ok else "error": said, "duration_ms": round(outcome.duration_ms, 3)}
-        return line | {"truncated": True, "output_file": outcome.output_file} if outcome.truncated else line
+        line |= {
+            "result" if outcome.ok else "error": said,
+            "duration_ms": round(outcome.duration_ms, 3),
+        }
+        return (
+            line | {"truncated": True, "output_file": outcome.output_file}
+            if outcome.truncated
+            else line
+        )
 
 
 def error_of(failure: Failure) -> JsonObject:
-    """Return a failure as the output says it: `code`, `message`, `retryable`, and `details` if there are any."""
-    said: JsonObject = {"code": failure.code, "message": failure.message, "retryable": failure.retryable}
+    """Return a failure as the output says it: `code`, `message`, `retryable`, and `details` if
+    there are any.
+    """
+    said: JsonObject = {
+        "code": failure.code,
+        "message": failure.message,
+        "retryable": failure.retryable,
+    }
     return said | {"details": failure.details} if failure.details else said
 
 
 def is_repeatable(tool: Tool) -> bool:
-    """Whether a call of the tool may run twice: it says that it only reads, or that a second time changes nothing."""
+    """Whether a call of the tool may run twice: it says that it only reads, or that a second time
+    changes nothing.
+    """
     return any(tool.annotations.get(hint) is True for hint in ("readOnlyHint", "idempotentHint"))
 
 
@@ -55,13 +74,19 @@ def failed(item: Item, tool: Tool, failure: Failure) -> ItemOutcome:
 
 
 def unknown(item: Item, tool: Tool) -> ItemOutcome:
-    """Return the outcome of a call that was begun by a batch that was killed, of a tool that must not run twice."""
+    """Return the outcome of a call that was begun by a batch that was killed, of a tool that must
+    not run twice.
+    """
     message = "the call was begun and its end is not known; the tool is neither read-only nor idempotent, so it is not run again"
     return failed(item, tool, Failure(code=UNKNOWN_OUTCOME, message=message, retryable=False))
 
 
-def run_item(item: Item, tool: Tool, run: Run, *, retries: int = 0, timeout_s: float | None = None) -> ItemOutcome:
-    """Call the tool with one input, again up to `retries` times if it failed in a way that may pass and may run twice."""
+def run_item(
+    item: Item, tool: Tool, run: Run, *, retries: int = 0, timeout_s: float | None = None
+) -> ItemOutcome:
+    """Call the tool with one input, again up to `retries` times if it failed in a way that may pass
+    and may run twice.
+    """
     if item.failure is not None:
         return failed(item, tool, item.failure)
     call = Call(tool=tool.name, arguments=item.arguments, timeout_s=timeout_s)

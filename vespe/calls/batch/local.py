@@ -20,7 +20,8 @@ _AHEAD: Final = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How a batch runs: `jobs` at the same time (0: one for each core), in the order of the inputs if `ordered`.
+    """How a batch runs: `jobs` at the same time (0: one for each core), in the order of the inputs
+    if `ordered`.
 
     `begin` is told of each call before it starts. `retries` and `timeout_s` are as in `run_item`.
     """
@@ -37,24 +38,36 @@ class Plan:
         return self.jobs or os.cpu_count() or 1
 
 
-def run_batch(items: Iterable[Item], tool: Tool, run: Callable[..., Outcome], plan: Plan) -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls that run, and waits for their ends.
+def run_batch(
+    items: Iterable[Item], tool: Tool, run: Callable[..., Outcome], plan: Plan
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item. Closing the iterator, or an exception in it, ends the calls
+    that run, and waits for their ends.
 
-    `run` takes a call, and an event `cancel` that ends it. What it raises (the tool may not run, or is broken) passes through: no call
-    could be made.
+    `run` takes a call, and an event `cancel` that ends it. What it raises (the tool may not run, or
+    is broken) passes through: no call could be made.
     """
     if plan.threads == 1:
-        # Between two calls there is none to end, and to watch for that would cost a thread for each call of a function.
-        alone = partial(run_item, tool=tool, run=run, retries=plan.retries, timeout_s=plan.timeout_s)
-        yield from map(alone if plan.begin is None else partial(_run, tool=tool, run=run, plan=plan), items)
+        # Between two calls there is none to end, and to watch for that would cost a thread for each
+        # call of a function.
+        alone = partial(
+            run_item, tool=tool, run=run, retries=plan.retries, timeout_s=plan.timeout_s
+        )
+        yield from map(
+            alone if plan.begin is None else partial(_run, tool=tool, run=run, plan=plan), items
+        )
         return
     ending = threading.Event()
     waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
     run_one = tracing.carried(partial(_run, tool=tool, run=partial(run, cancel=ending), plan=plan))
-    with concurrent_futures.ThreadPoolExecutor(plan.threads, thread_name_prefix="vespe-batch") as pool:
+    with concurrent_futures.ThreadPoolExecutor(
+        plan.threads, thread_name_prefix="vespe-batch"
+    ) as pool:
         try:
             for item in items:
-                with uninterruptible():  # a thread whose start is cut short is one that the pool would not wait for
+                with (
+                    uninterruptible()
+                ):  # a thread whose start is cut short is one that the pool would not wait for
                     waiting.append(pool.submit(run_one, item))
                 if len(waiting) >= plan.threads * _AHEAD:
                     yield _next(waiting, plan.ordered)

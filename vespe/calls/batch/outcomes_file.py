@@ -1,4 +1,6 @@
-"""The output of a batch: one line for each input, complete after any kill, and what was begun when a batch was killed."""
+"""The output of a batch: one line for each input, complete after any kill, and what was begun when
+a batch was killed.
+"""
 
 import contextlib
 import fcntl
@@ -18,19 +20,22 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class OutcomesFile:
-    """Writes a line for each outcome, one `write` a line, and knows what an earlier run of the same batch did.
+    """Writes a line for each outcome, one `write` a line, and knows what an earlier run of the same
+    batch did.
 
-    With `journal` the id of each call is noted before the call begins, in a file beside the output that goes when the batch is done:
-    for tools that must not run twice. Killing the process loses nothing that was written; a crash of the machine may.
-    `failed` counts the failures that the file held when it was opened.
-    Raises Refused if the file is there and `resume` is false, or another batch writes to it; InvalidDocument for a file that is not
-    the output of a batch; StorageError.
+    With `journal` the id of each call is noted before the call begins, in a file beside the output
+    that goes when the batch is done: for tools that must not run twice. Killing the process loses
+    nothing that was written; a crash of the machine may. `failed` counts the failures that the file
+    held when it was opened. Raises Refused if the file is there and `resume` is false, or another
+    batch writes to it; InvalidDocument for a file that is not the output of a batch; StorageError.
     """
 
     def __init__(self, path: str, *, resume: bool = False, journal: bool = False) -> None:
         self.path = path
         if not resume and os.path.lexists(path):
-            raise Refused(f"{path} exists already", hint="--resume goes on with it; else name another file")
+            raise Refused(
+                f"{path} exists already", hint="--resume goes on with it; else name another file"
+            )
         with contextlib.ExitStack() as opened:
             self._descriptor = _opened(path)
             opened.callback(os.close, self._descriptor)
@@ -39,14 +44,21 @@ class OutcomesFile:
             self._begun = _Ids(_begun_ids(path + BEGUN)) if resume else _Ids(())
             self._journal: int | None = None
             if journal:
-                self._journal = _opened(path + BEGUN, os.O_NOFOLLOW)  # nobody named it: a link there would be another's file
+                self._journal = _opened(
+                    path + BEGUN, os.O_NOFOLLOW
+                )  # nobody named it: a link there would be another's file
                 opened.callback(os.close, self._journal)
             self._opened = opened.pop_all()
 
     def __enter__(self) -> "OutcomesFile":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._opened.close()
         self._done.close()
         self._begun.close()
@@ -85,7 +97,9 @@ class _Ids:
     def __init__(self, ids: Iterator[ItemId] | tuple[()]) -> None:
         self._database = sqlite3.connect("", check_same_thread=False)
         self._database.execute("CREATE TABLE ids (id TEXT PRIMARY KEY) WITHOUT ROWID")
-        self._database.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((_id_text(id),) for id in ids))
+        self._database.executemany(
+            "INSERT OR IGNORE INTO ids VALUES (?)", ((_id_text(id),) for id in ids)
+        )
         (self._count,) = self._database.execute("SELECT count(*) FROM ids").fetchone()
 
     def close(self) -> None:
@@ -94,11 +108,17 @@ class _Ids:
     def has(self, id: ItemId) -> bool:
         if not self._count:
             return False
-        return self._database.execute("SELECT 1 FROM ids WHERE id = ?", (_id_text(id),)).fetchone() is not None
+        return (
+            self._database.execute("SELECT 1 FROM ids WHERE id = ?", (_id_text(id),)).fetchone()
+            is not None
+        )
 
     def add(self, id: ItemId) -> bool:
         """Add an id and return whether it is new."""
-        return self._database.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_id_text(id),)).rowcount == 1
+        return (
+            self._database.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_id_text(id),)).rowcount
+            == 1
+        )
 
 
 def without_repeats(items: Iterator[Item]) -> Iterator[tuple[Item, bool]]:
@@ -121,7 +141,9 @@ def _opened(path: str, more: int = 0) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise Refused(f"another batch writes to {path}", hint="wait for it, or name another file") from None
+        raise Refused(
+            f"another batch writes to {path}", hint="wait for it, or name another file"
+        ) from None
     return descriptor
 
 
@@ -135,7 +157,9 @@ def _write(descriptor: int, text: str, path: str) -> None:
 
 
 def _lines_of(path: str, descriptor: int) -> Iterator[tuple[ItemId, bool]]:
-    """Yield the id of each line of an output and whether its call succeeded, and cut off a last line that was not written to its end."""
+    """Yield the id of each line of an output and whether its call succeeded, and cut off a last
+    line that was not written to its end.
+    """
     with open(path, "rb") as file:
         for number, line, whole in _lines(file):
             if not whole:
@@ -146,7 +170,11 @@ def _lines_of(path: str, descriptor: int) -> Iterator[tuple[ItemId, bool]]:
                 yield document["id"], document["ok"]
             except (ValueError, TypeError, KeyError):
                 reason = "is not a line of a batch's output"
-                raise InvalidDocument(reason, path=path, hint="name another file: --resume goes on with a batch's own output") from None
+                raise InvalidDocument(
+                    reason,
+                    path=path,
+                    hint="name another file: --resume goes on with a batch's own output",
+                ) from None
 
 
 def _begun_ids(path: str) -> Iterator[ItemId]:

@@ -1,4 +1,6 @@
-"""A tool as it travels to the worker of a cluster: its files and its kit's configuration, by digest; no secret, no setting."""
+"""A tool as it travels to the worker of a cluster: its files and its kit's configuration, by
+digest; no secret, no setting.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,9 @@ _KITS: Final = "kits"
 
 @dataclass(frozen=True)
 class Parcel:
-    """The files of one tool as (path, executable, contents), beneath a project that is made for it; `name` finds the tool there."""
+    """The files of one tool as (path, executable, contents), beneath a project that is made for it;
+    `name` finds the tool there.
+    """
 
     name: str
     files: tuple[tuple[str, bool, bytes], ...]
@@ -34,7 +38,9 @@ class Parcel:
 
 
 def digest_of(files: tuple[tuple[str, bool, bytes], ...]) -> str:
-    """Return the SHA-256 of files, as hexadecimal digits, over their sorted paths, modes and contents."""
+    """Return the SHA-256 of files, as hexadecimal digits, over their sorted paths, modes and
+    contents.
+    """
     digest = hashlib.sha256()
     for path, executable, contents in sorted(files):
         digest.update(json.dumps([path, executable, len(contents)]).encode() + contents)
@@ -42,16 +48,30 @@ def digest_of(files: tuple[tuple[str, bool, bytes], ...]) -> str:
 
 
 def pack(tool: Tool) -> Parcel:
-    """Return the parcel of a tool. Raises Refused for a tool that is not in a directory, and for files that no kit may hold."""
+    """Return the parcel of a tool. Raises Refused for a tool that is not in a directory, and for
+    files that no kit may hold.
+    """
     if tool.directory is None:
-        raise Refused(f"{tool.name!r} exists in this process alone, and no worker has it", hint="save it as a tool directory first")
+        raise Refused(
+            f"{tool.name!r} exists in this process alone, and no worker has it",
+            hint="save it as a tool directory first",
+        )
     own = tool.scope == defaults.PROJECT_TOOLS
     kit_id = "" if own else str(tool.scope)
-    place = f"{defaults.PROJECT_DIR}/{defaults.TOOLS_DIR}/{tool.uid}" if own else f"{_KITS}/{kit_id}/{tool.uid}"
+    place = (
+        f"{defaults.PROJECT_DIR}/{defaults.TOOLS_DIR}/{tool.uid}"
+        if own
+        else f"{_KITS}/{kit_id}/{tool.uid}"
+    )
     tree = folder_tree(tool.directory, kit_id)
-    files = [(f"{place}/{entry.path}", entry.mode == EXECUTABLE, contents) for entry, contents in tree.read(tree.entries)]
+    files = [
+        (f"{place}/{entry.path}", entry.mode == EXECUTABLE, contents)
+        for entry, contents in tree.read(tree.entries)
+    ]
     if not own:
-        config = atomic.read_bytes(os.path.join(os.path.dirname(tool.directory), defaults.KIT_CONFIG_FILE))
+        config = atomic.read_bytes(
+            os.path.join(os.path.dirname(tool.directory), defaults.KIT_CONFIG_FILE)
+        )
         files.append((f"{_KITS}/{kit_id}/{defaults.KIT_CONFIG_FILE}", False, config))
     settings = json.dumps({"active_kits": [] if own else [kit_id]}).encode()
     files.append((f"{defaults.PROJECT_DIR}/{defaults.CONFIG_FILE}", False, settings))
@@ -59,12 +79,16 @@ def pack(tool: Tool) -> Parcel:
 
 
 def opened(parcel: Parcel) -> tuple[CallPath, Tool]:
-    """Return a call path to the tool of a parcel, unpacked in this machine's cache; once a process for each digest.
+    """Return a call path to the tool of a parcel, unpacked in this machine's cache; once a process
+    for each digest.
 
     Raises Refused where the worker's Vespe is another version than the sender's.
     """
     if parcel.version != defaults.VERSION:
-        raise Refused(f"the worker has Vespe {defaults.VERSION}, and the batch was sent by {parcel.version}", hint="install the same there")
+        raise Refused(
+            f"the worker has Vespe {defaults.VERSION}, and the batch was sent by {parcel.version}",
+            hint="install the same there",
+        )
     with _LOCK:
         if parcel.digest not in _OPENED:
             _OPENED[parcel.digest] = _open(_unpacked(parcel), parcel.name)
@@ -101,7 +125,12 @@ def _unpacked(parcel: Parcel) -> str:
         for path, executable, contents in parcel.files:
             place = os.path.join(aside, path)
             os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-            with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755 if executable else 0o644), "wb") as file:
+            with open(
+                os.open(
+                    place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755 if executable else 0o644
+                ),
+                "wb",
+            ) as file:
                 file.write(contents)
         staging.delete(root)
         staging.place(aside, root)
@@ -109,7 +138,9 @@ def _unpacked(parcel: Parcel) -> str:
 
 
 def _holds(root: str, parcel: Parcel) -> bool:
-    """Whether a directory has exactly the files of a parcel: what is beside them could be run by them."""
+    """Whether a directory has exactly the files of a parcel: what is beside them could be run by
+    them.
+    """
     found = []
     for directory, names, files in os.walk(root):
         if any(os.path.islink(os.path.join(directory, name)) for name in (*names, *files)):
@@ -117,7 +148,10 @@ def _holds(root: str, parcel: Parcel) -> bool:
         found += [os.path.relpath(os.path.join(directory, name), root) for name in files]
     if sorted(found) != sorted(path for path, _, _ in parcel.files):
         return False
-    held = tuple((path, bool(os.stat(os.path.join(root, path)).st_mode & 0o100), _read(root, path)) for path in found)
+    held = tuple(
+        (path, bool(os.stat(os.path.join(root, path)).st_mode & 0o100), _read(root, path))
+        for path in found
+    )
     return digest_of(held) == parcel.digest
 
 

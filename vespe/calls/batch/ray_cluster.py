@@ -16,10 +16,14 @@ from vespe.models import Tool
 _RETRIES = 3
 
 
-def run_on_ray(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = "") -> Iterator[ItemOutcome]:
-    """Yield the outcome of each item from the cluster at `address` (HOST:PORT of its client server; "": one of its own here).
+def run_on_ray(
+    items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = ""
+) -> Iterator[ItemOutcome]:
+    """Yield the outcome of each item from the cluster at `address` (HOST:PORT of its client server;
+    "": one of its own here).
 
-    The workers get the tool's files by digest and use their own configuration and secrets. Raises MissingExtra, SourceUnavailable.
+    The workers get the tool's files by digest and use their own configuration and secrets. Raises
+    MissingExtra, SourceUnavailable.
     """
     with path.approved(tool) as approved:
         parcel = parcels.pack(approved)
@@ -31,23 +35,37 @@ def run_on_ray(items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *,
 
 
 def _connect(address: str, plan: Plan) -> None:
-    # Ray warns in the future tense about an accelerator variable; the new behaviour is the one that is wanted.
+    # Ray warns in the future tense about an accelerator variable; the new behaviour is the one that
+    # is wanted.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         if address:
             ray.init(f"ray://{address}", logging_level="ERROR", log_to_driver=False)
         else:
-            ray.init(num_cpus=plan.threads, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+            ray.init(
+                num_cpus=plan.threads,
+                include_dashboard=False,
+                logging_level="ERROR",
+                log_to_driver=False,
+            )
     except ImportError:
         raise MissingExtra("a batch on Ray", extra="ray", module="ray") from None
     except ConnectionError as error:
-        raise SourceUnavailable(f"no Ray cluster answers at {address}: {error}", hint="`ray start --head` prints its address") from None
+        raise SourceUnavailable(
+            f"no Ray cluster answers at {address}: {error}",
+            hint="`ray start --head` prints its address",
+        ) from None
     except ValueError as error:  # Ray as it is installed without its client says so by this
         if "ray[client]" not in str(error):
             raise
-        raise MissingExtra("a batch on a Ray cluster elsewhere", extra="ray", module="ray[client]") from None
+        raise MissingExtra(
+            "a batch on a Ray cluster elsewhere", extra="ray", module="ray[client]"
+        ) from None
     except RuntimeError as error:
-        raise SourceUnavailable(f"Ray does not start here: {error}", hint="Ray says more in /tmp/ray/session_latest/logs") from None
+        raise SourceUnavailable(
+            f"Ray does not start here: {error}",
+            hint="Ray says more in /tmp/ray/session_latest/logs",
+        ) from None
 
 
 class _Ray:

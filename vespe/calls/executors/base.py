@@ -19,12 +19,13 @@ class Context:
     """What a call gives to an executor besides the tool and its inputs.
 
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
-    `home` is the project itself, where `project_root` is another directory that the tool is to start in.
-    `environment` is the whole environment of the child: the allow-list and the declared secrets. `secrets` holds the
-    same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is the deadline in seconds from now.
-    `allow_hosts` are the private hosts that the user's own configuration lets HTTP tools reach.
-    `progress` is told what takes long; `sessions` are those with MCP servers that are kept between calls, and `workers` the
-    interpreters; None where each call has its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
+    `home` is the project itself, where `project_root` is another directory that the tool is to
+    start in. `environment` is the whole environment of the child: the allow-list and the declared
+    secrets. `secrets` holds the same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is
+    the deadline in seconds from now. `allow_hosts` are the private hosts that the user's own
+    configuration lets HTTP tools reach. `progress` is told what takes long; `sessions` are those
+    with MCP servers that are kept between calls, and `workers` the interpreters; None where each
+    call has its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
     """
 
     project_root: str
@@ -42,26 +43,33 @@ class Context:
 
 
 class Executor(Protocol):
-    """One way to run a tool; members are modules-worth of code in one class without state between calls."""
+    """One way to run a tool; members are modules-worth of code in one class without state between
+    calls.
+    """
 
     type: str
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Say what would run, as data for `--dry-run` and `vespe trust`: argv, method and URL, or script and function.
+        """Say what would run, as data for `--dry-run` and `vespe trust`: argv, method and URL, or
+        script and function.
 
         Raises InvalidArguments where a value does not fit its slot. Secrets stand as `${env:NAME}`.
         """
         ...
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        """Run the tool once with inputs that its schema has accepted and whose defaults are filled in.
+        """Run the tool once with inputs that its schema has accepted and whose defaults are filled
+        in.
 
-        Raises InvalidArguments (before anything starts), ToolExecutionError, OutputTooLarge, TimedOut, Interrupted,
-        AddressRefused. Returns the raw result: its schema and its size are the caller's to check.
+        Raises InvalidArguments (before anything starts), ToolExecutionError, OutputTooLarge,
+        TimedOut, Interrupted, AddressRefused. Returns the raw result: its schema and its size are
+        the caller's to check.
         """
         ...
 
 
 def wants_to_be_kept(tool: Tool, context: Context) -> bool:
-    """Whether a tool asks for a process that lives on from call to call, and somebody here can keep one."""
+    """Whether a tool asks for a process that lives on from call to call, and somebody here can keep
+    one.
+    """
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))

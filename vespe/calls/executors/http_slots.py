@@ -11,7 +11,9 @@ ABSENT: Final = object()
 
 
 class Slots:
-    """Fills the templates of a tool. Without `secrets`, `${env:NAME}` stays in its places, to be shown."""
+    """Fills the templates of a tool. Without `secrets`, `${env:NAME}` stays in its places, to be
+    shown.
+    """
 
     def __init__(self, tool: Tool, inputs: JsonObject, secrets: Mapping[str, str] | None) -> None:
         self.inputs, self.secrets = inputs, secrets
@@ -36,7 +38,9 @@ class Slots:
         return value if isinstance(value, list) else None
 
     def texts(self, value: JsonValue) -> list[str]:
-        """Return the texts of a query or form value: none for an absent input, one for each item of a list."""
+        """Return the texts of a query or form value: none for an absent input, one for each item of
+        a list.
+        """
         if isinstance(value, list):
             return [text for item in value for text in self.texts(item)]
         if not isinstance(value, str):
@@ -48,7 +52,8 @@ class Slots:
         return [] if filled is None else [filled]
 
     def structure(self, value: JsonValue) -> Any:
-        """Fill a JSON structure: a text that is one whole slot becomes the input itself, with its JSON type.
+        """Fill a JSON structure: a text that is one whole slot becomes the input itself, with its
+        JSON type.
 
         Members and items that name an absent input are left out; an absent root gives ABSENT.
         """

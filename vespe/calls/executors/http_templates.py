@@ -1,4 +1,6 @@
-"""From an http_request tool's URL and `args`, and one call's inputs, to the request: each value in one encoded slot."""
+"""From an http_request tool's URL and `args`, and one call's inputs, to the request: each value in
+one encoded slot.
+"""
 
 import binascii
 import re
@@ -23,21 +25,31 @@ _TOKEN = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_TEXT = pattern(r"[\x20-\x7e]*")
 _COOKIE_TEXT = pattern(r"[\x20-\x3a\x3c-\x7e]*")
 _ENCODED_SECRET = pattern(r"%24%7Benv%3A([A-Za-z0-9_]+)%7D")
-_AUTH: Final = {"bearer": ("token",), "basic": ("username", "password"), "header": ("name", "value"), "query": ("name", "value")}
+_AUTH: Final = {
+    "bearer": ("token",),
+    "basic": ("username", "password"),
+    "header": ("name", "value"),
+    "query": ("name", "value"),
+}
 
 
 def build(tool: Tool, inputs: JsonObject, *, secrets: Mapping[str, str] | None) -> Request:
-    """Return the request of one call. Without `secrets` it is one to show: `${env:NAME}` stands in its places, unencoded.
+    """Return the request of one call. Without `secrets` it is one to show: `${env:NAME}` stands in
+    its places, unencoded.
 
-    Raises InvalidTool where the tool is at fault, Refused for a host or a secret that HTTP cannot carry, and InvalidArguments
-    where a value does not fit its slot: an empty, `.` or `..` path segment, control characters in a header.
+    Raises InvalidTool where the tool is at fault, Refused for a host or a secret that HTTP cannot
+    carry, and InvalidArguments where a value does not fit its slot: an empty, `.` or `..` path
+    segment, control characters in a header.
     """
     return _Build(tool, Slots(tool, inputs, secrets)).request()
 
 
 def _carried(name: str, text: str) -> str:
     if not _HEADER_TEXT.fullmatch(text):
-        raise Refused(f"the header {name} cannot carry the value of its secret", hint="does it hold a line break, perhaps at its end?")
+        raise Refused(
+            f"the header {name} cannot carry the value of its secret",
+            hint="does it hold a line break, perhaps at its end?",
+        )
     return text.strip(" ")
 
 
@@ -63,9 +75,14 @@ class _Build:
     def request(self) -> Request:
         unknown = sorted(self._args.keys() - ARGUMENTS)
         if unknown:
-            self._invalid(f"args.{unknown[0]}", f"means nothing to http_request; it knows {', '.join(sorted(ARGUMENTS))}")
+            self._invalid(
+                f"args.{unknown[0]}",
+                f"means nothing to http_request; it knows {', '.join(sorted(ARGUMENTS))}",
+            )
         if self._method not in METHODS:
-            self._invalid("entrypoint", f"must be a method, one of {', '.join(METHODS)}, not {self._method!r}")
+            self._invalid(
+                "entrypoint", f"must be a method, one of {', '.join(METHODS)}, not {self._method!r}"
+            )
         self._check_auth()
         url = self._url()
         body, content_type = self._body()
@@ -73,17 +90,31 @@ class _Build:
         if content_type and not any(name.lower() == "content-type" for name, _ in headers):
             headers.append(("Content-Type", content_type))
         credentials = self._credentials()
-        headers = [(name, value) for name, value in headers if name.lower() not in {c.lower() for c, _ in credentials}] + credentials
-        secret = {name for name, value in self._object("headers").items() if templates.secret_names(value)}
+        headers = [
+            (name, value)
+            for name, value in headers
+            if name.lower() not in {c.lower() for c, _ in credentials}
+        ] + credentials
+        secret = {
+            name for name, value in self._object("headers").items() if templates.secret_names(value)
+        }
         private = frozenset(name.lower() for name in secret | {name for name, _ in credentials})
-        return Request(method=self._method, url=url, headers=tuple(headers), body=body, private=private)
+        return Request(
+            method=self._method, url=url, headers=tuple(headers), body=body, private=private
+        )
 
     def _invalid(self, where: str, problem: str) -> NoReturn:
-        raise InvalidTool(self._tool.uid, [f"implementation_details.{where} {problem}"], path=self._tool.directory or "")
+        raise InvalidTool(
+            self._tool.uid,
+            [f"implementation_details.{where} {problem}"],
+            path=self._tool.directory or "",
+        )
 
     def _object(self, key: str) -> JsonObject:
         value = self._args.get(key, {})
-        return value if isinstance(value, dict) else self._invalid(f"args.{key}", "must be an object")
+        return (
+            value if isinstance(value, dict) else self._invalid(f"args.{key}", "must be an object")
+        )
 
     # The URL
 
@@ -92,14 +123,26 @@ class _Build:
         if parts is None:
             self._invalid("path", f"must be an http:// or https:// URL, not {self._path!r}")
         if set("{}$") & set(parts[1]):
-            self._invalid("path", "must name its scheme, host and port literally, with no {name} or ${env:NAME} in them")
+            self._invalid(
+                "path",
+                "must name its scheme, host and port literally, with no {name} or ${env:NAME} in them",
+            )
         parse_url(parts[1])
         path = "/".join(self._segment(text) for text in parts[2].split("/"))
-        pairs = [pair for piece in (parts[3] or "")[1:].split("&") if piece for pair in self._literal_pair(piece)]
-        pairs += [pair for key, value in self._object("query").items() for pair in self._pairs(key, value)]
+        pairs = [
+            pair
+            for piece in (parts[3] or "")[1:].split("&")
+            if piece
+            for pair in self._literal_pair(piece)
+        ]
+        pairs += [
+            pair for key, value in self._object("query").items() for pair in self._pairs(key, value)
+        ]
         pairs += self._whole_query()
         if self._auth and self._auth["type"] == "query":
-            pairs.append(f"{encoded(self._auth['name'])}={self._shown(self._slots.fill_secrets(self._auth['value']))}")
+            pairs.append(
+                f"{encoded(self._auth['name'])}={self._shown(self._slots.fill_secrets(self._auth['value']))}"
+            )
         return parts[1] + path + ("?" + "&".join(pairs) if pairs else "")
 
     def _segment(self, text: str) -> str:
@@ -109,37 +152,56 @@ class _Build:
         for name in template.slots:
             if name not in self._slots.inputs:
                 _unfit(name, f"the URL's path needs {name!r}")
-        made = "".join(piece if isinstance(piece, str) else self._in_path(piece.name) for piece in template.pieces)
+        made = "".join(
+            piece if isinstance(piece, str) else self._in_path(piece.name)
+            for piece in template.pieces
+        )
         if urls.unquote(made) in ("", ".", ".."):
-            _unfit(template.slots[0], f"{template.slots[0]!r} would make a path segment that is empty, . or .., which leads elsewhere")
+            _unfit(
+                template.slots[0],
+                f"{template.slots[0]!r} would make a path segment that is empty, . or .., which leads elsewhere",
+            )
         return made
 
     def _in_path(self, name: str) -> str:
         value, said = self._slots.inputs[name], self._styles.get(name)
         if said is None:
             return _encoded_value(value)
-        return Style.of(said, default="simple", in_path=True).segment(str(said.get("name", name)), value)
+        return Style.of(said, default="simple", in_path=True).segment(
+            str(said.get("name", name)), value
+        )
 
     def _pairs(self, key: str, value: JsonValue) -> Iterator[str]:
         """Return the pairs of one entry of `query`, each written and encoded."""
         name = self._slots.parse(value).whole if isinstance(value, str) else None
         if name in self._styles:
             given = self._slots.inputs.get(name)
-            yield from ("=".join(pair) for pair in Style.of(self._styles[name], default="form").pairs(key, given))
+            yield from (
+                "=".join(pair)
+                for pair in Style.of(self._styles[name], default="form").pairs(key, given)
+            )
         else:
             yield from (f"{encoded(key)}={self._shown(text)}" for text in self._slots.texts(value))
 
     def _whole_query(self) -> list[str]:
-        """Return what stands for the whole query where the tool says so: a form, or any other text, encoded."""
+        """Return what stands for the whole query where the tool says so: a form, or any other text,
+        encoded.
+        """
         content = self._object("querystring")
         if not content:
             return []
         kind = next(iter(content))
         data, _ = http_bodies.build(kind, content, self._slots)
-        return [] if not data else [data.decode("ascii") if kind == "form" else encoded(data.decode("utf-8"))]
+        return (
+            []
+            if not data
+            else [data.decode("ascii") if kind == "form" else encoded(data.decode("utf-8"))]
+        )
 
     def _literal_pair(self, piece: str) -> list[str]:
-        """Return a piece of the URL's own query as it is written, but for the slots in its value."""
+        """Return a piece of the URL's own query as it is written, but for the slots in its
+        value.
+        """
         key, equals, text = piece.partition("=")
         if not self._literal_template(piece).slots:
             return [piece]
@@ -152,7 +214,10 @@ class _Build:
     def _literal_template(self, text: str) -> templates.Template:
         template = self._slots.parse(text)
         if template.secrets:
-            self._invalid("path", "holds ${env:…}; a secret stands only in args (`auth`, `query`, `headers`, `body`)")
+            self._invalid(
+                "path",
+                "holds ${env:…}; a secret stands only in args (`auth`, `query`, `headers`, `body`)",
+            )
         return template
 
     def _shown(self, text: str) -> str:
@@ -165,11 +230,19 @@ class _Build:
         headers = []
         for name, value in self._object("headers").items():
             self._check_name(name, "headers")
-            filled = self._header(name, value if isinstance(value, str) else templates.value_text(value))
+            filled = self._header(
+                name, value if isinstance(value, str) else templates.value_text(value)
+            )
             if filled is not None:
                 headers.append((name, _carried(name, filled)))
-        cookies = [pair for name, value in self._object("cookies").items() for pair in self._cookie(name, str(value))]
-        return [*headers, ("Cookie", _carried("Cookie", "; ".join(cookies)))] if cookies else headers
+        cookies = [
+            pair
+            for name, value in self._object("cookies").items()
+            for pair in self._cookie(name, str(value))
+        ]
+        return (
+            [*headers, ("Cookie", _carried("Cookie", "; ".join(cookies)))] if cookies else headers
+        )
 
     def _header(self, name: str, text: str) -> str | None:
         template = self._slots.parse(text)
@@ -179,20 +252,33 @@ class _Build:
                 self._check_text(name, template)
             return filled
         value = self._slots.inputs.get(template.whole)
-        written = None if value is None else Style.of(self._styles[template.whole], default="simple", encode=as_it_is).text(value)
+        written = (
+            None
+            if value is None
+            else Style.of(self._styles[template.whole], default="simple", encode=as_it_is).text(
+                value
+            )
+        )
         if written is not None and not _HEADER_TEXT.fullmatch(written):
-            _unfit(template.whole, f"the header {name} takes printable ASCII alone: no line breaks, control or other characters")
+            _unfit(
+                template.whole,
+                f"the header {name} takes printable ASCII alone: no line breaks, control or other characters",
+            )
         return written
 
     def _cookie(self, name: str, text: str) -> list[str]:
-        """Return the pairs of one cookie; exploded ones of the style `form` are joined by &, as OpenAPI's table has them."""
+        """Return the pairs of one cookie; exploded ones of the style `form` are joined by &, as
+        OpenAPI's table has them.
+        """
         template = self._slots.parse(text)
         if template.whole is None:
             filled = self._slots.fill(text)
             return [] if filled is None else [f"{name}={filled}"]
         said = self._styles.get(template.whole, {})
         raw = said.get("style") == "cookie"
-        written = Style.of(said, default="form", encode=as_it_is if raw else encoded).pairs(name, self._slots.inputs.get(template.whole))
+        written = Style.of(said, default="form", encode=as_it_is if raw else encoded).pairs(
+            name, self._slots.inputs.get(template.whole)
+        )
         if raw and any(not _COOKIE_TEXT.fullmatch(part) for pair in written for part in pair):
             _unfit(template.whole, f"the cookie {name} takes printable ASCII alone, without ;")
         pairs = ["=".join(pair) for pair in written]
@@ -209,7 +295,10 @@ class _Build:
         if not _HEADER_TEXT.fullmatch(template.render(self._slots.inputs) or ""):
             if not template.slots:
                 self._invalid(f"args.headers.{name}", "holds a character that no header can carry")
-            _unfit(template.slots[0], f"the header {name} takes printable ASCII alone: no line breaks, control or other characters")
+            _unfit(
+                template.slots[0],
+                f"the header {name} takes printable ASCII alone: no line breaks, control or other characters",
+            )
 
     def _check_auth(self) -> None:
         if self._auth is None:
@@ -225,7 +314,9 @@ class _Build:
         """Return the header of `auth`; it stands for one of the same name in `headers`."""
         if self._auth is None or self._auth["type"] == "query":
             return []
-        texts = {key: self._slots.fill_secrets(self._auth[key]) for key in _AUTH[self._auth["type"]]}
+        texts = {
+            key: self._slots.fill_secrets(self._auth[key]) for key in _AUTH[self._auth["type"]]
+        }
         if self._auth["type"] == "header":
             return [(texts["name"], _carried(texts["name"], texts["value"]))]
         if self._auth["type"] == "bearer":
@@ -234,7 +325,15 @@ class _Build:
         # Shown as it is, sent in base64: a plan names the secrets that it takes.
         if self._slots.secrets is None:
             return [("Authorization", f"Basic {pair}")]
-        return [("Authorization", "Basic " + binascii.b2a_base64(pair.encode("utf-8", "replace"), newline=False).decode("ascii"))]
+        return [
+            (
+                "Authorization",
+                "Basic "
+                + binascii.b2a_base64(pair.encode("utf-8", "replace"), newline=False).decode(
+                    "ascii"
+                ),
+            )
+        ]
 
     # The body
 
@@ -242,9 +341,15 @@ class _Build:
         body = self._args.get("body")
         if body is None:
             return None, ""
-        kinds = [key for key in body if key in http_bodies.MEDIA_TYPES] if isinstance(body, dict) else []
+        kinds = (
+            [key for key in body if key in http_bodies.MEDIA_TYPES]
+            if isinstance(body, dict)
+            else []
+        )
         if len(kinds) != 1 or body.keys() - {*kinds, "media_type", "encoding"}:
-            self._invalid("args.body", f"must be an object with one of {', '.join(http_bodies.MEDIA_TYPES)}")
+            self._invalid(
+                "args.body", f"must be an object with one of {', '.join(http_bodies.MEDIA_TYPES)}"
+            )
         kind = kinds[0]
         if kind in ("text", "binary") and not isinstance(body[kind], str):
             self._invalid(f"args.body.{kind}", "must be a text")

@@ -1,4 +1,6 @@
-"""A tool of an MCP server: called in a session with it, if its definition is still the one that was approved."""
+"""A tool of an MCP server: called in a session with it, if its definition is still the one that was
+approved.
+"""
 
 from typing import Any, Final
 
@@ -14,27 +16,38 @@ _SHOWN: Final = ("command", "url", "headers", "digest")
 
 
 class McpTool:
-    """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command`, or `url` and `headers`; `digest` pins it."""
+    """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command`, or `url` and
+    `headers`; `digest` pins it.
+    """
 
     type = "mcp_tool"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the server and its `arguments`.
+        """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the
+        server and its `arguments`.
 
         Secrets stand as `${env:NAME}`.
         """
         args = _args(tool)
-        return {key: args[key] for key in _SHOWN if key in args} | {"entrypoint": _entrypoint(tool), "arguments": inputs}
+        return {key: args[key] for key in _SHOWN if key in args} | {
+            "entrypoint": _entrypoint(tool),
+            "arguments": inputs,
+        }
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
         """Call the tool; what the server writes to stderr is the log.
 
-        Raises MissingExtra, Refused where the server's definition is not the approved one, ToolExecutionError (the server
-        failed, or the tool says `isError`), AddressRefused, InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
+        Raises MissingExtra, Refused where the server's definition is not the approved one,
+        ToolExecutionError (the server failed, or the tool says `isError`), AddressRefused,
+        InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
         """
         args = templates.substitute_secrets(_args(tool), context.secrets)
         command = args.get("command")
-        server = Server(command=tuple(command) if command else None, url=args.get("url"), headers=args.get("headers", {}))
+        server = Server(
+            command=tuple(command) if command else None,
+            url=args.get("url"),
+            headers=args.get("headers", {}),
+        )
         surroundings = Surroundings(
             directory=context.project_root,
             environment=context.environment,
@@ -46,7 +59,9 @@ class McpTool:
         )
         request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
         if telemetry := tracing.telemetry():
-            request["meta"] = telemetry.ask_server({"network.transport": "pipe" if command else "tcp"})
+            request["meta"] = telemetry.ask_server(
+                {"network.transport": "pipe" if command else "tcp"}
+            )
         ask = exchange.ask if context.sessions is None else context.sessions.ask
         answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
         return Execution(result=_result(answer.document["result"]), logs=answer.logs)
@@ -63,7 +78,8 @@ def _entrypoint(tool: Tool) -> str:
 
 
 def _result(result: JsonObject) -> JsonValue:
-    """Return what a `tools/call` gave: its structured content, its one text, or all of it where it holds more than that.
+    """Return what a `tools/call` gave: its structured content, its one text, or all of it where it
+    holds more than that.
 
     Raises ToolExecutionError where it says that it is an error.
     """

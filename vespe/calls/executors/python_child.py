@@ -1,4 +1,6 @@
-"""Runs one function of a tool's script in an interpreter of its own, and answers with its result or with a sentence."""
+"""Runs one function of a tool's script in an interpreter of its own, and answers with its result or
+with a sentence.
+"""
 
 # python_script.py sends this, compiled, to `python -I -B -X utf8`; it imports nothing of Vespe, and of the library only what
 # a tool's own types make necessary. What the types are made of is python_values.py, which comes along as code.
@@ -29,14 +31,21 @@ class Failed(Exception):
 
 
 def rehearse(values: "Any") -> None:
-    """Make calls that do nothing, in a process that calls are forks of: what Python learns by that, no fork has to learn again.
+    """Make calls that do nothing, in a process that calls are forks of: what Python learns by that,
+    no fork has to learn again.
 
-    Its specialised code and its caches are written once, in place of a copy of their pages in each call:
-    https://docs.python.org/3/whatsnew/3.11.html#whatsnew311-pep659. Nothing else of it is left.
+    Its specialised code and its caches are written once, in place of a copy of their pages in each
+    call: https://docs.python.org/3/whatsnew/3.11.html#whatsnew311-pep659. Nothing else of it is
+    left.
     """
     import atexit  # noqa: F401  # which each call needs at its end
 
-    message = {"directory": "/", "path": "/rehearsal.py", "source": "def made(n: int): return {'n': n}", "entrypoint": "made"}
+    message = {
+        "directory": "/",
+        "path": "/rehearsal.py",
+        "source": "def made(n: int): return {'n': n}",
+        "entrypoint": "made",
+    }
     modules, path = set(sys.modules), list(sys.path)
     for _ in range(REHEARSALS):
         call(message | {"inputs": {"n": 1}, "args": {}}, values)
@@ -85,35 +94,58 @@ FILE_EVENTS = {
     "os.truncate": "write", "os.chmod": "write", "os.chown": "write", "os.utime": "write", "os.rename": "write", "os.link": "write",
     "os.symlink": "write", "shutil.copyfile": "", "sqlite3.connect": "write",
 }  # fmt: skip
-"""What Python tells its audit hooks of files, and what is done to the first of its arguments; the second is written too."""
+"""What Python tells its audit hooks of files, and what is done to the first of its arguments; the
+second is written too.
+"""
 
 
 def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
-    """Take note of what the tool touches: (`read`, `write`, `network` or `programs`, path or host). It runs on whether or not it may.
+    """Take note of what the tool touches: (`read`, `write`, `network` or `programs`, path or host).
+    It runs on whether or not it may.
 
-    See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not seen.
+    See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not
+    seen.
     """
     own = (sys.prefix, sys.base_prefix, directory)
 
     def note(kind: str, what: "Any") -> None:
         if isinstance(what, (str, bytes)) or hasattr(what, "__fspath__"):
             what = os.fsdecode(what)
-            what = what if kind == "network" else os.path.abspath(what) if os.sep in what or kind != "programs" else what
-            if (kind, what) not in touched and len(touched) < MAX_TOUCHED and not what.startswith(own):
+            what = (
+                what
+                if kind == "network"
+                else os.path.abspath(what)
+                if os.sep in what or kind != "programs"
+                else what
+            )
+            if (
+                (kind, what) not in touched
+                and len(touched) < MAX_TOUCHED
+                and not what.startswith(own)
+            ):
                 touched.append((kind, what))
 
     def hook(event: str, args: "tuple[Any, ...]") -> None:
         if event in FILE_EVENTS:
             kind = FILE_EVENTS[event]
             if event == "open":
-                writes = args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC) if isinstance(args[2], int) else 0
+                writes = (
+                    args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+                    if isinstance(args[2], int)
+                    else 0
+                )
                 kind = "write" if writes else "read"
             note(kind or "read", args[0])
             if event in ("os.rename", "os.link", "os.symlink", "shutil.copyfile"):
                 note("write", args[1])
         elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             address = args[1]
-            note("network", f"{address[0]}:{address[1]}" if isinstance(address, tuple) and len(address) > 1 else address)
+            note(
+                "network",
+                f"{address[0]}:{address[1]}"
+                if isinstance(address, tuple) and len(address) > 1
+                else address,
+            )
         elif event == "socket.getaddrinfo":
             note("network", f"{os.fsdecode(args[0] or '')}:{args[1] or 0}")
         elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec"):
@@ -123,7 +155,9 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
 
 
 def serve(values: "Any") -> "NoReturn":
-    """Answer one call after another in this process, which keeps what the tool's module keeps; each answer follows its size."""
+    """Answer one call after another in this process, which keeps what the tool's module keeps; each
+    answer follows its size.
+    """
     import marshal
 
     result, requests, here, function = int(sys.argv[-1]), os.dup(0), os.getpid(), None
@@ -155,7 +189,9 @@ def _taken(descriptor: int, size: int) -> bytes:
 
 
 def _quieten() -> None:
-    """Leave nothing to read, and make all that is printed one log, in the order in which it was printed."""
+    """Leave nothing to read, and make all that is printed one log, in the order in which it was
+    printed.
+    """
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -172,8 +208,12 @@ def _made(values: "Any") -> "Any":
     return module
 
 
-def call(message: "dict[str, Any]", values: "Any", function: "Callable[..., Any] | None" = None) -> str:
-    """Call the script's function, which is loaded where it is not given, wait for what it gives, and give the answer as JSON."""
+def call(
+    message: "dict[str, Any]", values: "Any", function: "Callable[..., Any] | None" = None
+) -> str:
+    """Call the script's function, which is loaded where it is not given, wait for what it gives,
+    and give the answer as JSON.
+    """
     try:
         function = function or _function(message)
         inputs = values.converted_inputs(function, message["inputs"])
@@ -218,7 +258,8 @@ def _function(message: "dict[str, Any]") -> "Callable[..., Any]":
     module = type(sys)(_module_name(path))
     module.__file__ = path
     sys.modules[module.__name__] = module
-    # At the end: what the tool brings along never stands before the standard library or what is installed.
+    # At the end: what the tool brings along never stands before the standard library or what is
+    # installed.
     sys.path.append(os.path.dirname(path))
     if directory not in sys.path:
         sys.path.append(directory)
@@ -229,25 +270,44 @@ def _function(message: "dict[str, Any]") -> "Callable[..., Any]":
     function = getattr(module, entrypoint, None)
     where = _relative(path, directory)
     if function is None:
-        names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__ and callable(value)]
+        names = [
+            name
+            for name, value in vars(module).items()
+            if getattr(value, "__module__", "") == module.__name__ and callable(value)
+        ]
         more = f" and {len(names) - 8} more" if len(names) > 8 else ""
         has = f"; it has {', '.join(sorted(names)[:8])}{more}" if names else ""
         raise Failed("tool", f"{where} has no function {entrypoint!r}{has}")
     if not callable(function) or isinstance(function, type):
-        raise Failed("tool", f"{entrypoint!r} in {where} is not a function but of type {type(function).__name__}")
+        raise Failed(
+            "tool",
+            f"{entrypoint!r} in {where} is not a function but of type {type(function).__name__}",
+        )
     return function  # type: ignore[no-any-return]  # callable, as just seen
 
 
 def _module_name(path: str) -> str:
-    """The script's own name, so that its functions pickle, where that name hides no other module."""
+    """The script's own name, so that its functions pickle, where that name hides no other
+    module.
+    """
     name = os.path.basename(path).removesuffix(".py")
-    finder = next((finder for finder in sys.meta_path if getattr(finder, "__name__", "") == "PathFinder"), None)
-    taken = name in sys.modules or name in sys.stdlib_module_names or finder is None or finder.find_spec(name, None) is not None
+    finder = next(
+        (finder for finder in sys.meta_path if getattr(finder, "__name__", "") == "PathFinder"),
+        None,
+    )
+    taken = (
+        name in sys.modules
+        or name in sys.stdlib_module_names
+        or finder is None
+        or finder.find_spec(name, None) is not None
+    )
     return name if name.isidentifier() and not taken else "vespe_tool"
 
 
 def _finish() -> "NoReturn":
-    """End at once: the answer is given, so that threads which the tool left running do not hold the call."""
+    """End at once: the answer is given, so that threads which the tool left running do not hold the
+    call.
+    """
     import atexit
 
     try:
@@ -279,7 +339,9 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
-    """The answer for what the tool raised: its class, its text, and the place in the tool's own files."""
+    """The answer for what the tool raised: its class, its text, and the place in the tool's own
+    files.
+    """
     if isinstance(error, Failed):
         return error
     directory = message["directory"]
@@ -287,27 +349,43 @@ def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
     name = type(error).__name__
     if isinstance(error, SystemExit):
         what = f"the tool called sys.exit({error.code if isinstance(error.code, int) or error.code is None else repr(error.code)[:200]})"
-        return Failed("tool", f"{what} and gave no result{_place(frames)}", exception=name, traceback=_trace(frames))
+        return Failed(
+            "tool",
+            f"{what} and gave no result{_place(frames)}",
+            exception=name,
+            traceback=_trace(frames),
+        )
     if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(directory):
         place = f" ({_relative(error.filename, directory)}, line {error.lineno})"
-        return Failed("tool", f"{name}: {error.msg}{place}", exception=name, traceback=_trace(frames))
+        return Failed(
+            "tool", f"{name}: {error.msg}{place}", exception=name, traceback=_trace(frames)
+        )
     try:
         text = str(error)
     except Exception:  # an error of the tool's own that cannot say what it is
         text = "(its text cannot be had)"
     if getattr(error, "code", None) == "invalid_arguments":
-        # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say, and the model can mend.
+        # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say,
+        # and the model can mend.
         return Failed("arguments", text, pointer="")
     if isinstance(error, TypeError) and not frames:
-        return Failed("tool", f"{message['entrypoint']!r} does not take what its schema and `args` give it: {text}", exception=name)
+        return Failed(
+            "tool",
+            f"{message['entrypoint']!r} does not take what its schema and `args` give it: {text}",
+            exception=name,
+        )
     if type(error).__module__ == "vespe.errors":
-        return Failed("tool", text, exception=name, traceback=_trace(frames))  # a sentence of ours already
+        return Failed(
+            "tool", text, exception=name, traceback=_trace(frames)
+        )  # a sentence of ours already
     said = f"{name}: {text[:MAX_TEXT]}" if text else name
     return Failed("tool", f"{said}{_place(frames)}", exception=name, traceback=_trace(frames))
 
 
 def _frames(trace: "TracebackType | None", directory: str) -> "Iterator[tuple[str, int, str]]":
-    """The frames in the tool's own files, outermost first: the file beneath its directory, the line, the function."""
+    """The frames in the tool's own files, outermost first: the file beneath its directory, the
+    line, the function.
+    """
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename.startswith(directory + os.sep):

@@ -1,4 +1,6 @@
-"""Between JSON and the types of a tool's function: inputs as its annotations ask for them, its result as JSON."""
+"""Between JSON and the types of a tool's function: inputs as its annotations ask for them, its
+result as JSON.
+"""
 
 # Runs in the child beside python_child.py; `json` alone would cost 8 ms of each call, so the encoder is taken from `_json`.
 #
@@ -36,14 +38,19 @@ def converted_inputs(function: "Callable[..., Any]", inputs: "dict[str, Any]") -
     """Return the inputs as the function's annotations ask for them. Raises Unfit."""
     hints = _annotations(function)
     asked = [name for name in inputs if name in hints and not _is_plain(hints[name])]
-    made = {name: _whole(value) if name in hints and hints[name] in (int, "int") else value for name, value in inputs.items()}
+    made = {
+        name: _whole(value) if name in hints and hints[name] in (int, "int") else value
+        for name, value in inputs.items()
+    }
     for name in asked:
         made[name] = converted(inputs[name], _resolved(hints[name], function), f"/{name}")
     return made
 
 
 def _whole(value: "Any") -> "Any":
-    """A whole number that a model wrote as 3.0 is an integer in JSON Schema, and in Python only as an int."""
+    """A whole number that a model wrote as 3.0 is an integer in JSON Schema, and in Python only as
+    an int.
+    """
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -65,7 +72,9 @@ def _resolved(hint: "Any", owner: "Any") -> "Any":
     class holder:  # what get_type_hints reads one annotation from
         __annotations__ = {"value": hint}
 
-    names = getattr(owner, "__globals__", None) or vars(sys.modules.get(getattr(owner, "__module__", ""), sys))
+    names = getattr(owner, "__globals__", None) or vars(
+        sys.modules.get(getattr(owner, "__module__", ""), sys)
+    )
     try:
         return typing.get_type_hints(holder, names)["value"]
     except Exception:  # an annotation is code of the tool's, and may be anything
@@ -73,12 +82,21 @@ def _resolved(hint: "Any", owner: "Any") -> "Any":
 
 
 def converted(value: "Any", hint: "Any", pointer: str) -> "Any":
-    """Return a JSON value as the annotation's type; what is not known here is passed as it is. Raises Unfit."""
+    """Return a JSON value as the annotation's type; what is not known here is passed as it is.
+    Raises Unfit.
+    """
     if hint is int:
         return _whole(value)
     origin, arguments = getattr(hint, "__origin__", None), getattr(hint, "__args__", ())
-    module, name = getattr(hint, "__module__", ""), getattr(hint, "__name__", "") or getattr(hint, "_name", "") or ""
-    if module in ("types", "typing") and arguments and (name in ("Union", "UnionType", "Optional") or origin is None):
+    module, name = (
+        getattr(hint, "__module__", ""),
+        getattr(hint, "__name__", "") or getattr(hint, "_name", "") or "",
+    )
+    if (
+        module in ("types", "typing")
+        and arguments
+        and (name in ("Union", "UnionType", "Optional") or origin is None)
+    ):
         return _of_union(value, arguments, pointer)
     if isinstance(value, list):
         return _of_array(value, hint, pointer)
@@ -112,7 +130,9 @@ def _from_text(module: str, name: str) -> "Callable[[Any, str], Any] | None":
 
 def _of_union(value: "Any", arms: "tuple[Any, ...]", pointer: str) -> "Any":
     """Take the first arm that the value is of, or becomes."""
-    if any(_is_plain(arm) and type(value) is arm for arm in arms) or (value is None and type(None) in arms):
+    if any(_is_plain(arm) and type(value) is arm for arm in arms) or (
+        value is None and type(None) in arms
+    ):
         return value
     for arm in arms:
         try:
@@ -133,7 +153,10 @@ def _of_array(value: "list[Any]", hint: "Any", pointer: str) -> "Any":
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return _of_object(dict(zip(kind._fields, value, strict=False)), kind, pointer)
     if kind is tuple and arguments and arguments[-1] is not ...:
-        items = [converted(item, arguments[min(i, len(arguments) - 1)], f"{pointer}/{i}") for i, item in enumerate(value)]
+        items = [
+            converted(item, arguments[min(i, len(arguments) - 1)], f"{pointer}/{i}")
+            for i, item in enumerate(value)
+        ]
     elif arguments:
         items = [converted(item, arguments[0], f"{pointer}/{i}") for i, item in enumerate(value)]
     else:
@@ -150,7 +173,10 @@ def _of_object(value: "dict[str, Any]", hint: "Any", pointer: str) -> "Any":
     arguments: Any = getattr(hint, "__args__", ())
     if len(arguments) == 2:
         keys, values = arguments
-        return {converted(k, keys, pointer): converted(v, values, f"{pointer}/{_token(k)}") for k, v in value.items()}
+        return {
+            converted(k, keys, pointer): converted(v, values, f"{pointer}/{_token(k)}")
+            for k, v in value.items()
+        }
     is_data = hasattr(hint, "__dataclass_fields__") or hasattr(hint, "_fields")
     if not isinstance(hint, type) or not (is_data or hasattr(hint, "__total__")):
         return value
@@ -158,7 +184,10 @@ def _of_object(value: "dict[str, Any]", hint: "Any", pointer: str) -> "Any":
     for base in reversed(hint.__mro__):
         hints.update({name: (asked, base) for name, asked in _annotations(base).items()})
     made = {
-        key: converted(item, _resolved(*hints[key]), f"{pointer}/{_token(key)}") if key in hints else item for key, item in value.items()
+        key: converted(item, _resolved(*hints[key]), f"{pointer}/{_token(key)}")
+        if key in hints
+        else item
+        for key, item in value.items()
     }
     return _made(lambda fields: hint(**fields), made, pointer, hint) if is_data else made
 
@@ -169,7 +198,9 @@ def _member(value: "Any", hint: "Any", pointer: str) -> "Any":
             return member
     if isinstance(value, str) and value in hint.__members__:
         return hint.__members__[value]
-    raise Unfit(pointer, f"is not one of {', '.join(str(member.value) for member in hint)}: {_shown(value)}")
+    raise Unfit(
+        pointer, f"is not one of {', '.join(str(member.value) for member in hint)}: {_shown(value)}"
+    )
 
 
 def _made(make: "Callable[[Any], Any]", value: "Any", pointer: str, hint: "Any") -> "Any":
@@ -196,7 +227,9 @@ def _a(noun: str) -> str:
 
 
 def encode(value: "Any") -> str:
-    """Return the answer for a result: the C encoder where it can, and a walk that names the place where it cannot. Raises Unfit."""
+    """Return the answer for a result: the C encoder where it can, and a walk that names the place
+    where it cannot. Raises Unfit.
+    """
     try:
         text = make_text({"result": value})
     except (TypeError, ValueError, RecursionError):
@@ -215,7 +248,10 @@ def form(value: "Any") -> "Any":
     if hasattr(kind, "__members__"):
         return value.value
     if hasattr(kind, "__dataclass_fields__"):
-        return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
+        return {
+            field.name: getattr(value, field.name)
+            for field in sys.modules["dataclasses"].fields(value)
+        }
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if module == "datetime" and hasattr(value, "isoformat"):
@@ -234,7 +270,9 @@ def form(value: "Any") -> "Any":
 
 
 def _of_many(value: "Any") -> "Any":
-    if isinstance(value, type) or not any(hasattr(value, name) for name in ("tolist", "keys", "__iter__")):
+    if isinstance(value, type) or not any(
+        hasattr(value, name) for name in ("tolist", "keys", "__iter__")
+    ):
         raise TypeError(f"is {_a(type(value).__name__)}, which JSON has no form for")
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -249,7 +287,9 @@ def _of_many(value: "Any") -> "Any":
 
 
 def plain(value: "Any", pointer: str, depth: int) -> "Any":
-    """The value in JSON's own types all the way down. Raises Unfit with the place of what has no form."""
+    """The value in JSON's own types all the way down. Raises Unfit with the place of what has no
+    form.
+    """
     if depth > MAX_DEPTH:
         raise Unfit("", f"is nested deeper than {MAX_DEPTH} levels, or holds itself")
     if value is None or isinstance(value, (bool, str)):
@@ -257,7 +297,10 @@ def plain(value: "Any", pointer: str, depth: int) -> "Any":
     if isinstance(value, (int, float)):
         return _number(value, pointer)
     if isinstance(value, dict):
-        return {_key(key, pointer): plain(item, f"{pointer}/{_token(key)}", depth + 1) for key, item in value.items()}
+        return {
+            _key(key, pointer): plain(item, f"{pointer}/{_token(key)}", depth + 1)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(value)]
     try:
@@ -288,13 +331,19 @@ def _key(key: "Any", pointer: str) -> str:
     except TypeError:
         step = None
     if not isinstance(step, (str, int)):
-        raise Unfit(pointer, f"has a key that is {_a(type(key).__name__)}, which JSON has no form for")
+        raise Unfit(
+            pointer, f"has a key that is {_a(type(key).__name__)}, which JSON has no form for"
+        )
     return _key(step, pointer)
 
 
 def make_text(value: "Any") -> str:
-    """Write compact JSON, NaN refused. Raises TypeError, ValueError or RecursionError for what the encoder cannot take."""
-    return "".join(make_encoder({}, form, encode_basestring, None, ":", ",", False, False, False)(value, 0))
+    """Write compact JSON, NaN refused. Raises TypeError, ValueError or RecursionError for what the
+    encoder cannot take.
+    """
+    return "".join(
+        make_encoder({}, form, encode_basestring, None, ":", ",", False, False, False)(value, 0)
+    )
 
 
 def _is_utf8(text: str) -> bool:

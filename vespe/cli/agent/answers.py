@@ -9,26 +9,40 @@ from vespe.projects.workspace import find_root
 
 
 @click.command("answers", epilog="Example: vespe agent answers --forget write_file")
-@click.option("--forget", metavar="TOOL", help="Forget the answers on this tool: it is asked again.")
+@click.option(
+    "--forget", metavar="TOOL", help="Forget the answers on this tool: it is asked again."
+)
 @click.option("--forget-all", is_flag=True, help="Forget every answer of this project.")
 @options.project_option
 @options.json_option
 def command(forget: str | None, forget_all: bool, project_dir: str | None, as_json: bool) -> None:
     """List the answers on calls that you gave for this project.
 
-    One that allows a tool holds while its files stay as they were; one that denies it holds until you forget it.
+    One that allows a tool holds while its files stay as they were; one that denies it holds until
+    you forget it.
     """
     root = find_root(project_dir)
     gone = policy_answers.forget(root, forget) if forget is not None or forget_all else ()
     if forget is not None and not gone:
-        raise errors.NotFound(f"no answer is kept on {forget!r} here", hint="`vespe agent answers` lists them")
+        raise errors.NotFound(
+            f"no answer is kept on {forget!r} here", hint="`vespe agent answers` lists them"
+        )
     kept = policy_answers.load(root)
     if as_json:
-        report.emit_json({"answers": [{"tool": one.tool, "allowed": one.allowed, "rule": one.rule} for one in kept]})
+        report.emit_json(
+            {
+                "answers": [
+                    {"tool": one.tool, "allowed": one.allowed, "rule": one.rule} for one in kept
+                ]
+            }
+        )
         return
     if gone:
         report.say(f"forgot {report.count(len(gone), 'answer')}")
     elif not kept:
         report.note("no answers are kept for this project")
     if not gone:
-        tables.show(("TOOL", "ANSWER", "RULE"), [(one.tool, "allowed" if one.allowed else "denied", one.rule or "-") for one in kept])
+        tables.show(
+            ("TOOL", "ANSWER", "RULE"),
+            [(one.tool, "allowed" if one.allowed else "denied", one.rule or "-") for one in kept],
+        )

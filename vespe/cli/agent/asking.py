@@ -1,4 +1,6 @@
-"""How a person is asked whether a call may run: on the terminal, with everything that the tool would be given."""
+"""How a person is asked whether a call may run: on the terminal, with everything that the tool
+would be given.
+"""
 
 import sys
 from typing import Final
@@ -25,7 +27,9 @@ _EXPLAINED: Final = """  y   yes, this once         n   no, not this once
 
 
 def asker(shown: Shown) -> Ask | None:
-    """Return what asks on the terminal, below what is shown there, or None where nobody can be asked."""
+    """Return what asks on the terminal, below what is shown there, or None where nobody can be
+    asked.
+    """
 
     def asked(question: Question) -> Answer:
         shown.end()
@@ -36,9 +40,15 @@ def asker(shown: Shown) -> Ask | None:
 
 def ask(question: Question) -> Answer:
     """Ask about one call; no answer, and the end of the input, is a no."""
-    report.say(f"{report.one_line(question.tool.name)} ({report.one_line(question.tool.scope)}) would run: {question.why}")
+    report.say(
+        f"{report.one_line(question.tool.name)} ({report.one_line(question.tool.scope)}) would run: {question.why}"
+    )
     text = strict_json.dump_json(question.inputs).rstrip("\n")
-    more = f"\n  … and {len(text) - _SHOWN} more characters: v shows all of it" if len(text) > _SHOWN else ""
+    more = (
+        f"\n  … and {len(text) - _SHOWN} more characters: v shows all of it"
+        if len(text) > _SHOWN
+        else ""
+    )
     report.say("  " + text[:_SHOWN].replace("\n", "\n  ") + more)
     while True:
         sys.stderr.write(_PROMPT)

@@ -28,11 +28,20 @@ from vespe.projects.workspace import open_workspace
 @options.trust_option
 @options.project_option
 @options.json_option
-def command(file: str, action: str, ids: tuple[str, ...], yes: bool, trusted: bool, project_dir: str | None, as_json: bool) -> int:
-    """List the calls in FILE that have no result yet; approve runs them, deny answers them. Without an ID, all of them.
+def command(
+    file: str,
+    action: str,
+    ids: tuple[str, ...],
+    yes: bool,
+    trusted: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """List the calls in FILE that have no result yet; approve runs them, deny answers them. Without
+    an ID, all of them.
 
-    The results are kept in FILE; the model is not asked: `vespe agent run --resume FILE` goes on. What your configuration denies
-    stays denied. The exit code of approve is 1 where a call failed.
+    The results are kept in FILE; the model is not asked: `vespe agent run --resume FILE` goes on.
+    What your configuration denies stays denied. The exit code of approve is 1 where a call failed.
     """
     if action == "list":
         transcript = transcripts.load(file)
@@ -48,9 +57,13 @@ def command(file: str, action: str, ids: tuple[str, ...], yes: bool, trusted: bo
             _ask(calls, yes=yes)
             results = waiting_calls.run_waiting(transcript, calls, turns)
     if as_json:
-        report.emit_json({"calls": [result.to_dict() for result in results], "open_calls": len(transcript.open)})
+        report.emit_json(
+            {"calls": [result.to_dict() for result in results], "open_calls": len(transcript.open)}
+        )
     else:
-        report.say(f"{report.count(len(results), 'call')} answered; {len(transcript.open)} still wait")
+        report.say(
+            f"{report.count(len(results), 'call')} answered; {len(transcript.open)} still wait"
+        )
     return int(action == "approve" and any(not result.outcome.ok for result in results))
 
 
@@ -58,7 +71,9 @@ def _ask(calls: list[ModelCall], *, yes: bool) -> None:
     for call in calls:
         report.say(f"{report.one_line(call.name)} {_arguments(call)}")
     if calls:
-        options.confirmed(f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes)
+        options.confirmed(
+            f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes
+        )
 
 
 def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:
@@ -67,24 +82,42 @@ def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:
     elif not calls:
         report.note("no calls wait for results here")
     else:
-        tables.show(("ID", "TOOL", "STATE", "ARGUMENTS"), [_cells(call, transcript) for call in calls])
+        tables.show(
+            ("ID", "TOOL", "STATE", "ARGUMENTS"), [_cells(call, transcript) for call in calls]
+        )
     return 0
 
 
 def _document(call: ModelCall, transcript: Transcript) -> JsonObject:
-    return {"id": call.call_id, "name": call.name, "arguments": call.arguments, "begun": call.place in transcript.started}
+    return {
+        "id": call.call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "begun": call.place in transcript.started,
+    }
 
 
 def _cells(call: ModelCall, transcript: Transcript) -> tuple[str, ...]:
-    return (call.call_id, call.name, "begun" if call.place in transcript.started else "waits", _arguments(call))
+    return (
+        call.call_id,
+        call.name,
+        "begun" if call.place in transcript.started else "waits",
+        _arguments(call),
+    )
 
 
 def _arguments(call: ModelCall) -> str:
-    return report.one_line(call.arguments) if isinstance(call.arguments, str) else report.json_line(call.arguments)
+    return (
+        report.one_line(call.arguments)
+        if isinstance(call.arguments, str)
+        else report.json_line(call.arguments)
+    )
 
 
 def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
-    """Return what runs the calls: every available tool, and a person who said yes to what would be asked."""
+    """Return what runs the calls: every available tool, and a person who said yes to what would be
+    asked.
+    """
     path = replace(open_path(open_workspace(project_dir), trusted=trusted), progress=report.note)
     path.check_trust()
     for warning in path.workspace.warnings:

@@ -16,14 +16,16 @@ from vespe.cli.agent.shown import Shown
 from vespe.processes.signals import Terminated, go_on
 
 
-@click.command("chat", epilog="Example: vespe agent chat --provider anthropic --model claude-sonnet-4-5")
+@click.command(
+    "chat", epilog="Example: vespe agent chat --provider anthropic --model claude-sonnet-4-5"
+)
 @setup.agent_options
 @click.option("--resume", metavar="FILE", help="Begin with this conversation.")
 def command(resume: str | None, **given: Any) -> None:
     """Talk with a model; it may use the project's tools.
 
-    /help lists the commands. Ctrl-C ends a turn, not the session: what runs is ended, and calls that were not begun are answered as
-    not run. Ctrl-D ends the session.
+    /help lists the commands. Ctrl-C ends a turn, not the session: what runs is ended, and calls
+    that were not begun are answered as not run. Ctrl-D ends the session.
     """
     gc.enable()  # off for commands that live for a moment
     wanted = setup.Wanted(**given)
@@ -32,8 +34,14 @@ def command(resume: str | None, **given: Any) -> None:
     provider = wanted.llm(transcript)
     shown = Shown()
     agent = wanted.agent(path, provider, transcript=setup.named(transcript, provider), shown=shown)
-    who = provider.name if provider.model in ("", provider.name) else f"{provider.model} at {provider.name}"
-    report.note(f"{who}, {report.count(len(agent.tools), 'tool')}; /help lists the commands, Ctrl-D ends")
+    who = (
+        provider.name
+        if provider.model in ("", provider.name)
+        else f"{provider.model} at {provider.name}"
+    )
+    report.note(
+        f"{who}, {report.count(len(agent.tools), 'tool')}; /help lists the commands, Ctrl-D ends"
+    )
     try:
         _session(agent, shown)
     finally:
@@ -44,7 +52,8 @@ def command(resume: str | None, **given: Any) -> None:
 def _session(agent: Agent, shown: Shown) -> None:
     interrupted = over = False
     while not over:
-        # Ctrl-C can come at any step, a second one too: whatever it ends, the session goes on from here.
+        # Ctrl-C can come at any step, a second one too: whatever it ends, the session goes on from
+        # here.
         try:
             if interrupted:
                 report.note("interrupted; the session goes on")
@@ -80,7 +89,9 @@ def _turn(agent: Agent, line: str, shown: Shown) -> None:
 
 
 def _leave_no_calls(agent: Agent) -> None:
-    waiting_calls.deny_waiting(agent.transcript, agent.transcript.open, reason="not run: the user ended the turn")
+    waiting_calls.deny_waiting(
+        agent.transcript, agent.transcript.open, reason="not run: the user ended the turn"
+    )
 
 
 def _say(agent: Agent, line: str) -> None:
@@ -88,7 +99,10 @@ def _say(agent: Agent, line: str) -> None:
     try:
         result = agent.run(line)
     except errors.VespeError:
-        if len(agent.transcript.messages) <= before + 2 and agent.transcript.messages[-1].get("role") == "user":
+        if (
+            len(agent.transcript.messages) <= before + 2
+            and agent.transcript.messages[-1].get("role") == "user"
+        ):
             agent.transcript.undo()
             report.note("what you said is taken back; say it again")
         raise

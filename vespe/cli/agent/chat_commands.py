@@ -16,7 +16,9 @@ _WIDTH: Final = 57
 
 
 def obey(line: str, agent: Agent) -> bool:
-    """Do what a line that begins with a slash says; gives whether the session ends. What is wrong is said, and the session goes on."""
+    """Do what a line that begins with a slash says; gives whether the session ends. What is wrong
+    is said, and the session goes on.
+    """
     name, _, argument = line[1:].partition(" ")
     if name in ("quit", "exit"):
         return True
@@ -31,11 +33,17 @@ def obey(line: str, agent: Agent) -> bool:
 
 
 def taken_up(path: str) -> Transcript:
-    """Read a conversation for a chat, which runs none of the calls that wait in it: the file would not know that they ran."""
+    """Read a conversation for a chat, which runs none of the calls that wait in it: the file would
+    not know that they ran.
+    """
     loaded = transcripts.load(path)
     if waiting := loaded.open:
-        waiting_calls.deny_waiting(loaded, waiting, reason="not run: the conversation went on in a chat")
-        report.note(f"{report.count(len(waiting), 'call')} that waited: not run here; `vespe agent calls {path} approve` runs them there")
+        waiting_calls.deny_waiting(
+            loaded, waiting, reason="not run: the conversation went on in a chat"
+        )
+        report.note(
+            f"{report.count(len(waiting), 'call')} that waited: not run here; `vespe agent calls {path} approve` runs them there"
+        )
     return loaded
 
 
@@ -66,7 +74,11 @@ def _one_tool(agent: Agent, name: str) -> None:
 
 
 def _undo(agent: Agent, argument: str) -> None:
-    report.say("your last message and what followed are taken back" if agent.transcript.undo() else "there is nothing to take back")
+    report.say(
+        "your last message and what followed are taken back"
+        if agent.transcript.undo()
+        else "there is nothing to take back"
+    )
 
 
 def _save(agent: Agent, argument: str) -> None:

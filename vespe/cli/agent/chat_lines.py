@@ -11,7 +11,9 @@ _PROMPT: Final = "> "
 
 
 def next_line() -> str | None:
-    """Return the next line that says something, or None at the end of the input; on a terminal Ctrl-C begins a new line."""
+    """Return the next line that says something, or None at the end of the input; on a terminal
+    Ctrl-C begins a new line.
+    """
     edited = sys.stdin.isatty() and sys.stdout.isatty()
     if edited:
         readline.set_auto_history(True)

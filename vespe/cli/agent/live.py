@@ -1,4 +1,6 @@
-"""`vespe agent run --replay TALK --tools live`: a recorded conversation on the tools that are there now."""
+"""`vespe agent run --replay TALK --tools live`: a recorded conversation on the tools that are there
+now.
+"""
 
 import contextlib
 from dataclasses import replace
@@ -16,7 +18,9 @@ LIVE = "live"
 
 
 def replayed(path: CallPath, talk: str, *, approve: str, in_copy: bool, as_json: bool) -> int:
-    """Compare each recorded call with the project's tools, print the differences by turn, and return 1 where there are any."""
+    """Compare each recorded call with the project's tools, print the differences by turn, and
+    return 1 where there are any.
+    """
     calls = recorded_calls(talk)
     with contextlib.ExitStack() as stack:
         if in_copy:
@@ -35,7 +39,12 @@ def _show(compared: list[Compared], as_json: bool) -> None:
     if as_json:
         report.emit_json({"calls": [one.to_dict() for one in compared], "differences": len(faults)})
         return
-    tables.show(("TURN", "TOOL", "STATE", "WHY"), [(str(one.turn), one.tool, one.state, one.said) for one in compared])
+    tables.show(
+        ("TURN", "TOOL", "STATE", "WHY"),
+        [(str(one.turn), one.tool, one.state, one.said) for one in compared],
+    )
     left = sum(one.state == FITS for one in compared)
     unrun = f", {left} not run but fitting" if left else ""
-    report.say(f"{report.count(len(compared), 'recorded call')}: {report.count(len(faults), 'difference')}{unrun}")
+    report.say(
+        f"{report.count(len(compared), 'recorded call')}: {report.count(len(faults), 'difference')}{unrun}"
+    )

@@ -1,4 +1,6 @@
-"""Markdown as a model streams it, its headings, code and emphasis coloured; every mark stays, so that it is copied as it was written."""
+"""Markdown as a model streams it, its headings, code and emphasis coloured; every mark stays, so
+that it is copied as it was written.
+"""
 
 from typing import Final
 
@@ -10,7 +12,9 @@ _PIECES: Final = pattern(r"\n|`+|\*+|#+|[^\n`*#]+")
 
 
 class Painter:
-    """Colours one answer; a mark that could still grow waits for what comes behind it, and whatever a line opened ends with it."""
+    """Colours one answer; a mark that could still grow waits for what comes behind it, and whatever
+    a line opened ends with it.
+    """
 
     def __init__(self) -> None:
         self._held = ""
@@ -55,4 +59,6 @@ class Painter:
             self._strong = not was_strong
         if was_code or self._code:
             return click.style(piece, fg="cyan")
-        return click.style(piece, bold=True) if self._heading or was_strong or self._strong else piece
+        return (
+            click.style(piece, bold=True) if self._heading or was_strong or self._strong else piece
+        )

@@ -1,4 +1,6 @@
-"""`--record` and `--replay`: the provider that writes down or gives again, and what it says of calls."""
+"""`--record` and `--replay`: the provider that writes down or gives again, and what it says of
+calls.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -22,8 +24,11 @@ class Recorded:
     replay: str | None
     run_tools: bool
 
-    def provider(self, wanted: Wanted, transcript: Transcript) -> tuple[LLMProvider, dict[str, Any]]:
-        """Return the provider that goes on with a conversation, and the agent's options that go with it.
+    def provider(
+        self, wanted: Wanted, transcript: Transcript
+    ) -> tuple[LLMProvider, dict[str, Any]]:
+        """Return the provider that goes on with a conversation, and the agent's options that go
+        with it.
 
         Raises UsageError for options that exclude each other.
         """
@@ -32,12 +37,15 @@ class Recorded:
         if self.replay is None:
             return self._recording(wanted, transcript)
         if self.record is not None or wanted.provider is not None or wanted.script is not None:
-            raise errors.UsageError("--replay takes its answers from the recording: leave --record, --provider and --script out")
+            raise errors.UsageError(
+                "--replay takes its answers from the recording: leave --record, --provider and --script out"
+            )
         replaying = ReplayProvider(self.replay)
         return replaying, {} if self.run_tools else {"known": RecordedCalls(replaying)}
 
     def ended(self, provider: LLMProvider, result: RunResult) -> RunResult:
-        """Write down why a run ended, or give a replay's result with what was written down where calls wait.
+        """Write down why a run ended, or give a replay's result with what was written down where
+        calls wait.
 
         Raises Diverged where a replay ended before its recording.
         """
@@ -48,7 +56,9 @@ class Recorded:
         provider.check_finished()
         return replace(result, stop_reason=provider.stop_reason) if result.open_calls else result
 
-    def _recording(self, wanted: Wanted, transcript: Transcript) -> tuple[LLMProvider, dict[str, Any]]:
+    def _recording(
+        self, wanted: Wanted, transcript: Transcript
+    ) -> tuple[LLMProvider, dict[str, Any]]:
         provider = wanted.llm(transcript)
         if self.record is None:
             return provider, {}
@@ -62,9 +72,11 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCalls:
-    """What a recording says became of a call; one that it does not know was not run then, and is not run now.
+    """What a recording says became of a call; one that it does not know was not run then, and is
+    not run now.
 
-    Behind the last turn such a call waits, as it did when the recorded run ended; before it, the recording is not whole.
+    Behind the last turn such a call waits, as it did when the recorded run ended; before it, the
+    recording is not whole.
     """
 
     replaying: ReplayProvider
@@ -75,6 +87,8 @@ class RecordedCalls:
             return WAITS
         if outcome is None:
             raise errors.Diverged(
-                f"the recording has no result of the call {call.call_id!r} of {call.name!r}", turn=0, hint="record it again"
+                f"the recording has no result of the call {call.call_id!r} of {call.name!r}",
+                turn=0,
+                hint="record it again",
             )
         return outcome

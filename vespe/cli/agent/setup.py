@@ -1,4 +1,6 @@
-"""What `agent run` and `agent chat` share: their options, and the provider and agent that these make."""
+"""What `agent run` and `agent chat` share: their options, and the provider and agent that these
+make.
+"""
 
 import shlex
 from collections.abc import Callable
@@ -53,10 +55,24 @@ _OPTIONS: Final = (
         help="The model's name. Default: that of the conversation to resume, "
         "else your configuration's (`agent.model`, `providers.NAME.model`).",
     ),
-    click.option("--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."),
-    click.option("--system", metavar="TEXT", default="", help="The system prompt of a new conversation."),
-    click.option("--tools", "names", metavar="NAME", multiple=True, help="Show the model this tool; repeat it, or divide by commas."),
-    click.option("--kit", metavar="KIT", help="Show the model this kit's tools (project_tools: the project's own)."),
+    click.option(
+        "--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."
+    ),
+    click.option(
+        "--system", metavar="TEXT", default="", help="The system prompt of a new conversation."
+    ),
+    click.option(
+        "--tools",
+        "names",
+        metavar="NAME",
+        multiple=True,
+        help="Show the model this tool; repeat it, or divide by commas.",
+    ),
+    click.option(
+        "--kit",
+        metavar="KIT",
+        help="Show the model this kit's tools (project_tools: the project's own).",
+    ),
     click.option("--no-tools", is_flag=True, help="Show the model no tools at all."),
     click.option(
         "--tools-mode",
@@ -65,7 +81,11 @@ _OPTIONS: Final = (
         "native: let Anthropic's API search for them; auto: all, until they cost more than the project's tool_budget. "
         "Default: your configuration's `agent.tools_mode`, else auto.",
     ),
-    click.option("--strict", is_flag=True, help="Show tools in OpenAI's strict mode, where their schemas allow it."),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Show tools in OpenAI's strict mode, where their schemas allow it.",
+    ),
     click.option(
         "--max-iterations",
         type=_POSITIVE,
@@ -74,10 +94,32 @@ _OPTIONS: Final = (
         show_default=True,
         help="Rounds of calls; then it must answer.",
     ),
-    click.option("--max-calls", type=_POSITIVE, metavar="N", default=MAX_CALLS, show_default=True, help="Calls that may run."),
-    click.option("--max-calls-per-tool", type=_POSITIVE, metavar="N", help="Calls of one and the same tool that may run."),
-    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Time on the clock for all of it."),
-    click.option("--max-tokens", type=_POSITIVE, metavar="N", help="Tokens, prompts and answers together, as the provider counts them."),
+    click.option(
+        "--max-calls",
+        type=_POSITIVE,
+        metavar="N",
+        default=MAX_CALLS,
+        show_default=True,
+        help="Calls that may run.",
+    ),
+    click.option(
+        "--max-calls-per-tool",
+        type=_POSITIVE,
+        metavar="N",
+        help="Calls of one and the same tool that may run.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="Time on the clock for all of it.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=_POSITIVE,
+        metavar="N",
+        help="Tokens, prompts and answers together, as the provider counts them.",
+    ),
     click.option(
         "--approve",
         type=click.Choice(POLICIES),
@@ -85,7 +127,9 @@ _OPTIONS: Final = (
         show_default=True,
         help="ask: ask for tools that are not read-only; read-only: deny these; all: allow every tool; none: deny every call.",
     ),
-    click.option("--stream/--no-stream", default=True, help="Take the answer as it comes, or whole."),
+    click.option(
+        "--stream/--no-stream", default=True, help="Take the answer as it comes, or whole."
+    ),
     options.trust_option,
     options.project_option,
 )
@@ -131,10 +175,11 @@ class Wanted:
         return path
 
     def llm(self, transcript: Transcript) -> LLMProvider:
-        """Make the provider that was named, else the one that the conversation was had with, else the configuration's (`agent`).
+        """Make the provider that was named, else the one that the conversation was had with, else
+        the configuration's (`agent`).
 
-        The model is chosen in the same order among those of that provider. Raises UsageError where nothing says which, or what its
-        script is.
+        The model is chosen in the same order among those of that provider. Raises UsageError where
+        nothing says which, or what its script is.
         """
         user = user_config.load_user_config()
         name = self.provider or transcript.provider or user.agent.get("provider", "")
@@ -142,32 +187,68 @@ class Wanted:
             hint = f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider NAME` makes one the default"
             raise errors.UsageError("say where the model is", hint=hint)
         if (name == "simulated") != (self.script is not None):
-            raise errors.UsageError("--script goes with --provider simulated, and that needs one", hint=_SCRIPT)
-        named = ((transcript.provider, transcript.model), (user.agent.get("provider"), user.agent.get("model", "")))
-        model = self.model or next((model for provider, model in named if provider == name and model), "")
+            raise errors.UsageError(
+                "--script goes with --provider simulated, and that needs one", hint=_SCRIPT
+            )
+        named = (
+            (transcript.provider, transcript.model),
+            (user.agent.get("provider"), user.agent.get("model", "")),
+        )
+        model = self.model or next(
+            (model for provider, model in named if provider == name and model), ""
+        )
         make = provider_class(name)
         if self.script is not None:
             made = make(self.script, model=model, patience=replace(AT_ONCE, on_wait=_say_wait))
         else:
             made = make(model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
-            raise errors.UsageError("say which model to ask", hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`")
+            raise errors.UsageError(
+                "say which model to ask",
+                hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`",
+            )
         return made
 
     def resuming(self, file: str, *, prompt: bool) -> str:
-        """Return the command that goes on with the conversation in `file`; with `prompt` it has something to say, too."""
+        """Return the command that goes on with the conversation in `file`; with `prompt` it has
+        something to say, too.
+        """
         script = () if self.script is None else ("--provider", "simulated", "--script", self.script)
         project = () if self.project_dir is None else ("--project", self.project_dir)
-        return shlex.join(("vespe", "agent", "run", *(("go on",) if prompt else ()), "--resume", file, *script, *project))
+        return shlex.join(
+            (
+                "vespe",
+                "agent",
+                "run",
+                *(("go on",) if prompt else ()),
+                "--resume",
+                file,
+                *script,
+                *project,
+            )
+        )
 
-    def agent(self, path: CallPath, provider: LLMProvider, *, transcript: Transcript | None, shown: Shown, **hooks: Any) -> Agent:
-        """Make the agent, which shows what it does and asks on the terminal; raises UsageError for tools chosen in two ways.
+    def agent(
+        self,
+        path: CallPath,
+        provider: LLMProvider,
+        *,
+        transcript: Transcript | None,
+        shown: Shown,
+        **hooks: Any,
+    ) -> Agent:
+        """Make the agent, which shows what it does and asks on the terminal; raises UsageError for
+        tools chosen in two ways.
 
         `hooks` are further fields of its AgentOptions.
         """
-        names = tuple(name.strip() for given in self.names for name in given.split(",") if name.strip())
+        names = tuple(
+            name.strip() for given in self.names for name in given.split(",") if name.strip()
+        )
         if sum((bool(names), self.kit is not None, self.no_tools)) > 1:
-            raise errors.UsageError("--tools, --kit and --no-tools each say which tools: give one of them")
+            raise errors.UsageError(
+                "--tools, --kit and --no-tools each say which tools: give one of them"
+            )
         chosen = AgentOptions(
             tools=() if self.no_tools else names or None,
             kit=self.kit,
@@ -175,7 +256,8 @@ class Wanted:
             approve=self.approve,
             ask=asking.asker(shown),
             strict=self.strict,
-            tools_mode=self.tools_mode or user_config.load_user_config().agent.get("tools_mode", "auto"),
+            tools_mode=self.tools_mode
+            or user_config.load_user_config().agent.get("tools_mode", "auto"),
             stream=self.stream,
             limits=self.limits(),
             on_start=shown.started,

@@ -1,4 +1,6 @@
-"""What an agent does, shown as it happens: its words on stdout, everything else on stderr, all of it inert."""
+"""What an agent does, shown as it happens: its words on stdout, everything else on stderr, all of
+it inert.
+"""
 
 import sys
 from typing import Final
@@ -16,7 +18,9 @@ _LINE: Final = 160
 
 
 class Shown:
-    """Shows a run; with `quiet` the model's words are left for the document that comes at the end."""
+    """Shows a run; with `quiet` the model's words are left for the document that comes at the
+    end.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -51,8 +55,14 @@ class Shown:
             return
         if self._thinking:
             self.end()
-        shown = inert(text) if sys.stdout.isatty() else text.encode("utf-8", "replace").decode("utf-8")
-        click.echo(self._painter.paint(shown) if report.coloured(sys.stdout) else shown, nl=False, color=True)
+        shown = (
+            inert(text) if sys.stdout.isatty() else text.encode("utf-8", "replace").decode("utf-8")
+        )
+        click.echo(
+            self._painter.paint(shown) if report.coloured(sys.stdout) else shown,
+            nl=False,
+            color=True,
+        )
         sys.stdout.flush()
         self._midline = not text.endswith("\n")
 

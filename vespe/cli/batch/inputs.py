@@ -1,4 +1,6 @@
-"""The inputs of `vespe batch`: lines of JSON or rows of CSV, read one at a time; a broken one becomes an error of its own."""
+"""The inputs of `vespe batch`: lines of JSON or rows of CSV, read one at a time; a broken one
+becomes an error of its own.
+"""
 
 import csv
 import io
@@ -20,7 +22,9 @@ _MAX_LINE: Final = defaults.MAX_ARGUMENT_BYTES
 
 @dataclass
 class Inputs:
-    """The inputs of a batch: `size` is the file's in bytes (0 if not known), `read` how much of it was read so far."""
+    """The inputs of a batch: `size` is the file's in bytes (0 if not known), `read` how much of it
+    was read so far.
+    """
 
     source: BinaryIO
     tool: Tool
@@ -36,14 +40,19 @@ class Inputs:
         self.source.close()
 
     def items(self) -> Iterator[Item]:
-        """Yield an item for each input; an id that comes again, and a line that cannot be read, is an item with a failure."""
+        """Yield an item for each input; an id that comes again, and a line that cannot be read, is
+        an item with a failure.
+        """
         items = self._csv_items() if self.is_csv else self._json_items()
         if self.id_field is None:
             yield from items
             return
         for number, (item, repeated) in enumerate(without_repeats(items), 1):
             if repeated:
-                failure = _failure("duplicate_id", f"the id {strict_json.compact_json(item.id)} came before: an id is called once")
+                failure = _failure(
+                    "duplicate_id",
+                    f"the id {strict_json.compact_json(item.id)} came before: an id is called once",
+                )
                 item = Item(f"line {number}", {}, failure)
             yield item
 
@@ -64,16 +73,25 @@ class Inputs:
 
     def _csv_items(self) -> Iterator[Item]:
         rows = csv.reader(
-            io.TextIOWrapper(io.BufferedReader(_Counted(self)), encoding="utf-8-sig", errors="replace", newline=""), strict=True
+            io.TextIOWrapper(
+                io.BufferedReader(_Counted(self)),
+                encoding="utf-8-sig",
+                errors="replace",
+                newline="",
+            ),
+            strict=True,
         )
         try:
             header = next(rows, [])
         except csv.Error as error:
             raise errors.UsageError(
-                f"the first line is not a header of CSV: {error}", hint="name the arguments in the first line"
+                f"the first line is not a header of CSV: {error}",
+                hint="name the arguments in the first line",
             ) from None
         if not header or len(set(header)) < len(header) or "" in header:
-            raise errors.UsageError("the first line of the CSV must name each argument once", hint="city,days")
+            raise errors.UsageError(
+                "the first line of the CSV must name each argument once", hint="city,days"
+            )
         number = 0
         while True:
             number += 1
@@ -82,30 +100,49 @@ class Inputs:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Item(self._line_id(number), {}, _failure("invalid_json", f"is not a row of CSV: {error}"))
+                yield Item(
+                    self._line_id(number),
+                    {},
+                    _failure("invalid_json", f"is not a row of CSV: {error}"),
+                )
                 continue
             yield self._item(number, lambda row=row: self._typed_row(header, row))  # type: ignore[misc]  # bound now, called at once
 
     def _typed_row(self, header: list[str], row: list[str]) -> JsonObject:
         if len(row) != len(header):
-            raise ValueError(f"has {len(row)} cell{'' if len(row) == 1 else 's'}, and the header {len(header)}")
+            raise ValueError(
+                f"has {len(row)} cell{'' if len(row) == 1 else 's'}, and the header {len(header)}"
+            )
         properties = self.tool.input_schema.get("properties")
         known = properties if isinstance(properties, dict) else {}
-        return {name: typed(text, known.get(name, {}), self.tool.input_schema) for name, text in zip(header, row, strict=True) if text}
+        return {
+            name: typed(text, known.get(name, {}), self.tool.input_schema)
+            for name, text in zip(header, row, strict=True)
+            if text
+        }
 
     def _item(self, number: int, read: Callable[[], JsonObject]) -> Item:
         try:
             arguments = read()
-            return Item(number, arguments) if self.id_field is None else _with_id(arguments, self.id_field)
+            return (
+                Item(number, arguments)
+                if self.id_field is None
+                else _with_id(arguments, self.id_field)
+            )
         except (ValueError, errors.InvalidDocument) as error:
             return Item(
                 self._line_id(number),
                 {},
-                _failure("invalid_json", f"line {number} {error.reason if isinstance(error, errors.InvalidDocument) else error}"),
+                _failure(
+                    "invalid_json",
+                    f"line {number} {error.reason if isinstance(error, errors.InvalidDocument) else error}",
+                ),
             )
 
     def _line_id(self, number: int) -> int | str:
-        """The id of a line that has none: its number, told apart from the ids that the input gives."""
+        """The id of a line that has none: its number, told apart from the ids that the input
+        gives.
+        """
         return number if self.id_field is None else f"line {number}"
 
 
@@ -125,7 +162,9 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def open_inputs(path: str, tool: Tool, *, id_field: str | None, is_csv: bool | None = None) -> Inputs:
+def open_inputs(
+    path: str, tool: Tool, *, id_field: str | None, is_csv: bool | None = None
+) -> Inputs:
     """Open the inputs at a path, or stdin for `-`. Raises UsageError for what cannot be read."""
     csv_wanted = path.lower().endswith(".csv") if is_csv is None else is_csv
     if path == "-":
@@ -134,7 +173,8 @@ def open_inputs(path: str, tool: Tool, *, id_field: str | None, is_csv: bool | N
         file = open(path, "rb")  # noqa: SIM115  # it is read for as long as the command runs
     except OSError as error:
         raise errors.UsageError(
-            f"{path} cannot be read: {error.strerror}", hint="name a file of JSON lines or CSV, or - for stdin"
+            f"{path} cannot be read: {error.strerror}",
+            hint="name a file of JSON lines or CSV, or - for stdin",
         ) from None
     return Inputs(file, tool, csv_wanted, id_field, os.fstat(file.fileno()).st_size)
 

@@ -25,21 +25,54 @@ _EVERY_S: Final = 10.0
 _EVERY_ON_A_TERMINAL_S: Final = 0.2
 
 
-@click.command("batch", epilog="Example: vespe batch get_forecast cities.csv -o forecasts.jsonl --jobs 8")
+@click.command(
+    "batch", epilog="Example: vespe batch get_forecast cities.csv -o forecasts.jsonl --jobs 8"
+)
 @click.argument("tool_name", metavar="TOOL")
 @click.argument("source", metavar="[IN.jsonl|IN.csv|-]", default="-")
 @click.option("-o", "--output", metavar="OUT.jsonl", help="Where the outcomes go; default: stdout.")
-@click.option("--on", "engine", metavar="ENGINE", default="local", help="local, dask[://HOST:PORT] or ray[://HOST:PORT]; default: local.")
-@click.option("--jobs", type=click.IntRange(1, 10_000), metavar="N", help="Calls at the same time; default: one for each core.")
-@click.option("--id", "id_field", metavar="FIELD", help="The member of each input that is its id, and not an argument; default: its line.")
 @click.option(
-    "--retries", type=click.IntRange(0, 100), metavar="N", default=0, help="Tries after a failure, if the tool is read-only or idempotent."
+    "--on",
+    "engine",
+    metavar="ENGINE",
+    default="local",
+    help="local, dask[://HOST:PORT] or ray[://HOST:PORT]; default: local.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the output of a batch that was ended: what has its line is not called again.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Calls at the same time; default: one for each core.",
+)
+@click.option(
+    "--id",
+    "id_field",
+    metavar="FIELD",
+    help="The member of each input that is its id, and not an argument; default: its line.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0, 100),
+    metavar="N",
+    default=0,
+    help="Tries after a failure, if the tool is read-only or idempotent.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the output of a batch that was ended: what has its line is not called again.",
+)
 @click.option("--ordered", is_flag=True, help="Write the outcomes in the order of the inputs.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N inputs.")
-@click.option("--csv", "is_csv", is_flag=True, default=None, help="Read the input as CSV, whatever its name.")
-@click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="S", help="The deadline of each call.")
+@click.option(
+    "--csv", "is_csv", is_flag=True, default=None, help="Read the input as CSV, whatever its name."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
+    metavar="S",
+    help="The deadline of each call.",
+)
 @options.trust_option
 @options.project_option
 def command(
@@ -60,9 +93,10 @@ def command(
 ) -> int:
     """Call one tool with many inputs, and write one line for each.
 
-    An input is an object of arguments, one a line, or a row of CSV with the arguments' names in its first line, typed by the tool's
-    schema. A line of output is {"id", "ok", "result" or "error", "duration_ms"}. A broken input is a line with an error, never the end
-    of the batch. Exit code 1 says that some failed.
+    An input is an object of arguments, one a line, or a row of CSV with the arguments' names in its
+    first line, typed by the tool's schema. A line of output is {"id", "ok", "result" or "error",
+    "duration_ms"}. A broken input is a line with an error, never the end of the batch. Exit code 1
+    says that some failed.
     """
     if resume and output is None:
         raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")
@@ -71,7 +105,9 @@ def command(
     tool = path.tool(tool_name)
     path.check_trust()
     if retries and not is_repeatable(tool):
-        report.warn(f"--retries does nothing here: {tool.name} says neither that it is read-only nor that it is idempotent")
+        report.warn(
+            f"--retries does nothing here: {tool.name} says neither that it is read-only nor that it is idempotent"
+        )
     plan = Plan(jobs=jobs or 0, ordered=ordered, retries=retries, timeout_s=timeout)
     with batch_inputs.open_inputs(source, tool, id_field=id_field, is_csv=is_csv) as inputs:
         progress = Progress(inputs)
@@ -103,7 +139,9 @@ def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress"
 
 
 class Progress:
-    """Tells on stderr how far a batch is: a line that is written anew on a terminal, else one every ten seconds."""
+    """Tells on stderr how far a batch is: a line that is written anew on a terminal, else one every
+    ten seconds.
+    """
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
@@ -133,7 +171,9 @@ class Progress:
             left = f", {share:.0%}, {_clock(seconds / share - seconds)} left"
         failed = f", {self.failed:,} failed" if self.failed else ""
         failed += f", {self.failed_before:,} failed before" if self.failed_before and ended else ""
-        return f"{self.done:,} done{failed}, {rate:,.0f}/s{left}" + (f", {_clock(seconds)}" if ended else "")
+        return f"{self.done:,} done{failed}, {rate:,.0f}/s{left}" + (
+            f", {_clock(seconds)}" if ended else ""
+        )
 
     def _say(self, line: str) -> None:
         report.progress.show(line) if self._on_terminal else report.note(line)

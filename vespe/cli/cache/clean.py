@@ -1,4 +1,6 @@
-"""`vespe cache clean`: take out of the store what no project needs, and environments that nobody used for a while."""
+"""`vespe cache clean`: take out of the store what no project needs, and environments that nobody
+used for a while.
+"""
 
 import time
 from typing import Final
@@ -14,23 +16,36 @@ _DAYS: Final = 30
 
 @click.command("clean", epilog="Example: vespe cache clean --dry-run")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
-@click.option("--environments", "every", is_flag=True, help="Remove every environment, whenever it was used; a call makes it again.")
+@click.option(
+    "--environments",
+    "every",
+    is_flag=True,
+    help="Remove every environment, whenever it was used; a call makes it again.",
+)
 @options.yes_option
 @options.json_option
 def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
-    """Remove the kits from your store that no lock on this machine names, and environments that nobody used for 30 days.
+    """Remove the kits from your store that no lock on this machine names, and environments that
+    nobody used for 30 days.
 
-    A project is known from the moment when it installed or synced a kit here. What a known project's lock names is never removed;
-    `vespe kit sync` brings a kit back, and `vespe prepare` an environment.
+    A project is known from the moment when it installed or synced a kit here. What a known
+    project's lock names is never removed; `vespe kit sync` brings a kit back, and `vespe prepare`
+    an environment.
     """
     unused = tuple(kit for kit in store_usage.stored_kits() if not kit.used_by)
-    old = tuple(one for one in script_environments.kept() if every or one.used < time.time() - _DAYS * 86_400)
+    old = tuple(
+        one
+        for one in script_environments.kept()
+        if every or one.used < time.time() - _DAYS * 86_400
+    )
     size = sum(kit.size for kit in unused) + sum(one.size for one in old)
     for kit in unused:
         report.say(f"{kit.kit_id} {kit.digest[:15]}, {kit.size} bytes")
     for one in old:
         report.say(f"the environment of {one.title}, {one.size} bytes")
-    what = report.count(len(unused), "kit") + (f" and {report.count(len(old), 'environment')}" if old else "")
+    what = report.count(len(unused), "kit") + (
+        f" and {report.count(len(old), 'environment')}" if old else ""
+    )
     if (unused or old) and not dry_run:
         options.confirmed(f"Remove {what}, {size} bytes in all?", yes=yes)
     gone = unused if dry_run else store_usage.clean(unused)
@@ -38,10 +53,15 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
         script_environments.forget(old)
     size = sum(kit.size for kit in gone) + sum(one.size for one in old)
     if as_json:
-        said = {"removed": [kit.to_json() for kit in gone], "environments": [one.to_json() for one in old]}
+        said = {
+            "removed": [kit.to_json() for kit in gone],
+            "environments": [one.to_json() for one in old],
+        }
         report.emit_json({**said, "bytes": size, "dry_run": dry_run})
     elif not gone and not old:
         report.say("there is nothing to remove")
     else:
-        what = report.count(len(gone), "kit") + (f" and {report.count(len(old), 'environment')}" if old else "")
+        what = report.count(len(gone), "kit") + (
+            f" and {report.count(len(old), 'environment')}" if old else ""
+        )
         report.say(f"{'would remove' if dry_run else 'removed'} {what}, {size} bytes")

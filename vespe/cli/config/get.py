@@ -14,7 +14,9 @@ from vespe.projects import user_config
 @click.option("--origin", is_flag=True, help="Name the file that the value came from.")
 @options.json_option
 def command(key: str, origin: bool, as_json: bool) -> None:
-    """Print one of your own settings, as a dotted key; a secret too, a provider's key never. What is not set has its default."""
+    """Print one of your own settings, as a dotted key; a secret too, a provider's key never. What
+    is not set has its default.
+    """
     value, where = _setting(key)
     if as_json:
         report.emit_json({"key": key, "value": value, "origin": where})

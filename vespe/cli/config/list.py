@@ -19,10 +19,18 @@ def command(origin: bool, project_dir: str | None, as_json: bool) -> None:
     document, path = _project(project_dir)
     found = user_config.origins(user_config.load_user_config(), document, project_path=path)
     if as_json:
-        report.emit_json({"settings": [{"key": key, "value": value, "origin": where} for key, value, where in found]})
+        report.emit_json(
+            {
+                "settings": [
+                    {"key": key, "value": value, "origin": where} for key, value, where in found
+                ]
+            }
+        )
         return
     rows = [(key, strict_json.compact_json(value), where) for key, value, where in found]
-    tables.show(("KEY", "VALUE", "ORIGIN"), rows) if origin else tables.show(("KEY", "VALUE"), [row[:2] for row in rows])
+    tables.show(("KEY", "VALUE", "ORIGIN"), rows) if origin else tables.show(
+        ("KEY", "VALUE"), [row[:2] for row in rows]
+    )
 
 
 def _project(project_dir: str | None) -> tuple[JsonObject | None, str]:

@@ -21,7 +21,8 @@ _RULES: Final = 'a list of tools and rules: \'["git_*", {"tool": "write_file", "
 @click.option("--unset", is_flag=True, help="Remove the setting.")
 @options.json_option
 def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
-    """Set one of your own settings: VALUE is JSON where it parses as JSON, text elsewhere; - reads it from stdin.
+    """Set one of your own settings: VALUE is JSON where it parses as JSON, text elsewhere; - reads
+    it from stdin.
 
     A project's configuration can never do this.
     """
@@ -41,10 +42,16 @@ def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
 
 
 def _value(key: str, text: str) -> JsonValue:
-    """A secret is always text, a provider's key too, so that one that looks like a number stays as it is."""
+    """A secret is always text, a provider's key too, so that one that looks like a number stays as
+    it is.
+    """
     if text == "-":
         text = sys.stdin.buffer.read(1024 * 1024).decode("utf-8", "replace").removesuffix("\n")
-    if key.startswith("secrets.") or (key.startswith("providers.") and key.count(".") > 1 and not key.endswith((".headers", ".keep"))):
+    if key.startswith("secrets.") or (
+        key.startswith("providers.")
+        and key.count(".") > 1
+        and not key.endswith((".headers", ".keep"))
+    ):
         return text
     try:
         return strict_json.parse_json(text)
@@ -53,11 +60,15 @@ def _value(key: str, text: str) -> JsonValue:
 
 
 def _check_rules(key: str, value: JsonValue) -> None:
-    """Refuse what is no rule on calls before it stands in the file, where it would stop every agent."""
+    """Refuse what is no rule on calls before it stands in the file, where it would stop every
+    agent.
+    """
     name, _, kind = key.partition(".")
     if name != "approvals":
         return
     try:
         read_rules({kind: value} if kind else value, path="")
     except errors.InvalidDocument as error:
-        raise errors.UsageError(f"{key} cannot be set to that: {error.pointer} {error.reason}", hint=_RULES) from None
+        raise errors.UsageError(
+            f"{key} cannot be set to that: {error.pointer} {error.reason}", hint=_RULES
+        ) from None

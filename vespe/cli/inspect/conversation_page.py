@@ -11,6 +11,10 @@ def show(visit: Visit) -> Page:
     if not name:
         return Page(template="conversations.html", title="Conversations", context={"files": files})
     file = conversations.file_of(visit.project.root, visit.project.recordings, name)
-    uids = {row.entry.name: (row.entry.scope, row.entry.uid) for row in visit.project.rows() if row.status == "available"}
+    uids = {
+        row.entry.name: (row.entry.scope, row.entry.uid)
+        for row in visit.project.rows()
+        if row.status == "available"
+    }
     context = {"file": file, "talk": conversations.read(file.path), "uids": uids, "files": files}
     return Page(template="conversation.html", title=name, context=context)

@@ -1,4 +1,6 @@
-"""Recordings of conversations, found and read: what was said, which calls came of it, and what became of each."""
+"""Recordings of conversations, found and read: what was said, which calls came of it, and what
+became of each.
+"""
 
 import contextlib
 import os
@@ -33,7 +35,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCall:
-    """A model's call: `arguments` is JSON over several lines, or the text as it came where it is none."""
+    """A model's call: `arguments` is JSON over several lines, or the text as it came where it is
+    none.
+    """
 
     name: str
     arguments: str
@@ -42,7 +46,9 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One thing that was said: by whom (`system`, `user`, `assistant`, `error`), the text, and the calls that came with it."""
+    """One thing that was said: by whom (`system`, `user`, `assistant`, `error`), the text, and the
+    calls that came with it.
+    """
 
     role: str
     text: str
@@ -64,7 +70,9 @@ class Conversation:
 
 
 def found(root: str, named: Sequence[str]) -> list[Found]:
-    """Return the recordings that were named, then those in the project's directory and in the directories directly in it."""
+    """Return the recordings that were named, then those in the project's directory and in the
+    directories directly in it.
+    """
     known = {os.path.realpath(path): _file(path, os.path.relpath(path, root)) for path in named}
     for path in _near(root):
         if path not in known and _begins_as_one(path):
@@ -73,17 +81,24 @@ def found(root: str, named: Sequence[str]) -> list[Found]:
 
 
 def file_of(root: str, named: Sequence[str], name: str) -> Found:
-    """Return the recording that the pages call so; only what `found` returns is ever opened. Raises NotFound."""
+    """Return the recording that the pages call so; only what `found` returns is ever opened. Raises
+    NotFound.
+    """
     for file in found(root, named):
         if file.name == name:
             return file
-    raise NotFound(f"there is no recording {name} here", hint="`vespe agent run PROMPT --record FILE` makes one")
+    raise NotFound(
+        f"there is no recording {name} here",
+        hint="`vespe agent run PROMPT --record FILE` makes one",
+    )
 
 
 def read(path: str) -> Conversation:
     """Read a recording; raises InvalidDocument and StorageError."""
     document, provider = recording_file.read_recording(path), ReplayProvider(path)
-    outcomes = {item["call_id"]: recording_file.outcome_of(item["outcome"]) for item in document["outcomes"]}
+    outcomes = {
+        item["call_id"]: recording_file.outcome_of(item["outcome"]) for item in document["outcomes"]
+    }
     said: list[Said] = []
     known = 0
     for turn in document["turns"]:
@@ -106,7 +121,9 @@ def read(path: str) -> Conversation:
 def tool_names(request: JsonObject) -> list[str]:
     """Return the names of the tools that a request shows, in any API's shape."""
     tools = request.get("tools")
-    return [name for tool in (tools if isinstance(tools, list) else []) if (name := tool_name(tool))]
+    return [
+        name for tool in (tools if isinstance(tools, list) else []) if (name := tool_name(tool))
+    ]
 
 
 def tool_name(definition: JsonValue) -> str:
@@ -123,7 +140,11 @@ def text_in(content: JsonValue) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "\n".join(part if isinstance(part, str) else str(part.get("text") or f"[{part.get('type')}]") for part in parts if _says(part))
+    return "\n".join(
+        part if isinstance(part, str) else str(part.get("text") or f"[{part.get('type')}]")
+        for part in parts
+        if _says(part)
+    )
 
 
 def _says(part: JsonValue) -> bool:
@@ -135,11 +156,15 @@ def is_result(message: JsonValue) -> bool:
     if not isinstance(message, dict) or message.get("role") in ("tool", "function"):
         return True
     parts = message.get("content")
-    return isinstance(parts, list) and any(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
+    return isinstance(parts, list) and any(
+        isinstance(part, dict) and part.get("type") == "tool_result" for part in parts
+    )
 
 
 def _of_a_person(message: JsonValue) -> Iterator[Said]:
-    """Yield what a message of a request says; the model's own and the results of calls stand in the answers already."""
+    """Yield what a message of a request says; the model's own and the results of calls stand in the
+    answers already.
+    """
     if isinstance(message, dict) and message.get("role") != "assistant" and not is_result(message):
         yield Said(role=str(message.get("role")), text=text_in(message.get("content")))
 
@@ -157,7 +182,9 @@ def _answered(provider: ReplayProvider, request: JsonObject, outcomes: dict[str,
     except VespeError as error:
         return Said(role="error", text=str(error))
     message = answer.message
-    calls = tuple(_call(call, outcomes) for call in message.get("tool_calls") or () if isinstance(call, dict))
+    calls = tuple(
+        _call(call, outcomes) for call in message.get("tool_calls") or () if isinstance(call, dict)
+    )
     thinking = message.get("reasoning_content")
     return Said(
         role="assistant",
@@ -175,13 +202,21 @@ def _call(call: JsonObject, outcomes: dict[str, Outcome]) -> ShownCall:
         value = strict_json.parse_json(arguments)
         line = strict_json.compact_json(value)
         arguments = line if len(line) <= _SHORT else strict_json.dump_json(value).rstrip("\n")
-    return ShownCall(name=str(function.get("name")), arguments=arguments, outcome=outcomes.get(str(call.get("id"))))
+    return ShownCall(
+        name=str(function.get("name")),
+        arguments=arguments,
+        outcome=outcomes.get(str(call.get("id"))),
+    )
 
 
 def _usage(usage: JsonObject | None) -> str:
     counts = usage or {}
     given, got = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    return f"{given:,} tokens in, {got:,} out" if isinstance(given, int) and isinstance(got, int) and given else ""
+    return (
+        f"{given:,} tokens in, {got:,} out"
+        if isinstance(given, int) and isinstance(got, int) and given
+        else ""
+    )
 
 
 def _near(root: str) -> Iterator[str]:
@@ -195,9 +230,17 @@ def _near(root: str) -> Iterator[str]:
             except OSError:
                 continue
             for entry in entries:
-                if level == 0 and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                if (
+                    level == 0
+                    and entry.is_dir(follow_symlinks=False)
+                    and not entry.name.startswith(".")
+                ):
                     deeper.append(entry.path)
-                if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False) and looked < _MOST:
+                if (
+                    entry.name.endswith(".json")
+                    and entry.is_file(follow_symlinks=False)
+                    and looked < _MOST
+                ):
                     looked += 1
                     yield entry.path
         directories = deeper
@@ -205,11 +248,18 @@ def _near(root: str) -> Iterator[str]:
 
 def _begins_as_one(path: str) -> bool:
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with open(
+            os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb"
+        ) as file:
             begins = file.read(_PEEK)
     except OSError:
         return False
-    return begins.startswith(b"{") and b'"version"' in begins and _BEGINS in begins and b'"api"' in begins
+    return (
+        begins.startswith(b"{")
+        and b'"version"' in begins
+        and _BEGINS in begins
+        and b'"api"' in begins
+    )
 
 
 def _file(path: str, name: str) -> Found | None:

@@ -18,7 +18,9 @@ _SHORT: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One input: `control` is `choice`, `number`, `line` or `text`; `value` is what stands in it, `problem` what is wrong with that."""
+    """One input: `control` is `choice`, `number`, `line` or `text`; `value` is what stands in it,
+    `problem` what is wrong with that.
+    """
 
     name: str
     control: str
@@ -31,13 +33,19 @@ class Field:
     problem: str
 
 
-def fields_of(tool: Tool, values: Mapping[str, str], violations: Iterable[Mapping[str, str]] = ()) -> list[Field]:
-    """Return the fields for a tool's inputs, with what was typed and what was wrong with it; the required ones come first."""
+def fields_of(
+    tool: Tool, values: Mapping[str, str], violations: Iterable[Mapping[str, str]] = ()
+) -> list[Field]:
+    """Return the fields for a tool's inputs, with what was typed and what was wrong with it; the
+    required ones come first.
+    """
     wrong: dict[str, str] = {}
     for violation in violations:
         name = violation.get("pointer", "").split("/")[1:2]
         for key in name:
-            wrong.setdefault(key.replace("~1", "/").replace("~0", "~"), violation.get("message", ""))
+            wrong.setdefault(
+                key.replace("~1", "/").replace("~0", "~"), violation.get("message", "")
+            )
     return [
         Field(
             name=name,
@@ -46,7 +54,9 @@ def fields_of(tool: Tool, values: Mapping[str, str], violations: Iterable[Mappin
             about=str(facts.get("description", "")),
             required=needed,
             default=strict_json.compact_json(facts["default"]) if "default" in facts else "",
-            choices=tuple(signature.plain(value) for value in signature.choices(facts) if value is not None),
+            choices=tuple(
+                signature.plain(value) for value in signature.choices(facts) if value is not None
+            ),
             value=values.get(name, ""),
             problem=wrong.get(name, ""),
         )
@@ -55,19 +65,37 @@ def fields_of(tool: Tool, values: Mapping[str, str], violations: Iterable[Mappin
 
 
 def typed_in(form: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return what was typed, by the name of the input; browsers end lines with CR LF, and tools expect LF."""
-    return {key.removeprefix(PREFIX): value.replace("\r\n", "\n") for key, value in form if key.startswith(PREFIX)}
+    """Return what was typed, by the name of the input; browsers end lines with CR LF, and tools
+    expect LF.
+    """
+    return {
+        key.removeprefix(PREFIX): value.replace("\r\n", "\n")
+        for key, value in form
+        if key.startswith(PREFIX)
+    }
 
 
 def arguments_of(tool: Tool, fields: Mapping[str, str]) -> JsonObject:
-    """Return the arguments: each field as the schema reads it, as `vespe tool run KEY=VALUE` does. An empty field is left out."""
+    """Return the arguments: each field as the schema reads it, as `vespe tool run KEY=VALUE` does.
+    An empty field is left out.
+    """
     schemas = {name: facts for name, facts, _ in signature.inputs(tool.input_schema)}
-    return {name: typed(text, schemas.get(name, {}), tool.input_schema) for name, text in fields.items() if text}
+    return {
+        name: typed(text, schemas.get(name, {}), tool.input_schema)
+        for name, text in fields.items()
+        if text
+    }
 
 
 def texts_of(arguments: JsonValue) -> dict[str, str]:
-    """Return what would be typed into the fields for these arguments: those of an example, or of an earlier call."""
-    return {key: signature.plain(value) for key, value in arguments.items()} if isinstance(arguments, dict) else {}
+    """Return what would be typed into the fields for these arguments: those of an example, or of an
+    earlier call.
+    """
+    return (
+        {key: signature.plain(value) for key, value in arguments.items()}
+        if isinstance(arguments, dict)
+        else {}
+    )
 
 
 def _control(facts: JsonObject) -> str:
@@ -77,4 +105,8 @@ def _control(facts: JsonObject) -> str:
         return "number"
     length = facts.get("maxLength")
     is_short = isinstance(length, int) and length <= _SHORT
-    return "line" if facts.get("type") == "string" and (is_short or any(key in facts for key in _LINE)) else "text"
+    return (
+        "line"
+        if facts.get("type") == "string" and (is_short or any(key in facts for key in _LINE))
+        else "text"
+    )

@@ -1,4 +1,6 @@
-"""Whom the inspector answers: the browser of the person who opened its link, from the inspector's own pages, and nobody else."""
+"""Whom the inspector answers: the browser of the person who opened its link, from the inspector's
+own pages, and nobody else.
+"""
 
 import asyncio
 import contextlib
@@ -27,7 +29,8 @@ _HEADERS: Final = {
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    # Not no-referrer: a browser would then send `Origin: null` with our own forms (https://fetch.spec.whatwg.org/#origin-header).
+    # Not no-referrer: a browser would then send `Origin: null` with our own forms
+    # (https://fetch.spec.whatwg.org/#origin-header).
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -37,7 +40,9 @@ _STRANGER: Final = "This page answers only the browser that opened its link, onc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What was asked for, once it is let in: `path` are the words after the room, decoded; `form` is None but for a POST."""
+    """What was asked for, once it is let in: `path` are the words after the room, decoded; `form`
+    is None but for a POST.
+    """
 
     path: tuple[str, ...]
     query: Mapping[str, str]
@@ -65,8 +70,9 @@ Pages: TypeAlias = Callable[[Request], Awaitable[Answer]]
 class Secrets:
     """What only the person who opened the inspector knows.
 
-    `link` opens it, once. `room` is the first part of each page's path: a browser sends a cookie to every port of a host, but only
-    beneath its path, so that another server on this machine never sees it. `token` is in each form.
+    `link` opens it, once. `room` is the first part of each page's path: a browser sends a cookie to
+    every port of a host, but only beneath its path, so that another server on this machine never
+    sees it. `token` is in each form.
     """
 
     link: str = field(default_factory=lambda: _random())
@@ -76,7 +82,9 @@ class Secrets:
 
 
 class Gate:
-    """The ASGI application in front of the pages: what it refuses, they never hear of. `authority` is HOST:PORT, exactly."""
+    """The ASGI application in front of the pages: what it refuses, they never hear of. `authority`
+    is HOST:PORT, exactly.
+    """
 
     def __init__(self, pages: Pages, authority: str, secrets: Secrets) -> None:
         self._pages, self._authority, self._secrets = pages, authority, secrets
@@ -104,7 +112,9 @@ class Gate:
         if self._opens(scope):
             self._link_is_unused = False
             cookie = f"{COOKIE}={self._secrets.cookie}; Path=/{self._secrets.room}/; HttpOnly; SameSite=Strict"
-            return Answer(status=303, headers={"location": f"/{self._secrets.room}/", "set-cookie": cookie})
+            return Answer(
+                status=303, headers={"location": f"/{self._secrets.room}/", "set-cookie": cookie}
+            )
         words = _words(scope)
         if words is None or not self._knows(words[0], headers.get("cookie", "")):
             return _said(403, _STRANGER)
@@ -116,30 +126,51 @@ class Gate:
             return form
         posted = Request(path=request.path, query=request.query, form=form)
         if not _same(posted.said("token"), self._secrets.token):
-            return _said(403, "The form is not of this inspector's own: open the page again and send it from there.\n")
+            return _said(
+                403,
+                "The form is not of this inspector's own: open the page again and send it from there.\n",
+            )
         return await _unless_gone(self._pages(posted), receive)
 
     def _refusal(self, scope: JsonObject, headers: Mapping[str, str]) -> Answer | None:
-        """Say why a request is turned away by what any page may know of it: where it is sent, where it comes from, and how."""
+        """Say why a request is turned away by what any page may know of it: where it is sent, where
+        it comes from, and how.
+        """
         if headers.get("host") != self._authority:
             return _said(421, "This server answers for one Host alone.\n")
         method, origin = scope["method"], headers.get("origin")
-        if origin not in (None, self._origin) or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return _said(403, "This server does not answer other pages: paste the link into the address bar.\n")
+        if origin not in (None, self._origin) or headers.get("sec-fetch-site", "none") not in (
+            "none",
+            "same-origin",
+        ):
+            return _said(
+                403,
+                "This server does not answer other pages: paste the link into the address bar.\n",
+            )
         if method not in ("GET", "HEAD", "POST"):
-            return Answer(status=405, body=b"GET, HEAD or POST\n", kind=_PLAIN, headers={"allow": "GET, HEAD, POST"})
+            return Answer(
+                status=405,
+                body=b"GET, HEAD or POST\n",
+                kind=_PLAIN,
+                headers={"allow": "GET, HEAD, POST"},
+            )
         if "upgrade" in headers:
             return _said(400, "There is no other protocol here than HTTP.\n")
         if self._under_way > MAX_REQUESTS:
             return _said(503, "Too many requests are under way.\n")
         if method == "POST" and origin is None:
             return _said(403, "A form must say its Origin.\n")
-        if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        if (
+            method == "POST"
+            and headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM
+        ):
             return _said(415, f"A form is {_FORM}.\n")
         return None
 
     def _opens(self, scope: JsonObject) -> bool:
-        is_link = scope["method"] == "GET" and _same(scope["raw_path"].decode("latin-1"), f"/{self._secrets.link}")
+        is_link = scope["method"] == "GET" and _same(
+            scope["raw_path"].decode("latin-1"), f"/{self._secrets.link}"
+        )
         return is_link and self._link_is_unused
 
     def _knows(self, room: str, cookies: str) -> bool:
@@ -147,7 +178,9 @@ class Gate:
         known = [_same(value, self._secrets.cookie) for name, _, value in given if name == COOKIE]
         return _same(room, self._secrets.room) and any(known)
 
-    async def _form(self, headers: Mapping[str, str], receive: Receive) -> tuple[tuple[str, str], ...] | Answer:
+    async def _form(
+        self, headers: Mapping[str, str], receive: Receive
+    ) -> tuple[tuple[str, str], ...] | Answer:
         declared = headers.get("content-length", "0")
         if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
             return _TOO_LARGE
@@ -189,16 +222,22 @@ def _same(given: str, known: str) -> bool:
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers by name; one that comes twice is as good as none that is known, but for cookies."""
+    """Return the headers by name; one that comes twice is as good as none that is known, but for
+    cookies.
+    """
     found: dict[str, str] = {}
     for key, value in headers:
         name, text = key.decode("latin-1"), value.decode("latin-1")
-        found[name] = text if name not in found else f"{found[name]}; {text}" if name == "cookie" else "\0"
+        found[name] = (
+            text if name not in found else f"{found[name]}; {text}" if name == "cookie" else "\0"
+        )
     return found
 
 
 def _words(scope: JsonObject) -> tuple[str, ...] | None:
-    """Return the parts of a path, each decoded once and by itself; None for what no page of ours links to."""
+    """Return the parts of a path, each decoded once and by itself; None for what no page of ours
+    links to.
+    """
     parts = scope["raw_path"].decode("latin-1").split("/")[1:]
     try:
         words = tuple(urllib.parse.unquote(part, errors="strict") for part in parts)
@@ -208,8 +247,12 @@ def _words(scope: JsonObject) -> tuple[str, ...] | None:
 
 
 def _pairs(text: bytes) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of a query or a form; raises ValueError for more fields than there may be."""
-    found = urllib.parse.parse_qsl(text.decode("latin-1"), keep_blank_values=True, errors="replace", max_num_fields=_MAX_FIELDS)
+    """Return the pairs of a query or a form; raises ValueError for more fields than there may
+    be.
+    """
+    found = urllib.parse.parse_qsl(
+        text.decode("latin-1"), keep_blank_values=True, errors="replace", max_num_fields=_MAX_FIELDS
+    )
     return tuple(found)
 
 
@@ -241,7 +284,12 @@ async def _live(receive: Receive, send: Send) -> None:
 
 
 async def _send(answer: Answer, send: Send, *, with_body: bool) -> None:
-    headers: dict[str, Any] = {**_HEADERS, "content-type": answer.kind, "content-length": str(len(answer.body)), **answer.headers}
+    headers: dict[str, Any] = {
+        **_HEADERS,
+        "content-type": answer.kind,
+        "content-length": str(len(answer.body)),
+        **answer.headers,
+    }
     raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})
     await send({"type": "http.response.body", "body": answer.body if with_body else b""})

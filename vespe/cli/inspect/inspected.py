@@ -24,7 +24,8 @@ _SHARE: Final = 16
 
 
 class Inspected:
-    """One project for many pages, from several threads. `recordings` are files that the person named when opening the inspector.
+    """One project for many pages, from several threads. `recordings` are files that the person
+    named when opening the inspector.
 
     `kept` is what pages found out and keep, by a name of their own.
     """
@@ -53,12 +54,17 @@ class Inspected:
         return self.live.root
 
     def rows(self) -> tuple[Row, ...]:
-        """Return every tool with its status, by name; read again only where a tool, a kit or the configuration changed."""
+        """Return every tool with its status, by name; read again only where a tool, a kit or the
+        configuration changed.
+        """
         with self._lock:
             if self._rows is not None and time.monotonic() < self._due:
                 return self._rows[1]
             started, workspace = time.monotonic(), self.workspace
-            seen = (fingerprint(workspace), tuple(tuple(_stamps(scope.directory)) for scope in workspace.scopes))
+            seen = (
+                fingerprint(workspace),
+                tuple(tuple(_stamps(scope.directory)) for scope in workspace.scopes),
+            )
             if self._rows is None or self._rows[0] != seen:
                 self._rows = (seen, workspace.rows())
             firm = settled(found for scope in seen[1] for stamps in scope for found in stamps)
@@ -68,9 +74,14 @@ class Inspected:
 
     def row(self, scope: str, uid: str) -> Row:
         """Return one tool, a broken one too; raises NotFound."""
-        found = next((row for row in self.rows() if row.entry.uid == uid and row.entry.scope == scope), None)
+        found = next(
+            (row for row in self.rows() if row.entry.uid == uid and row.entry.scope == scope), None
+        )
         if found is None:
-            raise NotFound(f"there is no tool {scope}/{uid} here any more", hint="it was removed, or its kit was")
+            raise NotFound(
+                f"there is no tool {scope}/{uid} here any more",
+                hint="it was removed, or its kit was",
+            )
         return found
 
     def tool(self, entry: Entry) -> Tool:
@@ -78,11 +89,15 @@ class Inspected:
         return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
     def shown(self, rows: Iterable[Row]) -> Iterator[Tool]:
-        """Yield the tools that are available as a model sees them, by what the project's configuration makes of them; no broken ones."""
+        """Yield the tools that are available as a model sees them, by what the project's
+        configuration makes of them; no broken ones.
+        """
         view = self.workspace.view  # once, since it asks each time whether the project changed
         for entry in (row.entry for row in rows if row.status == "available"):
             with contextlib.suppress(VespeError):
-                yield view.of(directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id))
+                yield view.of(
+                    directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+                )
 
     def refusal(self, entry: Entry | None = None) -> VespeError | None:
         """Say why a tool, or the project as a whole, may not run; None where it may."""
@@ -101,7 +116,9 @@ class Inspected:
             return ""
 
     def is_approved_alone(self, entry: Entry) -> bool:
-        """Whether a tool of a project that may not run as a whole may run all the same, because its user made it here."""
+        """Whether a tool of a project that may not run as a whole may run all the same, because its
+        user made it here.
+        """
         own = entry.scope == defaults.PROJECT_TOOLS
         return own and gate.approved_place(os.path.realpath(self.root), entry.path) is not None
 

@@ -24,12 +24,21 @@ def show(visit: Visit) -> Page:
         return Page(template="lint.html", title="Lint", context=context)
     run = audit.Audit(Settings())
     every = sorted(run.findings([visit.project.root]), key=_order)
-    severity, rule, tool = visit.asked("severity", SEVERITIES), visit.asked("rule", tuple(RULES)), visit.asked("tool")
-    meant = [finding for finding in every if rule in ("", finding.rule) and tool in ("", finding.tool)]
+    severity, rule, tool = (
+        visit.asked("severity", SEVERITIES),
+        visit.asked("rule", tuple(RULES)),
+        visit.asked("tool"),
+    )
+    meant = [
+        finding for finding in every if rule in ("", finding.rule) and tool in ("", finding.tool)
+    ]
     chosen = [finding for finding in meant if severity in ("", finding.severity)]
     counts = Counter(finding.severity for finding in meant)
     context |= {
-        "findings": [(finding, RULES.get(finding.rule), _place(finding, visit.project.root)) for finding in chosen[:MOST]],
+        "findings": [
+            (finding, RULES.get(finding.rule), _place(finding, visit.project.root))
+            for finding in chosen[:MOST]
+        ],
         "found": len(chosen),
         "judged": run.tools,
         "counts": {name: counts[name] for name in SEVERITIES},
@@ -43,7 +52,13 @@ def show(visit: Visit) -> Page:
 
 
 def _order(finding: Finding) -> tuple[int, str, int, int, str]:
-    return SEVERITIES.index(finding.severity), finding.path, finding.line, finding.column, finding.rule
+    return (
+        SEVERITIES.index(finding.severity),
+        finding.path,
+        finding.line,
+        finding.column,
+        finding.rule,
+    )
 
 
 def _place(finding: Finding, root: str) -> str:

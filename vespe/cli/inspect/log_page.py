@@ -19,7 +19,9 @@ _OUTCOMES: Final = ("ok", "failed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTimes:
-    """How long one tool's calls took, in milliseconds; `reach` is the 95th percentile as a share of the longest one."""
+    """How long one tool's calls took, in milliseconds; `reach` is the 95th percentile as a share of
+    the longest one.
+    """
 
     tool: str
     calls: int
@@ -31,8 +33,14 @@ class ToolTimes:
 
 def show(visit: Visit) -> Page:
     """Return the newest calls, the newest first, with plots of their durations."""
-    tool, outcome, everything = visit.asked("tool"), visit.asked("outcome", _OUTCOMES), bool(visit.asked("all"))
-    lines = log.read(visit.project.root, limit=MOST, wanted=lambda line: everything or not line.get("purpose"))
+    tool, outcome, everything = (
+        visit.asked("tool"),
+        visit.asked("outcome", _OUTCOMES),
+        bool(visit.asked("all")),
+    )
+    lines = log.read(
+        visit.project.root, limit=MOST, wanted=lambda line: everything or not line.get("purpose")
+    )
     every = [logged(line) for line in lines]
     ended = {"": (True, False), "ok": (True,), "failed": (False,)}[outcome]
     calls = [call for call in every if tool in ("", call.tool) and call.ok in ended]
@@ -40,7 +48,10 @@ def show(visit: Visit) -> Page:
     context: dict[str, Any] = {
         "calls": calls[: -LISTED - 1 : -1],
         "found": len(calls),
-        "counts": {"ok": sum(call.ok for call in every), "failed": sum(not call.ok for call in every)},
+        "counts": {
+            "ok": sum(call.ok for call in every),
+            "failed": sum(not call.ok for call in every),
+        },
         "names": sorted({call.tool for call in every}),
         "times": times[:_TIMED],
         "untimed": len(times[_TIMED:]),
@@ -54,7 +65,11 @@ def show(visit: Visit) -> Page:
 
 def _plots(calls: Sequence[LoggedCall]) -> list[tuple[str, Scatter]]:
     known = [(call.at, call.duration_ms, call) for call in calls if call.at]
-    return [(kind, scatter(known, width, height=height)) for kind, width, height in _SHAPES] if len(known) > 1 else []
+    return (
+        [(kind, scatter(known, width, height=height)) for kind, width, height in _SHAPES]
+        if len(known) > 1
+        else []
+    )
 
 
 def _times(calls: Sequence[LoggedCall]) -> list[ToolTimes]:

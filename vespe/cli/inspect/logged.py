@@ -8,7 +8,8 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedCall:
-    """One call of the log. `at` is when it ended, in seconds of the epoch, 0.0 where its line does not say.
+    """One call of the log. `at` is when it ended, in seconds of the epoch, 0.0 where its line does
+    not say.
 
     `arguments` is None where they were not kept; then `digest` stands for them.
     """

@@ -12,7 +12,9 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One look at one page: the project, what ran here, the request, and the words of the path after the page's own."""
+    """One look at one page: the project, what ran here, the request, and the words of the path
+    after the page's own.
+    """
 
     project: Inspected
     runs: Runs
@@ -20,7 +22,9 @@ class Visit:
     words: tuple[str, ...]
 
     def asked(self, name: str, among: tuple[str, ...] = ()) -> str:
-        """Return a word of the query; one that is not `among` those that there are, where any are said, is as good as none."""
+        """Return a word of the query; one that is not `among` those that there are, where any are
+        said, is as good as none.
+        """
         given = self.request.query.get(name, "").strip()
         return given if not among or given in among else ""
 
@@ -42,7 +46,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """Where a browser goes on after a form, so that loading the page again sends nothing again; `place` is an id on the page."""
+    """Where a browser goes on after a form, so that loading the page again sends nothing again;
+    `place` is an id on the page.
+    """
 
     words: tuple[str, ...]
     query: Mapping[str, str] = field(default_factory=dict)

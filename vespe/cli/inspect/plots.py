@@ -1,4 +1,6 @@
-"""Durations as points: the calls in their order from left to right, the duration from bottom to top by powers of ten."""
+"""Durations as points: the calls in their order from left to right, the duration from bottom to top
+by powers of ten.
+"""
 
 import math
 import time
@@ -17,7 +19,9 @@ _LETTERS: Final = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scatter:
-    """A plot in its own units: `points` are (x, y, what was given), the ticks are (place, label)."""
+    """A plot in its own units: `points` are (x, y, what was given), the ticks are (place,
+    label).
+    """
 
     width: int
     height: int
@@ -29,9 +33,11 @@ class Scatter:
 
 
 def scatter(values: Sequence[tuple[float, float, Any]], width: int, *, height: int) -> Scatter:
-    """Return the plot of (seconds of the epoch, milliseconds, anything), of which there is one at least.
+    """Return the plot of (seconds of the epoch, milliseconds, anything), of which there is one at
+    least.
 
-    Calls come in bursts with hours between them, so the places are the calls' own, and the ticks say when.
+    Calls come in bursts with hours between them, so the places are the calls' own, and the ticks
+    say when.
     """
     times = [at for at, _, _ in values]
     powers = [math.log10(max(duration, 0.01)) for _, duration, _ in values]
@@ -52,7 +58,10 @@ def scatter(values: Sequence[tuple[float, float, Any]], width: int, *, height: i
         height=height,
         left=_LEFT,
         bottom=height - _BOTTOM,
-        points=tuple((x(place), y(power), what) for place, ((_, _, what), power) in enumerate(zip(values, powers, strict=True))),
+        points=tuple(
+            (x(place), y(power), what)
+            for place, ((_, _, what), power) in enumerate(zip(values, powers, strict=True))
+        ),
         across=tuple((x(place), _clock(times[place], span)) for place in ticks),
         upward=tuple((y(power), _duration(power)) for power in range(low, high + 1)),
     )

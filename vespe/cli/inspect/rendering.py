@@ -1,4 +1,6 @@
-"""Templates to pages: everything from a project is shown as text, and what a reader cannot see as an escape. Owns Jinja2."""
+"""Templates to pages: everything from a project is shown as text, and what a reader cannot see as
+an escape. Owns Jinja2.
+"""
 
 import os
 import time
@@ -15,7 +17,11 @@ from vespe.documents import strict_json
 from vespe.models import JsonValue
 
 PAGES: Final = os.path.join(os.path.dirname(__file__), "pages")
-ASSETS: Final = {"style.css": "text/css; charset=utf-8", "script.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
+ASSETS: Final = {
+    "style.css": "text/css; charset=utf-8",
+    "script.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
 
 
 class Renderer:
@@ -33,17 +39,31 @@ class Renderer:
             auto_reload=False,
         )
         self._templates.globals["url"] = self.url
-        self._templates.filters |= {"json": as_json, "ms": milliseconds, "local": local_time, "count": counted, "bytes": byte_size}
+        self._templates.filters |= {
+            "json": as_json,
+            "ms": milliseconds,
+            "local": local_time,
+            "count": counted,
+            "bytes": byte_size,
+        }
         self._templates.filters |= {"line": strict_json.compact_json, "moment": moment}
 
     def url(self, *words: str, **query: str | int | None) -> str:
-        """Return the address of a page: each word is one part of the path, whatever is in it; a query of None is left out."""
+        """Return the address of a page: each word is one part of the path, whatever is in it; a
+        query of None is left out.
+        """
         given = {key.rstrip("_"): value for key, value in query.items() if value not in (None, "")}
-        return "/".join(("", self._room, *(quote(word, safe="") for word in words))) + (f"?{urlencode(given)}" if given else "")
+        return "/".join(("", self._room, *(quote(word, safe="") for word in words))) + (
+            f"?{urlencode(given)}" if given else ""
+        )
 
     def render(self, template: str, context: Mapping[str, Any]) -> bytes:
         """Return a page; what UTF-8 cannot say stands as an escape."""
-        return self._templates.get_template(template).render(context).encode("utf-8", "backslashreplace")
+        return (
+            self._templates.get_template(template)
+            .render(context)
+            .encode("utf-8", "backslashreplace")
+        )
 
 
 def asset(name: str) -> bytes:
@@ -73,7 +93,9 @@ def milliseconds(value: float) -> str:
 
 
 def local_time(stamp: str) -> str:
-    """Return the time of a log's line as a clock here says it; the day too, where it is not today."""
+    """Return the time of a log's line as a clock here says it; the day too, where it is not
+    today.
+    """
     try:
         at = datetime.fromisoformat(stamp).astimezone()
     except ValueError:

@@ -1,4 +1,6 @@
-"""Which tool each name means: the scopes in their order, and the names that more than one of them has, drawn."""
+"""Which tool each name means: the scopes in their order, and the names that more than one of them
+has, drawn.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -31,7 +33,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One name: the tools that have it, in the order of their scopes, the first box that wins, and where its arrow ends."""
+    """One name: the tools that have it, in the order of their scopes, the first box that wins, and
+    where its arrow ends.
+    """
 
     name: str
     y: int
@@ -50,17 +54,31 @@ class Drawing:
 
 
 def show(visit: Visit) -> Page:
-    """Return the order of the scopes, and the names that several tools have; or one name, where one was asked for."""
+    """Return the order of the scopes, and the names that several tools have; or one name, where one
+    was asked for.
+    """
     workspace, words = visit.project.workspace, visit.asked("q")
     by_name: dict[str, list[Row]] = {}
     for row in visit.project.rows():
         if row.entry.name is not None:
             by_name.setdefault(row.entry.name, []).append(row)
-    meant = {name: rows for name, rows in by_name.items() if (words.lower() in name.lower() if words else len(rows) > 1)}
+    meant = {
+        name: rows
+        for name, rows in by_name.items()
+        if (words.lower() in name.lower() if words else len(rows) > 1)
+    }
     order = [scope.name for scope in workspace.scopes]
-    shown = sorted(meant.items(), key=lambda named: all(row.status in ("available", "inactive") for row in named[1]))[:MOST]
-    used = [name for name in order if any(row.entry.scope == name for _, rows in shown for row in rows)]
-    labels = {scope.name: "" if scope.ordered else "by scope/name alone" if scope.active else "not active" for scope in workspace.scopes}
+    shown = sorted(
+        meant.items(),
+        key=lambda named: all(row.status in ("available", "inactive") for row in named[1]),
+    )[:MOST]
+    used = [
+        name for name in order if any(row.entry.scope == name for _, rows in shown for row in rows)
+    ]
+    labels = {
+        scope.name: "" if scope.ordered else "by scope/name alone" if scope.active else "not active"
+        for scope in workspace.scopes
+    }
     context: dict[str, Any] = {
         "scopes": workspace.scopes,
         "drawing": _drawn(shown, used, labels=labels) if shown else None,
@@ -72,19 +90,32 @@ def show(visit: Visit) -> Page:
     return Page(template="resolution.html", title="Resolution", context=context)
 
 
-def _drawn(names: Sequence[tuple[str, list[Row]]], scopes: Sequence[str], *, labels: dict[str, str]) -> Drawing:
+def _drawn(
+    names: Sequence[tuple[str, list[Row]]], scopes: Sequence[str], *, labels: dict[str, str]
+) -> Drawing:
     places = {scope: _NAME + _COLUMN * number for number, scope in enumerate(scopes)}
     lines = []
     for number, (name, rows) in enumerate(names):
         y = _HEAD + _LINE * number + _LINE // 2
         boxes = tuple(
-            Box(row=row, state=_state(row), why=reason(row) or "the first scope in order that has it", x=places[row.entry.scope], y=y)
+            Box(
+                row=row,
+                state=_state(row),
+                why=reason(row) or "the first scope in order that has it",
+                x=places[row.entry.scope],
+                y=y,
+            )
             for row in sorted(rows, key=lambda row: scopes.index(row.entry.scope))
         )
         reach = next((box.x for box in boxes if box.state == "selected"), 0)
         lines.append(Line(name=cut(name, 20), y=y, boxes=boxes, reach=reach))
     columns = tuple((places[scope], cut(scope, _FITS), labels[scope]) for scope in scopes)
-    return Drawing(width=_NAME + _COLUMN * len(scopes), height=_HEAD + _LINE * len(names) + 8, columns=columns, lines=tuple(lines))
+    return Drawing(
+        width=_NAME + _COLUMN * len(scopes),
+        height=_HEAD + _LINE * len(names) + 8,
+        columns=columns,
+        lines=tuple(lines),
+    )
 
 
 def _state(row: Row) -> str:

@@ -1,4 +1,6 @@
-"""Calls from a page: each goes the one call path, and what needs a person's word waits for it, bound to what was shown."""
+"""Calls from a page: each goes the one call path, and what needs a person's word waits for it,
+bound to what was shown.
+"""
 
 import os
 import threading
@@ -20,7 +22,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A call as its form gave it: `fields` is what was typed, by the name of the input; `whole` the arguments as JSON, if any."""
+    """A call as its form gave it: `fields` is what was typed, by the name of the input; `whole` the
+    arguments as JSON, if any.
+    """
 
     tool: Tool
     arguments: JsonObject | str
@@ -38,7 +42,8 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A call that waits for a person's word: why, the inputs as they would run, and the digest of the tool that was shown.
+    """A call that waits for a person's word: why, the inputs as they would run, and the digest of
+    the tool that was shown.
 
     The digest is "" where nobody can vouch for the tool's directory, as at the terminal.
     """
@@ -71,15 +76,20 @@ class Runs:
         return self._waiting.get(key)
 
     async def start(self, given: Given) -> tuple[str, bool]:
-        """Run a call, or let it wait for a person's word; returns its key, and whether it waits. Raises as `CallPath.run` does."""
+        """Run a call, or let it wait for a person's word; returns its key, and whether it waits.
+        Raises as `CallPath.run` does.
+        """
         try:
             inputs = checked_inputs(given.tool, given.arguments)
         except InvalidArguments:
-            return await self._run(given), False  # what does not fit never runs, and is told and logged as at every door
+            return await self._run(
+                given
+            ), False  # what does not fit never runs, and is told and logged as at every door
         return await self._decided(given, inputs, answer=None)
 
     async def go_on(self, key: str, answer: Answer) -> tuple[str, bool] | None:
-        """Give a person's word on a call that waits; None where it waits no more. Raises as `start` does.
+        """Give a person's word on a call that waits; None where it waits no more. Raises as `start`
+        does.
 
         A tool that is another one than the one that was shown is asked about again.
         """
@@ -90,22 +100,34 @@ class Runs:
         same = waiting.digest == policy_answers.digest_of(waiting.given.tool)
         return await self._decided(waiting.given, waiting.inputs, answer=answer if same else None)
 
-    async def _decided(self, given: Given, inputs: JsonObject, *, answer: Answer | None) -> tuple[str, bool]:
+    async def _decided(
+        self, given: Given, inputs: JsonObject, *, answer: Answer | None
+    ) -> tuple[str, bool]:
         why, question = self._asked(given.tool, inputs, answer)
         if question is None:
-            return (self._kept(given, Refused(why)), False) if why else (await self._run(given), False)
+            return (
+                (self._kept(given, Refused(why)), False) if why else (await self._run(given), False)
+            )
         digest = policy_answers.digest_of(given.tool)
-        return self._keep(self._waiting, Waiting(given=given, inputs=inputs, why=question.why, digest=digest)), True
+        return self._keep(
+            self._waiting, Waiting(given=given, inputs=inputs, why=question.why, digest=digest)
+        ), True
 
-    def _asked(self, tool: Tool, inputs: JsonObject, answer: Answer | None) -> tuple[str, Question | None]:
-        """Return why the policy denies a call, and the question that it asks where nobody answered it yet."""
+    def _asked(
+        self, tool: Tool, inputs: JsonObject, answer: Answer | None
+    ) -> tuple[str, Question | None]:
+        """Return why the policy denies a call, and the question that it asks where nobody answered
+        it yet.
+        """
         with self._lock:
             self._answer, self._question = answer, None
             why = self._current_policy().why_not(tool, inputs)
             return why, self._question
 
     def _current_policy(self) -> CallPolicy:
-        """Return the policy of the project's configuration as it is now; answers for the session are forgotten where it changes."""
+        """Return the policy of the project's configuration as it is now; answers for the session
+        are forgotten where it changes.
+        """
         path = self._path.now()
         seen = (path.workspace.config.document, path.user.approvals)
         if self._policy is None or self._policy[0] != seen:
@@ -121,7 +143,9 @@ class Runs:
     async def _run(self, given: Given) -> str:
         self.running += 1
         try:
-            outcome = await self._path.now().arun_tool(given.tool, Call(tool=given.tool.uid, arguments=given.arguments))
+            outcome = await self._path.now().arun_tool(
+                given.tool, Call(tool=given.tool.uid, arguments=given.arguments)
+            )
         finally:
             self.running -= 1
         return self._keep(self._ran, Ran(given=given, outcome=outcome))

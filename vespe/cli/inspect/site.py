@@ -1,4 +1,6 @@
-"""Which page an address means, and how a page, an error or a form that was sent becomes an answer."""
+"""Which page an address means, and how a page, an error or a form that was sent becomes an
+answer.
+"""
 
 import asyncio
 import contextlib
@@ -27,7 +29,9 @@ PAGES: Final = {
     "conversations": ("conversation_page", 0),
     "replay": ("replay_page", 0),
 }
-"""The pages by the first word of their path: the module, imported when it is first asked for, and how many words follow."""
+"""The pages by the first word of their path: the module, imported when it is first asked for, and
+how many words follow.
+"""
 FORMS: Final = ("tool", "kits")
 """Pages with forms: their modules have `change` beside `show`."""
 MENU: Final = (
@@ -42,7 +46,11 @@ MENU: Final = (
 )
 _WITHIN: Final = {"tool": "", "replay": "conversations"}
 """Pages that the menu does not have, and the entry that they belong to."""
-_STATUS: Final[tuple[tuple[type[VespeError], int], ...]] = ((NotFound, 404), (Refused, 403), (VespeError, 422))
+_STATUS: Final[tuple[tuple[type[VespeError], int], ...]] = (
+    (NotFound, 404),
+    (Refused, 403),
+    (VespeError, 422),
+)
 
 
 class Site:
@@ -105,7 +113,9 @@ class Site:
         if isinstance(done, Page):
             return await asyncio.to_thread(self._rendered, done, visit)
         place = f"#{done.place}" if done.place else ""
-        return Answer(status=303, headers={"location": self._renderer.url(*done.words, **done.query) + place})
+        return Answer(
+            status=303, headers={"location": self._renderer.url(*done.words, **done.query) + place}
+        )
 
     def _rendered(self, page: Page, visit: Visit) -> Answer:
         context = {**self._around(visit), **page.context, "title": page.title}
@@ -127,7 +137,9 @@ class Site:
 
 def _told(error: VespeError) -> Page:
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
-    return Page(template="error.html", title="Not possible", context={"error": error}, status=status)
+    return Page(
+        template="error.html", title="Not possible", context={"error": error}, status=status
+    )
 
 
 def _page(module: str) -> Any:

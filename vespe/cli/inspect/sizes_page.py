@@ -45,12 +45,23 @@ def show(visit: Visit) -> Page:
     context: dict[str, Any] = {
         "api": api,
         "apis": tuple(SHAPES),
-        "tools": [(tool, size, size.tokens / whole, scopes.index(tool.scope) % 6) for tool, size in measured[:MOST]],
+        "tools": [
+            (tool, size, size.tokens / whole, scopes.index(tool.scope) % 6)
+            for tool, size in measured[:MOST]
+        ],
         "count": len(measured),
         "rest": measured[MOST:],
         "total": cost.total(size for _, size in measured),
-        "scopes": [(scope, place % 6, sum(s.tokens for t, s in measured if t.scope == scope)) for place, scope in enumerate(scopes)],
-        "maps": [(kind, width, height, _cells(measured, scopes, size=(width, height))) for kind, width, height in _SHAPES] if whole else [],
+        "scopes": [
+            (scope, place % 6, sum(s.tokens for t, s in measured if t.scope == scope))
+            for place, scope in enumerate(scopes)
+        ],
+        "maps": [
+            (kind, width, height, _cells(measured, scopes, size=(width, height)))
+            for kind, width, height in _SHAPES
+        ]
+        if whole
+        else [],
     }
     return Page(template="sizes.html", title="Sizes", context=context)
 
@@ -58,7 +69,9 @@ def show(visit: Visit) -> Page:
 def _measured(visit: Visit, api: str) -> list[tuple[Tool, Size]]:
     """Return the definitions' sizes, the dearest first; measured anew only where a tool changed."""
     rows = visit.project.rows()
-    known: tuple[object, dict[str, list[tuple[Tool, Size]]]] = visit.project.kept.get("sizes", (None, {}))
+    known: tuple[object, dict[str, list[tuple[Tool, Size]]]] = visit.project.kept.get(
+        "sizes", (None, {})
+    )
     if known[0] is not rows:
         known = visit.project.kept["sizes"] = (rows, {})
     if api not in known[1]:
@@ -70,11 +83,17 @@ def _measured(visit: Visit, api: str) -> list[tuple[Tool, Size]]:
     return known[1][api]
 
 
-def _cells(measured: Sequence[tuple[Tool, Size]], scopes: Sequence[str], *, size: tuple[int, int]) -> list[Cell]:
+def _cells(
+    measured: Sequence[tuple[Tool, Size]], scopes: Sequence[str], *, size: tuple[int, int]
+) -> list[Cell]:
     whole = sum(each.tokens for _, each in measured)
-    shares = [each.tokens for _, each in measured[:MOST]] + [sum(each.tokens for _, each in measured[MOST:])]
+    shares = [each.tokens for _, each in measured[:MOST]] + [
+        sum(each.tokens for _, each in measured[MOST:])
+    ]
     cells = []
-    for box in laid_out(sorted(shares, reverse=True) if len(measured) <= MOST else shares, size[0], height=size[1]):
+    for box in laid_out(
+        sorted(shares, reverse=True) if len(measured) <= MOST else shares, size[0], height=size[1]
+    ):
         tool = measured[box.index][0] if box.index < min(MOST, len(measured)) else None
         name = tool.name if tool else f"{len(measured) - MOST} more"
         fits = int((box.width - 12) / _LETTER)
@@ -90,7 +109,11 @@ def _cells(measured: Sequence[tuple[Tool, Size]], scopes: Sequence[str], *, size
                 y=round(box.y, 1),
                 width=round(max(0.0, box.width - 2), 1),
                 height=round(max(0.0, box.height - 2), 1),
-                label="" if fits < 3 or box.height < 24 else name if len(name) <= fits else f"{name[: fits - 1]}…",
+                label=""
+                if fits < 3 or box.height < 24
+                else name
+                if len(name) <= fits
+                else f"{name[: fits - 1]}…",
             )
         )
     return cells

@@ -17,9 +17,14 @@ def show(visit: Visit) -> Page:
     """Return one window of the tools that were asked for: by words, status and scope."""
     every = visit.project.rows()
     status, scope, words = visit.asked("status", STATUSES), visit.asked("scope"), visit.asked("q")
-    meant = [row for row in every if scope in ("", row.entry.scope) and _has(row, words.lower().split())]
+    meant = [
+        row for row in every if scope in ("", row.entry.scope) and _has(row, words.lower().split())
+    ]
     counts = Counter(row.status for row in meant)
-    chosen = sorted((row for row in meant if status in ("", row.status)), key=lambda row: row.status == "inactive")
+    chosen = sorted(
+        (row for row in meant if status in ("", row.status)),
+        key=lambda row: row.status == "inactive",
+    )
     pages = max(1, -(-len(chosen) // WINDOW))
     page = min(max(1, visit.number("page")), pages)
     window = chosen[(page - 1) * WINDOW : page * WINDOW]
@@ -53,7 +58,9 @@ def _shown(project: Inspected, window: Sequence[Row]) -> list[dict[str, Any]]:
     found = []
     for row in window:
         entry = row.entry
-        stopped = whole is not None and row.status == "available" and not project.is_approved_alone(entry)
+        stopped = (
+            whole is not None and row.status == "available" and not project.is_approved_alone(entry)
+        )
         found.append(
             {
                 "name": entry.name or entry.uid,

@@ -1,4 +1,6 @@
-"""What the project would run, and whether it may: read-only, since the yes is given in the terminal."""
+"""What the project would run, and whether it may: read-only, since the yes is given in the
+terminal.
+"""
 
 from vespe.cli import tool_review
 from vespe.cli.inspect.page import Page, Visit
@@ -18,7 +20,10 @@ _KINDS = {
 
 def _facts(tool: ToolReview) -> list[tuple[str, str]]:
     facts = tool_review.facts_of(tool, place=tool.directory)
-    return [(label, value if isinstance(value, str) else strict_json.compact_json(value)) for label, value in facts]
+    return [
+        (label, value if isinstance(value, str) else strict_json.compact_json(value))
+        for label, value in facts
+    ]
 
 
 def show(visit: Visit) -> Page:
@@ -27,5 +32,15 @@ def show(visit: Visit) -> Page:
     changes = changed_tools(shown)
     tools = [(tool, _facts(tool), changes.pop(tool.uid, None)) for tool in shown.tools]
     grant = visit.project.trusted_as()
-    context = {"shown": shown, "tools": tools, "gone": tuple(changes.values()), "grant": grant, "means": _KINDS.get(grant, "")}
-    return Page(template="trust.html", title="Trust", context=context | {"lines_of_change": tool_review.lines_of_change})
+    context = {
+        "shown": shown,
+        "tools": tools,
+        "gone": tuple(changes.values()),
+        "grant": grant,
+        "means": _KINDS.get(grant, ""),
+    }
+    return Page(
+        template="trust.html",
+        title="Trust",
+        context=context | {"lines_of_change": tool_review.lines_of_change},
+    )

@@ -11,7 +11,9 @@ from vespe.projects import project, scopes, substitutions
 
 
 def activate(root: str, kit_ids: Iterable[str]) -> ProjectConfig:
-    """Activate kits; raises KitNotFound, InvalidDocument for a kit that cannot be used, Refused for one that goes beyond itself."""
+    """Activate kits; raises KitNotFound, InvalidDocument for a kit that cannot be used, Refused for
+    one that goes beyond itself.
+    """
     wanted = tuple(dict.fromkeys(kit_ids))
     for kit_id in wanted:
         kit = roots.find_kit(kit_id, project=root)

@@ -24,22 +24,56 @@ from vespe.projects.workspace import find_root
 from vespe.tools import mcp_definitions, templates
 
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SECRET_HEADERS = frozenset(("authorization", "cookie", "x-api-key", "api-key", "proxy-authorization"))
+_SECRET_HEADERS = frozenset(
+    ("authorization", "cookie", "x-api-key", "api-key", "proxy-authorization")
+)
 _PATIENCE_S = 120.0
 
 
-@click.command("add-mcp", epilog="Example: vespe kit add-mcp files -- npx -y @modelcontextprotocol/server-filesystem .")
+@click.command(
+    "add-mcp",
+    epilog="Example: vespe kit add-mcp files -- npx -y @modelcontextprotocol/server-filesystem .",
+)
 @click.argument("kit_id", metavar="[NAME]", required=False)
 @click.argument("server_command", nargs=-1, metavar="[-- COMMAND...]")
-@click.option("--from", "source", metavar="FILE", help="Take the servers of a client's own file, or of a server.json; NAME takes one.")
-@click.option("--url", metavar="URL", help="A server that listens, over Streamable HTTP, instead of a command.")
-@click.option("--header", "headers", multiple=True, metavar="'NAME: VALUE'", help="A header for --url; a secret in it is ${env:NAME}.")
 @click.option(
-    "--secret", "secrets", multiple=True, metavar="NAME", help="An environment variable that the server may see; may be repeated."
+    "--from",
+    "source",
+    metavar="FILE",
+    help="Take the servers of a client's own file, or of a server.json; NAME takes one.",
 )
-@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Deadline of each call, in seconds; default: 30.")
-@click.option("--update", is_flag=True, help="Ask the server again, show what changed, and approve that.")
-@click.option("--activate", is_flag=True, help="Make the kit's tools available in this project too.")
+@click.option(
+    "--url",
+    metavar="URL",
+    help="A server that listens, over Streamable HTTP, instead of a command.",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header for --url; a secret in it is ${env:NAME}.",
+)
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME",
+    help="An environment variable that the server may see; may be repeated.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=float,
+    metavar="S",
+    help="Deadline of each call, in seconds; default: 30.",
+)
+@click.option(
+    "--update", is_flag=True, help="Ask the server again, show what changed, and approve that."
+)
+@click.option(
+    "--activate", is_flag=True, help="Make the kit's tools available in this project too."
+)
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -57,31 +91,44 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int | None:
-    """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your own.
+    """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your
+    own.
 
-    Each call starts the server anew, with the same limits as every tool, and is refused where the server's definition is
-    not the one that you approved: `--update` shows what changed. Without it, a kit of that name is never replaced. With
-    `--activate` the project's lock names the server and its tools' digests, so that `vespe kit sync` makes the kit elsewhere.
+    Each call starts the server anew, with the same limits as every tool, and is refused where the
+    server's definition is not the one that you approved: `--update` shows what changed. Without it,
+    a kit of that name is never replaced. With `--activate` the project's lock names the server and
+    its tools' digests, so that `vespe kit sync` makes the kit elsewhere.
     """
     if source is not None:
         if server_command or url or headers or secrets or update:
-            raise errors.UsageError("--from takes the servers as the file says them, and nothing beside it", hint="leave the rest out")
+            raise errors.UsageError(
+                "--from takes the servers as the file says them, and nothing beside it",
+                hint="leave the rest out",
+            )
         root = find_root(project_dir) if activate else None
         return _add_all(source, kit_id, timeout_s=timeout_s, root=root, yes=yes, as_json=as_json)
     if kit_id is None:
-        raise errors.UsageError("say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND")
+        raise errors.UsageError(
+            "say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND"
+        )
     if update and (server_command or url or headers or secrets or timeout_s):
         hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
-        raise errors.UsageError("--update is about the server that is known, and takes no other", hint=hint)
+        raise errors.UsageError(
+            "--update is about the server that is known, and takes no other", hint=hint
+        )
     root = find_root(project_dir) if activate else None
     here = root or kit_facts.root_if_any(project_dir)
     if update:
         server, before = mcp_kits.known_server(kit_id)
     else:
-        server, before = _server(server_command, url, headers=headers, secrets=secrets, timeout_s=timeout_s), {}
+        server, before = (
+            _server(server_command, url, headers=headers, secrets=secrets, timeout_s=timeout_s),
+            {},
+        )
         if mcp_kits.taken(kit_id):
             raise errors.UsageError(
-                f"there is a kit called {kit_id!r} already", hint=f"`vespe kit add-mcp {kit_id} --update` asks it again"
+                f"there is a kit called {kit_id!r} already",
+                hint=f"`vespe kit add-mcp {kit_id} --update` asks it again",
             )
         mcp_kits.check_server(server)
     announce(server)
@@ -93,15 +140,29 @@ def command(
         project.set_active(root, (kit_id,), active=True)
     if here is not None and (root is not None or kit_id in mcp_lock.of_project(here)):
         mcp_lock.keep(here, (kit_id,))
-    _tell(made, changes, done="updated" if update else "made", active=root is not None, as_json=as_json)
+    _tell(
+        made,
+        changes,
+        done="updated" if update else "made",
+        active=root is not None,
+        as_json=as_json,
+    )
     return None
 
 
 def _server(
-    words: tuple[str, ...], url: str | None, *, headers: tuple[str, ...], secrets: tuple[str, ...], timeout_s: float | None
+    words: tuple[str, ...],
+    url: str | None,
+    *,
+    headers: tuple[str, ...],
+    secrets: tuple[str, ...],
+    timeout_s: float | None,
 ) -> JsonObject:
     if bool(words) == bool(url):
-        raise errors.UsageError("say how to reach the server: a command behind --, or --url", hint="vespe kit add-mcp NAME -- COMMAND")
+        raise errors.UsageError(
+            "say how to reach the server: a command behind --, or --url",
+            hint="vespe kit add-mcp NAME -- COMMAND",
+        )
     if headers and not url:
         raise errors.UsageError("--header is for --url; a command gets what it needs with --secret")
     if timeout_s is not None and not 0 < timeout_s <= 86_400:
@@ -125,22 +186,37 @@ def _header(text: str) -> tuple[str, str]:
         raise errors.UsageError(f"a header is 'NAME: VALUE', not {text!r}")
     if name.strip().lower() in _SECRET_HEADERS and not templates.secret_names(value):
         raise errors.UsageError(
-            f"the value of {name.strip()} would be kept in a file for all to read", hint=f"--header '{name.strip()}: ${{env:NAME}}'"
+            f"the value of {name.strip()} would be kept in a file for all to read",
+            hint=f"--header '{name.strip()}: ${{env:NAME}}'",
         )
     return name.strip(), value.strip()
 
 
 def confirm_start(server: JsonObject, *, yes: bool) -> None:
     """Ask before a server is started, or connected to."""
-    options.confirmed("Start it, to see its tools?" if "command" in server else "Connect to it, to see its tools?", yes=yes)
+    options.confirmed(
+        "Start it, to see its tools?"
+        if "command" in server
+        else "Connect to it, to see its tools?",
+        yes=yes,
+    )
 
 
-def approved(made: Draft, before: Mapping[str, JsonObject], *, update: bool, yes: bool) -> tuple[str, ...]:
-    """Show the kit, ask, and write it; in an `update` only what changed since `before`, which is returned in lines."""
+def approved(
+    made: Draft, before: Mapping[str, JsonObject], *, update: bool, yes: bool
+) -> tuple[str, ...]:
+    """Show the kit, ask, and write it; in an `update` only what changed since `before`, which is
+    returned in lines.
+    """
     changes = tuple(mcp_definitions.changes(before, made.definitions)) if update else ()
     _show(made, changes, update=update)
     if not update or changes:
-        options.confirmed("Approve what changed?" if update else f"Approve {report.count(len(made.tools), 'tool')}?", yes=yes)
+        options.confirmed(
+            "Approve what changed?"
+            if update
+            else f"Approve {report.count(len(made.tools), 'tool')}?",
+            yes=yes,
+        )
         mcp_kits.write(made)
     return changes
 
@@ -148,7 +224,10 @@ def approved(made: Draft, before: Mapping[str, JsonObject], *, update: bool, yes
 def asked(kit_id: str, server: JsonObject) -> Draft:
     """Ask a server for its tools; return them as a kit, not written yet."""
     user = user_config.load_user_config()
-    values = {name: os.environ.get(name) or user.secrets.get(name, "") for name in server.get("secrets", ())}
+    values = {
+        name: os.environ.get(name) or user.secrets.get(name, "")
+        for name in server.get("secrets", ())
+    }
     for name, value in values.items():
         if not value:
             raise errors.MissingSecret(name, tool=kit_id)
@@ -172,7 +251,9 @@ def asked(kit_id: str, server: JsonObject) -> Draft:
 def announce(server: JsonObject) -> None:
     """Say how a server is reached, before it is."""
     reach = server.get("url") or server["command"]
-    report.say(f"The server, which every call will {'ask' if 'url' in server else 'start, with your rights'}: {report.json_line(reach)}")
+    report.say(
+        f"The server, which every call will {'ask' if 'url' in server else 'start, with your rights'}: {report.json_line(reach)}"
+    )
     for key in ("headers", "secrets"):
         if key in server:
             report.say(f"  {key}  {report.json_line(server[key])}")
@@ -198,11 +279,18 @@ def _tell(made: Draft, changes: tuple[str, ...], *, done: str, active: bool, as_
     kit = roots.find_kit(made.kit_id)
     if as_json:
         tools = [{"uid": uid, "name": tool["name"]} for uid, tool in made.tools.items()]
-        facts = {"kit_id": made.kit_id, "path": kit.path, "tools": tools, "left_out": list(made.left_out)}
+        facts = {
+            "kit_id": made.kit_id,
+            "path": kit.path,
+            "tools": tools,
+            "left_out": list(made.left_out),
+        }
         return report.emit_json(facts | {"changes": list(changes)})
     if done == "updated" and not changes:
         return report.say(f"{made.kit_id} is what you approved: nothing changed")
-    report.say(f"{done} the kit {made.kit_id} with {report.count(len(made.tools), 'tool')} in {kit.path}")
+    report.say(
+        f"{done} the kit {made.kit_id} with {report.count(len(made.tools), 'tool')} in {kit.path}"
+    )
     if active:
         return report.say(f"active: {made.kit_id}")
     return report.say(f"`vespe kit activate {made.kit_id}` makes them available in a project")
@@ -211,10 +299,20 @@ def _tell(made: Draft, changes: tuple[str, ...], *, done: str, active: bool, as_
 # All servers of a file
 
 
-def _add_all(file: str, name: str | None, *, timeout_s: float | None, root: str | None, yes: bool, as_json: bool) -> int:
-    """Make a kit of each server that FILE names, or of the one called `name`; return 1 where one of them could not be made.
+def _add_all(
+    file: str,
+    name: str | None,
+    *,
+    timeout_s: float | None,
+    root: str | None,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Make a kit of each server that FILE names, or of the one called `name`; return 1 where one of
+    them could not be made.
 
-    Raises as `servers_in` does, UsageError for a name that the file does not have, Refused where nobody approves.
+    Raises as `servers_in` does, UsageError for a name that the file does not have, Refused where
+    nobody approves.
     """
     found = client_files.servers_in(atomic.read_bytes(os.path.realpath(file)), path=file)
     if name is not None:
@@ -229,14 +327,21 @@ def _add_all(file: str, name: str | None, *, timeout_s: float | None, root: str 
         for note in one.notes:
             report.say(f"  {report.one_line(note)}")
     if wanted:
-        options.confirmed(f"Start or reach {report.count(len(wanted), 'server')}, to see their tools?", yes=yes)
-    made = [draft for one in wanted if (draft := _asked_or_left(one, timeout_s, problems)) is not None]
+        options.confirmed(
+            f"Start or reach {report.count(len(wanted), 'server')}, to see their tools?", yes=yes
+        )
+    made = [
+        draft for one in wanted if (draft := _asked_or_left(one, timeout_s, problems)) is not None
+    ]
     for draft in made:
         report.say(f"\nthe kit {draft.kit_id}")
         _show(draft, (), update=False)
     if made:
         total = sum(len(draft.tools) for draft in made)
-        options.confirmed(f"Approve {report.count(total, 'tool')} of {report.count(len(made), 'server')}?", yes=yes)
+        options.confirmed(
+            f"Approve {report.count(total, 'tool')} of {report.count(len(made), 'server')}?",
+            yes=yes,
+        )
     for draft in made:
         mcp_kits.write(draft)
     if root is not None and made:
@@ -247,11 +352,14 @@ def _add_all(file: str, name: str | None, *, timeout_s: float | None, root: str 
 
 
 def _named(found: list[Found], name: str, file: str) -> list[Found]:
-    wanted = [one for one in found if name in (one.name, one.kit_id)] or (found if len(found) == 1 else [])
+    wanted = [one for one in found if name in (one.name, one.kit_id)] or (
+        found if len(found) == 1 else []
+    )
     if not wanted:
         names = [one.name for one in found]
         raise errors.UsageError(
-            f"{file} names no server {name!r}", hint=meant(name, names) or f"it names {listed(names, see=f'see {file}')}"
+            f"{file} names no server {name!r}",
+            hint=meant(name, names) or f"it names {listed(names, see=f'see {file}')}",
         )
     return wanted
 
@@ -262,8 +370,12 @@ def _taken(one: Found) -> str:
     return ""
 
 
-def _asked_or_left(one: Found, timeout_s: float | None, problems: list[tuple[Found, str]]) -> Draft | None:
-    """Return the draft of one server's kit; what goes wrong with one keeps none of the others from being made."""
+def _asked_or_left(
+    one: Found, timeout_s: float | None, problems: list[tuple[Found, str]]
+) -> Draft | None:
+    """Return the draft of one server's kit; what goes wrong with one keeps none of the others from
+    being made.
+    """
     server: JsonObject = {**one.server, **({"timeout_s": timeout_s} if timeout_s else {})}
     try:
         mcp_kits.check_server(server)
@@ -281,8 +393,17 @@ def _tell_all(made: list[Draft], problems: list[tuple[Found, str]], *, as_json: 
     if as_json:
         kits = [{"kit_id": draft.kit_id, "path": mcp_kits.kit_path(draft.kit_id), "tools": [tool["name"] for tool in draft.tools.values()],
                  "left_out": list(draft.left_out)} for draft in made]  # fmt: skip
-        report.emit_json({"kits": kits, "left_out": [{"server": one.name, "reason": problem} for one, problem in problems]})
+        report.emit_json(
+            {
+                "kits": kits,
+                "left_out": [{"server": one.name, "reason": problem} for one, problem in problems],
+            }
+        )
         return
-    report.say(f"made {report.count(len(made), 'kit')} of {report.count(len(made) + len(problems), 'server')}")
+    report.say(
+        f"made {report.count(len(made), 'kit')} of {report.count(len(made) + len(problems), 'server')}"
+    )
     for draft in made:
-        report.say(f"  {draft.kit_id}: {report.count(len(draft.tools), 'tool')}; `vespe kit activate {draft.kit_id}` makes them available")
+        report.say(
+            f"  {draft.kit_id}: {report.count(len(draft.tools), 'tool')}; `vespe kit activate {draft.kit_id}` makes them available"
+        )

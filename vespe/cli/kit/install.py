@@ -14,22 +14,51 @@ from vespe.kits import lock as kit_lock
 from vespe.projects import user_config
 
 
-@click.command("install", epilog="Example: vespe kit install gh:example/weather-kit@v1.2.0 --activate")
+@click.command(
+    "install", epilog="Example: vespe kit install gh:example/weather-kit@v1.2.0 --activate"
+)
 @click.argument("source", metavar="SOURCE[@REF]")
-@click.option("--subdir", "subdirectory", metavar="DIR", default="", help="The directory in the source that is, or holds, the kits.")
-@click.option("--kit", "kit_ids", metavar="ID", multiple=True, help="Only this kit of those that the source holds; may come again.")
-@click.option("--user", is_flag=True, help="Install for every project of yours, and not in this project's lock.")
-@click.option("--activate", is_flag=True, help="Make their tools available in this project at once.")
+@click.option(
+    "--subdir",
+    "subdirectory",
+    metavar="DIR",
+    default="",
+    help="The directory in the source that is, or holds, the kits.",
+)
+@click.option(
+    "--kit",
+    "kit_ids",
+    metavar="ID",
+    multiple=True,
+    help="Only this kit of those that the source holds; may come again.",
+)
+@click.option(
+    "--user",
+    is_flag=True,
+    help="Install for every project of yours, and not in this project's lock.",
+)
+@click.option(
+    "--activate", is_flag=True, help="Make their tools available in this project at once."
+)
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(
-    source: str, subdirectory: str, kit_ids: tuple[str, ...], user: bool, activate: bool, yes: bool, project_dir: str | None, as_json: bool
+    source: str,
+    subdirectory: str,
+    kit_ids: tuple[str, ...],
+    user: bool,
+    activate: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
 ) -> None:
-    """Fetch the kits of SOURCE, show everything that they would run, ask, and pin them in .vespe/kits.lock.json.
+    """Fetch the kits of SOURCE, show everything that they would run, ask, and pin them in
+    .vespe/kits.lock.json.
 
-    SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a repository or a folder). REF is a
-    branch, a tag or a whole commit; without one it is the default branch. Nothing of a kit runs while it is installed.
+    SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a
+    repository or a folder). REF is a branch, a tag or a whole commit; without one it is the default
+    branch. Nothing of a kit runs while it is installed.
     """
     from vespe.cli.kit import activation
     from vespe.kits import review
@@ -56,15 +85,29 @@ def command(
             review.refuse_excess(staged.path, staged.kit_id)
         kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
-            options.confirmed(f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes)
+            options.confirmed(
+                f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes
+            )
         with waiting("installing"):
             install.install(shown, lock)
     if activate and root is not None:
         activation.activate(root, [kit.kit_id for kit in shown.locked])
     for kit in shown.locked:
-        at = (f" at {kit.commit[:12]}" if kit.commit else "") + (f", signed by {report.one_line(kit.signer)}" if kit.signer else "")
-        report.say(f"installed {kit.kit_id} from {kit.source}{at}" + (", and activated it" if activate else ""))
+        at = (f" at {kit.commit[:12]}" if kit.commit else "") + (
+            f", signed by {report.one_line(kit.signer)}" if kit.signer else ""
+        )
+        report.say(
+            f"installed {kit.kit_id} from {kit.source}{at}"
+            + (", and activated it" if activate else "")
+        )
     if not activate and not as_json:
-        report.next_step(f"`vespe kit activate {' '.join(kit.kit_id for kit in shown.locked)}` makes the tools available in a project")
+        report.next_step(
+            f"`vespe kit activate {' '.join(kit.kit_id for kit in shown.locked)}` makes the tools available in a project"
+        )
     if as_json:
-        report.emit_json({"lock": lock, "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked]})
+        report.emit_json(
+            {
+                "lock": lock,
+                "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked],
+            }
+        )

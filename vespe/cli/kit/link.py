@@ -10,16 +10,23 @@ from vespe.kits import links, roots
 @click.argument("directory", metavar="DIR")
 @options.json_option
 def command(directory: str, as_json: bool) -> None:
-    """Let every project of yours find the kit in DIR as it is there, before any other of its id, while you change it.
+    """Let every project of yours find the kit in DIR as it is there, before any other of its id,
+    while you change it.
 
-    The directory is trusted as a place, like a kit that you put among your own by hand: whatever comes to be in it runs in your
-    trusted projects that have the kit active.
+    The directory is trusted as a place, like a kit that you put among your own by hand: whatever
+    comes to be in it runs in your trusted projects that have the kit active.
     """
     kit_id, path = links.link_kit(directory)
-    hidden = [kit for kit in roots.find_kits(count_tools=False) if kit.kit_id == kit_id and kit.problem == f"hidden by {path}"]
+    hidden = [
+        kit
+        for kit in roots.find_kits(count_tools=False)
+        if kit.kit_id == kit_id and kit.problem == f"hidden by {path}"
+    ]
     for kit in hidden:
         report.note(f"it hides the {kit.root_kind} kit {kit.path}")
     if as_json:
         report.emit_json({"kit_id": kit_id, "path": path, "hides": [kit.path for kit in hidden]})
     else:
-        report.say(f"linked {kit_id} to {path}; `vespe kit activate {kit_id}` makes its tools available in a project")
+        report.say(
+            f"linked {kit_id} to {path}; `vespe kit activate {kit_id}` makes its tools available in a project"
+        )

@@ -11,7 +11,11 @@ from vespe.models import JsonObject
 
 
 @click.command("list", epilog="Example: vespe kit list")
-@click.option("--outdated", is_flag=True, help="Ask the sources; list only installed kits whose ref moved, or has a newer tag.")
+@click.option(
+    "--outdated",
+    is_flag=True,
+    help="Ask the sources; list only installed kits whose ref moved, or has a newer tag.",
+)
 @options.project_option
 @options.json_option
 def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
@@ -20,13 +24,24 @@ def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
     active = kit_facts.active_kits(root)
     found = roots.find_kits(project=root)
     if outdated:
-        _show_outdated({kit.kit_id: kit_facts.document_of(kit, active) for kit in reversed(found)}, root, as_json=as_json)
+        _show_outdated(
+            {kit.kit_id: kit_facts.document_of(kit, active) for kit in reversed(found)},
+            root,
+            as_json=as_json,
+        )
         return
     if as_json:
         report.emit_json({"kits": [kit_facts.document_of(kit, active) for kit in found]})
         return
     rows = [
-        (kit.kit_id, kit.version, kit_facts.state_of(kit, active), kit.tools, kit.root_kind, kit.problem or kit.description)
+        (
+            kit.kit_id,
+            kit.version,
+            kit_facts.state_of(kit, active),
+            kit.tools,
+            kit.root_kind,
+            kit.problem or kit.description,
+        )
         for kit in found
     ]
     tables.show(("KIT", "VERSION", "STATE", "TOOLS", "ROOT", "DESCRIPTION"), rows)
@@ -45,16 +60,27 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
             if moved.why:
                 report.warn(f"{moved.source.text} cannot be asked: {moved.why}")
                 continue
-            facts: JsonObject = {"source": moved.source.text, "ref": moved.source.ref, "commit": moved.locked}
+            facts: JsonObject = {
+                "source": moved.source.text,
+                "ref": moved.source.ref,
+                "commit": moved.locked,
+            }
             facts |= {"latest": moved.commit, "newer": moved.newer, "outdated": True}
             rows += [known.get(kit_id, {"kit_id": kit_id}) | facts for kit_id in moved.kit_ids]
     if as_json:
         report.emit_json({"kits": rows})
         return
     if not rows:
-        report.note("no installed kit has another version" if any(map(kit_lock.read_lock, locks)) else "no kit is installed here")
+        report.note(
+            "no installed kit has another version"
+            if any(map(kit_lock.read_lock, locks))
+            else "no kit is installed here"
+        )
         return
-    cells = [(row["kit_id"], row["ref"] or "(default)", row["commit"][:12], _now(row), row["source"]) for row in rows]
+    cells = [
+        (row["kit_id"], row["ref"] or "(default)", row["commit"][:12], _now(row), row["source"])
+        for row in rows
+    ]
     tables.show(("KIT", "REF", "LOCKED", "NOW", "SOURCE"), cells)
 
 
@@ -63,11 +89,15 @@ def _now(row: JsonObject) -> str:
 
 
 def _asked(lock: str) -> dict[str, LockedKit]:
-    """Return the kits of a lock whose sources are asked: a project's lock comes with a repository, and names whom it likes."""
+    """Return the kits of a lock whose sources are asked: a project's lock comes with a repository,
+    and names whom it likes.
+    """
     from vespe.kits import sync
 
     locked = kit_lock.read_lock(lock)
     strange = sync.strange_sources(locked.values()) if lock != kit_lock.user_lock() else ()
     for source in strange:
-        report.warn(f"{report.one_line(source)} is not asked: nothing from there is approved here; `vespe kit sync` asks it")
+        report.warn(
+            f"{report.one_line(source)} is not asked: nothing from there is approved here; `vespe kit sync` asks it"
+        )
     return {kit_id: kit for kit_id, kit in locked.items() if kit.source not in strange}

@@ -1,4 +1,6 @@
-"""What the verbs that install kits show before they ask, and what they print of what is installed."""
+"""What the verbs that install kits show before they ask, and what they print of what is
+installed.
+"""
 
 import os
 from collections.abc import Iterable
@@ -14,36 +16,56 @@ if TYPE_CHECKING:
 
 
 def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False) -> None:
-    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the store is where to read it.
+    """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the
+    store is where to read it.
 
-    Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at once, and no place is told.
+    Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at
+    once, and no place is told.
     """
     waits = options.interactive() and not dry_run
     for kit in kits:
         version = kit.config.get("version")
         title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
-        report.say(f"{report.one_line(title)} would run, with your rights:" if kit.tools else f"{report.one_line(title)} has no tools")
+        report.say(
+            f"{report.one_line(title)} would run, with your rights:"
+            if kit.tools
+            else f"{report.one_line(title)} has no tools"
+        )
         for key in ("description", "license", "homepage", "allow_types", "allow_hosts", "secrets"):
             if key in kit.config:
                 report.say(f"  {key:<12} {report.json_line(kit.config[key])}")
         report.say(f"  {'digest':<12} {kit.digest}")
         store = kit_store.kit_path(kit.digest, kit.kit_id)
-        places = (os.path.join(store, tool.uid) if installed else tool.directory if waits else "" for tool in kit.tools)
+        places = (
+            os.path.join(store, tool.uid) if installed else tool.directory if waits else ""
+            for tool in kit.tools
+        )
         if kit.tools:
-            report.say("\n".join(tool_review.text_of(tool, place=place) for tool, place in zip(kit.tools, places, strict=True)))
+            report.say(
+                "\n".join(
+                    tool_review.text_of(tool, place=place)
+                    for tool, place in zip(kit.tools, places, strict=True)
+                )
+            )
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
 
 
 def confirm_strange(kits: Iterable[LockedKit], *, yes: bool) -> None:
-    """Ask before anything connects to a source that a lock names, and that nothing was approved from yet."""
+    """Ask before anything connects to a source that a lock names, and that nothing was approved
+    from yet.
+    """
     from vespe.kits import sync
 
     if strange := sync.strange_sources(kits):
-        options.confirmed(f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes)
+        options.confirmed(
+            f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes
+        )
 
 
 def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObject:
-    """Return one installed kit as `kit install --json` prints it; its tools where they were reviewed."""
+    """Return one installed kit as `kit install --json` prints it; its tools where they were
+    reviewed.
+    """
     document: JsonObject = {
         "kit_id": kit.kit_id,
         "source": kit.source,
@@ -54,5 +76,10 @@ def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObje
         "signer": kit.signer,
         "path": kit_store.kit_path(kit.digest, kit.kit_id),
     }
-    tools = [tool_review.document_of(tool) for review in reviews if review.digest == kit.digest for tool in review.tools]
+    tools = [
+        tool_review.document_of(tool)
+        for review in reviews
+        if review.digest == kit.digest
+        for tool in review.tools
+    ]
     return document | ({"tools": tools} if tools else {})

@@ -18,7 +18,16 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     active = kit_facts.active_kits(root)
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:
-        tools = [{"name": e.name, "uid": e.uid, "type": e.type, "description": e.description, "problem": e.problem} for e in entries]
+        tools = [
+            {
+                "name": e.name,
+                "uid": e.uid,
+                "type": e.type,
+                "description": e.description,
+                "problem": e.problem,
+            }
+            for e in entries
+        ]
         stated = {key: kit.document[key] for key in allowances.KEYS if key in kit.document}
         report.emit_json(kit_facts.document_of(kit, active) | stated | {"tools": tools})
         return
@@ -31,4 +40,7 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
         if isinstance(allowed := kit.document.get(key), list):
             report.emit(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
     report.emit(f"\n{kit.description or ''}\n")
-    tables.show(("NAME", "TYPE", "DESCRIPTION"), [(e.name or e.uid, e.type, e.problem or e.description) for e in entries])
+    tables.show(
+        ("NAME", "TYPE", "DESCRIPTION"),
+        [(e.name or e.uid, e.type, e.problem or e.description) for e in entries],
+    )

@@ -21,22 +21,30 @@ from vespe.trust import gate
 
 
 @click.command("sync", epilog="Example: vespe kit sync --locked --yes")
-@click.option("--locked", is_flag=True, help="For CI: fail where an active kit is in neither the lock nor a kit root.")
+@click.option(
+    "--locked",
+    is_flag=True,
+    help="For CI: fail where an active kit is in neither the lock nor a kit root.",
+)
 @options.user_option
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
-    """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is never written.
+    """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is
+    never written.
 
-    What was not approved on this machine yet is shown first. A tag that moved since is named, and changes nothing. The kit
-    of an MCP server is made anew, and refused where the server defines other tools; with --yes the project must be trusted.
+    What was not approved on this machine yet is shown first. A tag that moved since is named, and
+    changes nothing. The kit of an MCP server is made anew, and refused where the server defines
+    other tools; with --yes the project must be trusted.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
     review.confirm_strange(wanted.values(), yes=yes)
     with waiting("asking the sources"):
-        moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked)
+        moved = tuple(
+            one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked
+        )
     for one in moved:
         report.warn(_said(one))
     with contextlib.ExitStack() as held:
@@ -57,19 +65,30 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
         report.say(f"made {kit_id} of its MCP server, as the lock says")
     if not shown.locked and not made:
         named = len(wanted) + len(servers)
-        report.say(f"{report.count(named, 'kit')} as the lock says" if named else "the lock names no kits")
+        report.say(
+            f"{report.count(named, 'kit')} as the lock says" if named else "the lock names no kits"
+        )
     if as_json:
         found = _document(lock, wanted, [kit.kit_id for kit in shown.locked], moved)
-        report.emit_json(found | {"mcp_servers": [{"kit_id": kit_id, "made": kit_id in made} for kit_id in servers]})
+        report.emit_json(
+            found
+            | {"mcp_servers": [{"kit_id": kit_id, "made": kit_id in made} for kit_id in servers]}
+        )
 
 
 def _made(servers: Mapping[str, LockedServer], lock: str, *, yes: bool) -> list[str]:
-    """Make the kits of MCP servers that are not here as the lock says; each server is shown, started after a yes, and verified."""
+    """Make the kits of MCP servers that are not here as the lock says; each server is shown,
+    started after a yes, and verified.
+    """
     made = []
     for server, before in mcp_lock.missing(servers.values()):
-        # Nobody has looked at the command where --yes answers: the project must have been approved at least.
+        # Nobody has looked at the command where --yes answers: the project must have been approved
+        # at least.
         if yes:
-            gate.check(project.read_config(lock.removesuffix(kit_lock.project_lock(""))), environ=os.environ)
+            gate.check(
+                project.read_config(lock.removesuffix(kit_lock.project_lock(""))),
+                environ=os.environ,
+            )
         add_mcp.announce(server.server)
         add_mcp.confirm_start(server.server, yes=yes)
         draft = add_mcp.asked(server.kit_id, server.server)
@@ -81,7 +100,11 @@ def _made(servers: Mapping[str, LockedServer], lock: str, *, yes: bool) -> list[
 
 def _refuse_uncovered(lock: str) -> None:
     root = lock.removesuffix(kit_lock.project_lock(""))
-    have = {kit.kit_id for kit in roots.find_kits(count_tools=False, project=root) if kit.problem is None}
+    have = {
+        kit.kit_id
+        for kit in roots.find_kits(count_tools=False, project=root)
+        if kit.problem is None
+    }
     for kit_id in project.read_config(root).active_kits:
         if kit_id not in have:
             reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
@@ -97,11 +120,23 @@ def _said(moved: Moved) -> str:
     return f"{what} has moved to {(moved.commit or 'nothing')[:12]}; the lock stays at {moved.locked[:12]}"
 
 
-def _document(lock: str, wanted: dict[str, LockedKit], installed: list[str], moved: tuple[Moved, ...]) -> JsonObject:
+def _document(
+    lock: str, wanted: dict[str, LockedKit], installed: list[str], moved: tuple[Moved, ...]
+) -> JsonObject:
     return {
         "lock": lock,
-        "kits": [review.document_of(kit) | {"installed": kit.kit_id in installed} for kit in wanted.values()],
+        "kits": [
+            review.document_of(kit) | {"installed": kit.kit_id in installed}
+            for kit in wanted.values()
+        ],
         "moved": [
-            {"source": m.source.text, "ref": m.source.ref, "kits": list(m.kit_ids), "locked": m.locked, "now": m.commit} for m in moved
+            {
+                "source": m.source.text,
+                "ref": m.source.ref,
+                "kits": list(m.kit_ids),
+                "locked": m.locked,
+                "now": m.commit,
+            }
+            for m in moved
         ],
     }

@@ -1,4 +1,6 @@
-"""`vespe kit update`: what another version of installed kits would change, then, once it is approved, that version."""
+"""`vespe kit update`: what another version of installed kits would change, then, once it is
+approved, that version.
+"""
 
 import contextlib
 import shlex
@@ -21,8 +23,17 @@ from vespe.projects import user_config
 
 @click.command("update", epilog="Example: vespe kit update weather --to v1.3.0")
 @click.argument("kit_ids", nargs=-1, metavar="[KIT]...")
-@click.option("--to", "ref", metavar="REF", help="The branch, tag or commit to go to; default: what the lock's ref means now.")
-@click.option("--allow-signer-change", is_flag=True, help="Take a version that is not signed by whom the lock says.")
+@click.option(
+    "--to",
+    "ref",
+    metavar="REF",
+    help="The branch, tag or commit to go to; default: what the lock's ref means now.",
+)
+@click.option(
+    "--allow-signer-change",
+    is_flag=True,
+    help="Take a version that is not signed by whom the lock says.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @options.user_option
 @options.yes_option
@@ -38,7 +49,8 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Ask each kit's source for its next version and show what changes in each tool: description, schema, command, script, permissions.
+    """Ask each kit's source for its next version and show what changes in each tool: description,
+    schema, command, script, permissions.
 
     The verdict is that of `vespe tool diff`. Nothing of the new version runs before you approve it.
     """
@@ -48,15 +60,28 @@ def command(
     signers = user_config.allowed_signers_file()
     with contextlib.ExitStack() as held:
         with waiting("asking the sources for other versions"):
-            asked = kit_update.prepared(wanted, lock, progress=report.note, signer_change=allow_signer_change, allowed_signers=signers)
+            asked = kit_update.prepared(
+                wanted,
+                lock,
+                progress=report.note,
+                signer_change=allow_signer_change,
+                allowed_signers=signers,
+            )
             update = held.enter_context(asked)
         moved = update.moved
         for change in update.changes:
             _show(change)
-        unapproved = [review for review in update.shown.unapproved if any(change.kit_id == review.kit_id for change in update.changes)]
+        unapproved = [
+            review
+            for review in update.shown.unapproved
+            if any(change.kit_id == review.kit_id for change in update.changes)
+        ]
         kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
         if moved and not dry_run:
-            options.confirmed(f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?", yes=yes)
+            options.confirmed(
+                f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?",
+                yes=yes,
+            )
             with waiting("updating"):
                 kit_update.apply(update, lock)
         document = _document(update, dry_run=dry_run)
@@ -78,7 +103,10 @@ def _tell_newer(wanted: Mapping[str, LockedKit], newer: Mapping[str, str]) -> No
 
 def _show(change: KitChange) -> None:
     report.say(f"the kit {change.kit_id} changes ({change.verdict}):")
-    lines = [*tool_review.lines_of_fields(change.fields), *(f"  {report.one_line(file)}" for file in change.files)]
+    lines = [
+        *tool_review.lines_of_fields(change.fields),
+        *(f"  {report.one_line(file)}" for file in change.files),
+    ]
     for tool in change.tools:
         lines += tool_review.lines_of_change(tool)
     tool_review.show_lines(lines)
@@ -94,8 +122,12 @@ def _document(update: Update, *, dry_run: bool) -> JsonObject:
                 "from": update.before[kit.kit_id].commit,
                 "changed": kit != update.before[kit.kit_id],
                 "verdict": changes[kit.kit_id].verdict if kit.kit_id in changes else "compatible",
-                "fields": kit_changes.fields_json(changes[kit.kit_id].fields) if kit.kit_id in changes else {},
-                "tools": [tool.to_json() for tool in changes[kit.kit_id].tools] if kit.kit_id in changes else [],
+                "fields": kit_changes.fields_json(changes[kit.kit_id].fields)
+                if kit.kit_id in changes
+                else {},
+                "tools": [tool.to_json() for tool in changes[kit.kit_id].tools]
+                if kit.kit_id in changes
+                else [],
                 "files": list(changes[kit.kit_id].files) if kit.kit_id in changes else [],
             }
             for kit in update.shown.locked

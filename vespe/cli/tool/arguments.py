@@ -1,4 +1,6 @@
-"""A tool's arguments from the command line: KEY=VALUE typed by the schema, KEY:=JSON, KEY=@FILE, --args."""
+"""A tool's arguments from the command line: KEY=VALUE typed by the schema, KEY:=JSON, KEY=@FILE,
+--args.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +19,9 @@ _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | bytes:
     """Return the arguments of a call: the `--args` object with every KEY=VALUE laid over it.
 
-    Without pairs the text of `--args` is given as it came, so that the call itself says what is wrong with it.
-    Raises UsageError for a word that is not a pair or a file that cannot be read, ParsingError for text that is not JSON.
+    Without pairs the text of `--args` is given as it came, so that the call itself says what is
+    wrong with it. Raises UsageError for a word that is not a pair or a file that cannot be read,
+    ParsingError for text that is not JSON.
     """
     pairs = as_pairs(tool, pairs)
     given = _text_of(args) if args is not None else b"{}"
@@ -32,7 +35,8 @@ def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | b
 
 
 def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
-    """Return the words with each option of the tool, `--key value`, `--key=value`, `--flag` or `--no-flag`, as KEY=VALUE.
+    """Return the words with each option of the tool, `--key value`, `--key=value`, `--flag` or
+    `--no-flag`, as KEY=VALUE.
 
     Raises UsageError for an option that is not one of the tool's inputs, or lacks its value.
     """
@@ -48,7 +52,9 @@ def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
         elif not equals:
             value = next(rest, "")
             if not value:
-                raise errors.UsageError(f"--{option} needs a value", hint=f"--{option} VALUE, or {key}=VALUE")
+                raise errors.UsageError(
+                    f"--{option} needs a value", hint=f"--{option} VALUE, or {key}=VALUE"
+                )
         found.append(f"{key}={value}")
     return found
 
@@ -60,10 +66,16 @@ def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
     if option in known:
         return known[option], False
     plain = option.removeprefix("no-")
-    if plain != option and plain in known and "boolean" in _types(_property(tool, known[plain]), tool.input_schema):
+    if (
+        plain != option
+        and plain in known
+        and "boolean" in _types(_property(tool, known[plain]), tool.input_schema)
+    ):
         return known[plain], True
     hint = meant(option, names) or f"`vespe tool run {tool.name} --help` shows its inputs"
-    raise errors.UsageError(f"{tool.name} has no input {option!r}, and `vespe tool run` has no such option", hint=hint)
+    raise errors.UsageError(
+        f"{tool.name} has no input {option!r}, and `vespe tool run` has no such option", hint=hint
+    )
 
 
 def _text_of(args: str) -> bytes:
@@ -87,31 +99,48 @@ def how(tool: Tool, key: str) -> str:
 
 
 def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
-    """Return `how` the first of the inputs `keys` is typed that came as text and is none; "" where none did."""
+    """Return `how` the first of the inputs `keys` is typed that came as text and is none; "" where
+    none did.
+    """
     for key in keys:
         values = given.get(key)
         types = _types(_property(tool, key), tool.input_schema)
-        if {"array", "object"} & set(types) and any(isinstance(one, str) for one in (values if isinstance(values, list) else [values])):
+        if {"array", "object"} & set(types) and any(
+            isinstance(one, str) for one in (values if isinstance(values, list) else [values])
+        ):
             return how(tool, key)
     return ""
 
 
 def _sample(schema: JsonValue, root: JsonObject) -> str:
-    known = {"integer": "1, 2", "number": "1, 2", "boolean": "true, false", "object": '{"name": "value"}', "array": "[]"}
+    known = {
+        "integer": "1, 2",
+        "number": "1, 2",
+        "boolean": "true, false",
+        "object": '{"name": "value"}',
+        "array": "[]",
+    }
     return next((known[kind] for kind in _types(schema, root) if kind in known), '"a", "b"')
 
 
 def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
     key, equals, text = word.partition("=")
     if not equals or not key.rstrip(":") or not key.isprintable():
-        raise errors.UsageError(f"{word!r} is not KEY=VALUE", hint="write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON")
+        raise errors.UsageError(
+            f"{word!r} is not KEY=VALUE",
+            hint="write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON",
+        )
     if key.endswith(":"):
         try:
             return key[:-1], strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
         except errors.InvalidDocument as error:
-            raise errors.ParsingError(f"the JSON after {key}= {error.reason}", hint=how(tool, key[:-1])) from None
+            raise errors.ParsingError(
+                f"the JSON after {key}= {error.reason}", hint=how(tool, key[:-1])
+            ) from None
     if text.startswith("@"):
-        text = _file(text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'""").decode("utf-8", "surrogateescape")
+        text = _file(
+            text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'"""
+        ).decode("utf-8", "surrogateescape")
     return key, typed(text, _property(tool, key), tool.input_schema)
 
 
@@ -123,13 +152,20 @@ def _file(path: str, *, hint: str = "") -> bytes:
 
 
 def _joined(tool: Tool, key: str, before: JsonObject, value: JsonValue) -> JsonValue:
-    """A key given twice gathers a list where the schema says array, and is a mistake anywhere else."""
+    """A key given twice gathers a list where the schema says array, and is a mistake anywhere
+    else.
+    """
     if key not in before:
         return value
     if "array" not in _types(_property(tool, key), tool.input_schema):
-        raise errors.UsageError(f"{key} is given twice", hint="only an array can be given piece by piece")
+        raise errors.UsageError(
+            f"{key} is given twice", hint="only an array can be given piece by piece"
+        )
     earlier = before[key]
-    return [*(earlier if isinstance(earlier, list) else [earlier]), *(value if isinstance(value, list) else [value])]
+    return [
+        *(earlier if isinstance(earlier, list) else [earlier]),
+        *(value if isinstance(value, list) else [value]),
+    ]
 
 
 def _property(tool: Tool, key: str) -> JsonValue:
@@ -142,7 +178,9 @@ def _property(tool: Tool, key: str) -> JsonValue:
 
 
 def _rest(schema: JsonValue, key: str) -> JsonValue:
-    """The schema of a key that is not among the properties: `additionalProperties`, or `unevaluatedProperties`."""
+    """The schema of a key that is not among the properties: `additionalProperties`, or
+    `unevaluatedProperties`.
+    """
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if isinstance(schema, dict) and isinstance(schema.get(keyword), dict):
             return schema[keyword]
@@ -150,11 +188,20 @@ def _rest(schema: JsonValue, key: str) -> JsonValue:
 
 
 def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
-    """Read `text` as the first type of the schema that it fits; a text that fits none stays text, for the schema to refuse."""
+    """Read `text` as the first type of the schema that it fits; a text that fits none stays text,
+    for the schema to refuse.
+    """
     types = _types(schema, root)
     listed = _listed(schema, root)
     if listed is not None and text not in listed:
-        return next((value for value in listed if not isinstance(value, str) and strict_json.compact_json(value) == text), text)
+        return next(
+            (
+                value
+                for value in listed
+                if not isinstance(value, str) and strict_json.compact_json(value) == text
+            ),
+            text,
+        )
     if "string" in types or not types:
         return text
     if text in _LITERALS and {"boolean", "null"} & set(types):
@@ -167,7 +214,9 @@ def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
 
 
 def _listed(schema: JsonValue, root: JsonObject) -> list[JsonValue] | None:
-    """The values that a schema lists by `enum` or `const`, in any of its branches; None where it lists none."""
+    """The values that a schema lists by `enum` or `const`, in any of its branches; None where it
+    lists none.
+    """
     found: list[JsonValue] = []
     for branch in _branches(schema, root):
         values = branch.get("enum", [branch["const"]] if "const" in branch else [])
@@ -187,7 +236,14 @@ def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
 
 
 def _items(schema: JsonValue, root: JsonObject) -> JsonValue:
-    return next((branch["items"] for branch in _branches(schema, root) if isinstance(branch.get("items"), dict)), {})
+    return next(
+        (
+            branch["items"]
+            for branch in _branches(schema, root)
+            if isinstance(branch.get("items"), dict)
+        ),
+        {},
+    )
 
 
 def _number(text: str) -> int | float | None:
@@ -202,21 +258,38 @@ def _types(schema: JsonValue, root: JsonObject) -> list[str]:
     found: list[str] = []
     for branch in _branches(schema, root):
         kind = branch.get("type")
-        found += [kind] if isinstance(kind, str) else [k for k in kind if isinstance(k, str)] if isinstance(kind, list) else []
+        found += (
+            [kind]
+            if isinstance(kind, str)
+            else [k for k in kind if isinstance(k, str)]
+            if isinstance(kind, list)
+            else []
+        )
         values = branch.get("enum", [branch["const"]] if "const" in branch else [])
-        found += [_kind_of(value) for value in values] if not kind and isinstance(values, list) else []
+        found += (
+            [_kind_of(value) for value in values] if not kind and isinstance(values, list) else []
+        )
     return found
 
 
 def _kind_of(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "boolean"
-    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
+    names = {
+        str: "string",
+        int: "integer",
+        float: "number",
+        list: "array",
+        dict: "object",
+        type(None): "null",
+    }
     return names[type(value)]
 
 
 def _branches(schema: JsonValue, root: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Yield the schema and the members of its anyOf, oneOf and allOf, with local references followed."""
+    """Yield the schema and the members of its anyOf, oneOf and allOf, with local references
+    followed.
+    """
     followed = _followed(schema, root)
     if not isinstance(followed, dict) or depth > 8:
         return

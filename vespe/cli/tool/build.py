@@ -19,14 +19,34 @@ from vespe.trust import gate
 
 @click.command("build", epilog="Example: vespe tool build word_count")
 @click.argument("name", required=False)
-@click.option("--kit", metavar="DIR", help="Build tools of this kit, whose directory you edit, and not of the project.")
-@click.option("--compiler", metavar="COMMAND", default="", help='The compiler to use, with options of your own: "rustc -C linker=lld".')
-@click.option("--check", is_flag=True, help="Write nothing; exit code 1 where the module would be another.")
+@click.option(
+    "--kit",
+    metavar="DIR",
+    help="Build tools of this kit, whose directory you edit, and not of the project.",
+)
+@click.option(
+    "--compiler",
+    metavar="COMMAND",
+    default="",
+    help='The compiler to use, with options of your own: "rustc -C linker=lld".',
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit code 1 where the module would be another."
+)
 @options.project_option
 @options.trust_option
 @options.json_option
-def command(name: str | None, kit: str | None, compiler: str, check: bool, project_dir: str | None, trusted: bool, as_json: bool) -> int:
-    """Compile a tool's source (Rust, or C) to its module, and write build.json with the digests of both; without a name, every tool.
+def command(
+    name: str | None,
+    kit: str | None,
+    compiler: str,
+    check: bool,
+    project_dir: str | None,
+    trusted: bool,
+    as_json: bool,
+) -> int:
+    """Compile a tool's source (Rust, or C) to its module, and write build.json with the digests of
+    both; without a name, every tool.
 
     The module is what runs and what you commit: nobody who uses the tool needs a compiler.
     """
@@ -42,9 +62,20 @@ def command(name: str | None, kit: str | None, compiler: str, check: bool, proje
         differ += not same
         if not check:
             building.write(tool, made)
-        rows.append({"tool": tool.name, "uid": tool.uid, "path": path, "bytes": len(made.module), "same": same, **made.record})
+        rows.append(
+            {
+                "tool": tool.name,
+                "uid": tool.uid,
+                "path": path,
+                "bytes": len(made.module),
+                "same": same,
+                **made.record,
+            }
+        )
         if not as_json:
-            report.say(f"{tool.name}: {_told(same, check=check)}, {len(made.module)} bytes ({made.record['compiler']})")
+            report.say(
+                f"{tool.name}: {_told(same, check=check)}, {len(made.module)} bytes ({made.record['compiler']})"
+            )
     if as_json:
         report.emit_json({"tools": rows})
     elif not tools:
@@ -69,7 +100,8 @@ def _of_kit(kit: str, name: str | None) -> Sequence[Tool]:
         raise errors.UsageError(f"{place} is not a kit: it has no {defaults.KIT_CONFIG_FILE}")
     if store.owner_of(place) is not None:
         raise errors.Refused(
-            f"{place} is an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours"
+            f"{place} is an installed kit, whose bytes are pinned",
+            hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours",
         )
     if name is None:
         entries: Sequence[Entry] = list(catalog.scan(place, scope=kit_id, kit_id=kit_id).values())
@@ -77,14 +109,22 @@ def _of_kit(kit: str, name: str | None) -> Sequence[Tool]:
         entries = catalog.find(place, name, scope=kit_id, kit_id=kit_id)
     if name is not None and not entries:
         raise errors.ToolNotFound(name, searched=(kit_id,))
-    return _chosen([directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries], name)
+    return _chosen(
+        [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries], name
+    )
 
 
 def _of_project(project_dir: str | None, name: str | None, *, trusted: bool) -> Sequence[Tool]:
-    """Return tools of the project that may run: a build runs what a Cargo.toml names, so that it asks for no less."""
+    """Return tools of the project that may run: a build runs what a Cargo.toml names, so that it
+    asks for no less.
+    """
     workspace = open_workspace(project_dir)
     if name is None:
-        rows = [row.entry for row in workspace.rows() if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None]
+        rows = [
+            row.entry
+            for row in workspace.rows()
+            if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None
+        ]
         entries = [entry for entry in rows if entry.type in ("rust_function", "wasm")]
     else:
         entries = [project_entry(workspace, name)]
@@ -96,4 +136,8 @@ def _of_project(project_dir: str | None, name: str | None, *, trusted: bool) -> 
 
 def _chosen(tools: Sequence[Tool], name: str | None) -> Sequence[Tool]:
     """Return those that have a source; one that was named is asked for whatever it is."""
-    return [tool for tool in tools if name is not None or built.source_of(tool.document.get("implementation_details", {}))]
+    return [
+        tool
+        for tool in tools
+        if name is not None or built.source_of(tool.document.get("implementation_details", {}))
+    ]

@@ -18,29 +18,52 @@ from vespe.tools import drafts, new_tool
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
 @click.argument("name")
-@click.option("--type", "kind", metavar="TYPE", help=f"Begin with a template: {', '.join((*new_tool.TYPES, drafts.IN_PROCESS))}.")
-@click.option("--from", "source", metavar="FILE.py:function", help="Copy the file; derive the schema from the function's signature.")
-@click.option("--in-place", is_flag=True, help="With --from PACKAGE.MODULE:function: run it where it stands, in the project's .venv.")
+@click.option(
+    "--type",
+    "kind",
+    metavar="TYPE",
+    help=f"Begin with a template: {', '.join((*new_tool.TYPES, drafts.IN_PROCESS))}.",
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="FILE.py:function",
+    help="Copy the file; derive the schema from the function's signature.",
+)
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="With --from PACKAGE.MODULE:function: run it where it stands, in the project's .venv.",
+)
 @field_options.field_options
-@click.option("--kit", metavar="KIT", help="Make it in this kit that you edit, by its directory or its id, and not in the project.")
+@click.option(
+    "--kit",
+    metavar="KIT",
+    help="Make it in this kit that you edit, by its directory or its id, and not in the project.",
+)
 @click.option("--edit", "then_edit", is_flag=True, help="Open the new tool in your editor.")
 @options.project_option
 @options.json_option
 def command(name: str, kind: str | None, source: str | None, in_place: bool, **given: Any) -> None:
     """Make a tool that runs at once, for you to edit.
 
-    With `--url` alone it is an http_request, and with `--schema` alone it has no implementation: a function that is registered
-    in-process runs it. The directory that this makes in a project is trusted, since it is yours; nothing else of the project is.
+    With `--url` alone it is an http_request, and with `--schema` alone it has no implementation: a
+    function that is registered in-process runs it. The directory that this makes in a project is
+    trusted, since it is yours; nothing else of the project is.
     """
     fields = field_options.given_fields(given)
     kind = kind or _implied(given, source)
     if (kind is None) == (source is None):
         raise click.UsageError("give either --type or --from", click.get_current_context())
     if source is not None and (fields.keys() & {"path", "entrypoint"}):
-        raise click.UsageError("--from names the file and the function already", click.get_current_context())
+        raise click.UsageError(
+            "--from names the file and the function already", click.get_current_context()
+        )
     if in_place and source is None:
         raise click.UsageError("--in-place goes with --from", click.get_current_context())
-    draft = _draft(name, kind or "", source, in_place=in_place, fields=fields, project_dir=given["project_dir"])
+    draft = _draft(
+        name, kind or "", source, in_place=in_place, fields=fields, project_dir=given["project_dir"]
+    )
     if given["kit"] is not None:
         root, tool = given["kit"], add_tool(given["kit"], draft)
     else:
@@ -48,12 +71,22 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
         tool = project_tools.create_tool(root, draft)
     _made(tool, root, draft.notes, given["as_json"])
     if not given["as_json"]:
-        report.next_step(_next(tool, in_kit=given["kit"] is not None, project_dir=given["project_dir"]))
+        report.next_step(
+            _next(tool, in_kit=given["kit"] is not None, project_dir=given["project_dir"])
+        )
     if given["then_edit"]:
         editor.edit(tool.directory or "")
 
 
-def _draft(name: str, kind: str, source: str | None, *, in_place: bool, fields: Mapping[str, Any], project_dir: str | None) -> drafts.Draft:
+def _draft(
+    name: str,
+    kind: str,
+    source: str | None,
+    *,
+    in_place: bool,
+    fields: Mapping[str, Any],
+    project_dir: str | None,
+) -> drafts.Draft:
     if source is None:
         return drafts.draft_tool(name, kind, fields=fields)
     if not in_place:
@@ -69,7 +102,9 @@ def _implied(given: Mapping[str, Any], source: str | None) -> str | None:
         return None
     if given["url"] is not None:
         return "http_request"
-    alone = given["schema"] is not None and not any(given[key] for key in ("path", "entrypoint", "method", "args"))
+    alone = given["schema"] is not None and not any(
+        given[key] for key in ("path", "entrypoint", "method", "args")
+    )
     return drafts.IN_PROCESS if alone else None
 
 
@@ -80,7 +115,11 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
         report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
         return
     directory = tool.directory or ""
-    shown = os.path.relpath(directory) if os.path.realpath(os.getcwd()) == os.path.realpath(root) else directory
+    shown = (
+        os.path.relpath(directory)
+        if os.path.realpath(os.getcwd()) == os.path.realpath(root)
+        else directory
+    )
     report.say(f"made {tool.name} in {shown}")
     if tool.implementation is not None and tool.implementation.type == "rust_function":
         report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")

@@ -1,4 +1,6 @@
-"""`vespe tool diff`: whether the next version of a tool, of a kit, or of what models see of a project breaks its callers."""
+"""`vespe tool diff`: whether the next version of a tool, of a kit, or of what models see of a
+project breaks its callers.
+"""
 
 import contextlib
 
@@ -16,30 +18,51 @@ from vespe.schemas.comparison.contracts import VERDICTS
 @click.command("diff", epilog="Example: vespe tool diff main:greet greet")
 @click.argument("old", required=False)
 @click.argument("new", required=False)
-@click.option("--as-models", is_flag=True, help="Compare what models see of the project: from one git revision to another, or to now.")
+@click.option(
+    "--as-models",
+    is_flag=True,
+    help="Compare what models see of the project: from one git revision to another, or to now.",
+)
 @options.json_option
 def command(old: str | None, new: str | None, as_models: bool, as_json: bool) -> int:
-    """Say of each change from OLD to NEW whether it breaks callers: breaking, compatible, or unknown.
+    """Say of each change from OLD to NEW whether it breaks callers: breaking, compatible, or
+    unknown.
 
-    Each is a tool's name, a kit, a directory of either, or REV:NAME or REV:path for one in a git revision. A breaking change of a schema
-    is shown by a value that one version takes and the other refuses; a compatible one is proved; all else is unknown. Nothing
-    is run. Exit code 1 where a change is breaking.
+    Each is a tool's name, a kit, a directory of either, or REV:NAME or REV:path for one in a git
+    revision. A breaking change of a schema is shown by a value that one version takes and the other
+    refuses; a compatible one is proved; all else is unknown. Nothing is run. Exit code 1 where a
+    change is breaking.
 
-    With --as-models each is a git revision; OLD is HEAD where it is not given, and NEW is what is on disk. What `tools` in the project's
-    config.json makes of its tools is compared, its own as they were then, and those of kits as this machine has them.
+    With --as-models each is a git revision; OLD is HEAD where it is not given, and NEW is what is
+    on disk. What `tools` in the project's config.json makes of its tools is compared, its own as
+    they were then, and those of kits as this machine has them.
     """
-    found = _seen(old or "HEAD", new) if as_models else compared_versions.compare(*_both(old, new), find_tool=_directory_of)
+    found = (
+        _seen(old or "HEAD", new)
+        if as_models
+        else compared_versions.compare(*_both(old, new), find_tool=_directory_of)
+    )
     if as_json:
         report.emit_json(document_of(found))
     else:
         rows = [
-            (change.verdict, one.tool, change.part, f"{change.pointer or '/'} ({change.side})", change.message)
+            (
+                change.verdict,
+                one.tool,
+                change.part,
+                f"{change.pointer or '/'} ({change.side})",
+                change.message,
+            )
             for one in found
             for change in one.changes
         ]
         tables.show(("VERDICT", "TOOL", "PART", "WHERE", "WHY"), rows)
         summary = document_of(found)["summary"]
-        report.note(", ".join(f"{summary[verdict]} {verdict}" for verdict in VERDICTS) if found else "nothing changed for callers")
+        report.note(
+            ", ".join(f"{summary[verdict]} {verdict}" for verdict in VERDICTS)
+            if found
+            else "nothing changed for callers"
+        )
     return 1 if any(one.verdict == "breaking" for one in found) else 0
 
 
@@ -53,11 +76,17 @@ def _both(old: str | None, new: str | None) -> tuple[str, str]:
 
 
 def _seen(old: str, new: str | None) -> list[Comparison]:
-    """Compare what models saw of the project here in a git revision with what they see in another, or now."""
+    """Compare what models saw of the project here in a git revision with what they see in another,
+    or now.
+    """
     from vespe.projects import compared_views
 
     here = open_workspace()
-    now = contextlib.nullcontext(here) if new is None else compared_views.opened_at(new, root=here.root)
+    now = (
+        contextlib.nullcontext(here)
+        if new is None
+        else compared_views.opened_at(new, root=here.root)
+    )
     with compared_views.opened_at(old, root=here.root) as before, now as after:
         for sentence in before.warnings:
             report.warn(f"in {old}: {sentence}")

@@ -16,13 +16,18 @@ from vespe.tools import directory
 @options.project_option
 @options.json_option
 def command(name: str, project_dir: str | None, as_json: bool) -> int:
-    """Open a project tool's files in your editor ($VISUAL, $EDITOR), then check them; a broken tool can be edited too."""
+    """Open a project tool's files in your editor ($VISUAL, $EDITOR), then check them; a broken tool
+    can be edited too.
+    """
     entry = project_entry(open_workspace(project_dir), name)
     if not (os.isatty(0) and os.isatty(1)):
         raise errors.Refused("an editor needs a terminal", hint=f"the files are in {entry.path}")
     editor.edit(entry.path)
     _, problems = directory.check(entry.path)
-    found = [f"{problem.file}{problem.pointer and ' at ' + problem.pointer}: {problem.message}" for problem in problems]
+    found = [
+        f"{problem.file}{problem.pointer and ' at ' + problem.pointer}: {problem.message}"
+        for problem in problems
+    ]
     if as_json:
         report.emit_json({"uid": entry.uid, "path": entry.path, "problems": found})
     elif found:

@@ -32,24 +32,43 @@ def _exposure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_exposure_options
 @click.option("--as", "name", metavar="NAME", help="The name that models know it by; for one tool.")
 @click.option(
-    "--preset", "presets", metavar="ARG=VALUE", multiple=True, help="Fill in an argument at each call; models do not see it. Repeatable."
+    "--preset",
+    "presets",
+    metavar="ARG=VALUE",
+    multiple=True,
+    help="Fill in an argument at each call; models do not see it. Repeatable.",
 )
-@click.option("--hide", "hidden", metavar="ARG", multiple=True, help="Leave out an argument that a call can do without; repeatable.")
-@click.option("--description", metavar="TEXT", help="What models read in the place of the tool's own description.")
+@click.option(
+    "--hide",
+    "hidden",
+    metavar="ARG",
+    multiple=True,
+    help="Leave out an argument that a call can do without; repeatable.",
+)
+@click.option(
+    "--description",
+    metavar="TEXT",
+    help="What models read in the place of the tool's own description.",
+)
 @click.option("--reset", is_flag=True, help="First forget what was said under the pattern.")
 @options.project_option
 @options.json_option
-def command(patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_json: bool, **given: Any) -> int:
-    """Say what models see of tools, in `tools` of .vespe/config.json: PATTERN is a tool's name or KIT/NAME, with * for any text.
+def command(
+    patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_json: bool, **given: Any
+) -> int:
+    """Say what models see of tools, in `tools` of .vespe/config.json: PATTERN is a tool's name or
+    KIT/NAME, with * for any text.
 
-    The most exact pattern comes first. This changes what agents, MCP clients, export and lint show, and not what a person runs; it
-    never lets anything run. `vespe tool list --as-models` shows the result, `vespe tool resolve NAME` where each part comes from.
+    The most exact pattern comes first. This changes what agents, MCP clients, export and lint show,
+    and not what a person runs; it never lets anything run. `vespe tool list --as-models` shows the
+    result, `vespe tool resolve NAME` where each part comes from.
     """
     workspace = open_workspace(project_dir)
     said = _said(given)
     if not said and not reset:
         raise errors.UsageError(
-            "say what models should see", hint=f"`vespe tool expose {patterns[0]} --never`, or --search, --always, --as NAME"
+            "say what models should see",
+            hint=f"`vespe tool expose {patterns[0]} --never`, or --search, --always, --as NAME",
         )
     _refuse_unknown(workspace, patterns, said)
 
@@ -59,7 +78,12 @@ def command(patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_
             before = {} if reset else tools.get(pattern, {})
             preset = before.get("preset", {}) | said.get("preset", {})
             hidden = list(dict.fromkeys((*before.get("hide", []), *said.get("hide", []))))
-            tools[pattern] = before | said | ({"preset": preset} if preset else {}) | ({"hide": hidden} if hidden else {})
+            tools[pattern] = (
+                before
+                | said
+                | ({"preset": preset} if preset else {})
+                | ({"hide": hidden} if hidden else {})
+            )
             if not tools[pattern]:
                 del tools[pattern]
         if not tools:
@@ -72,41 +96,63 @@ def command(patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_
 
 def _said(given: JsonObject) -> JsonObject:
     preset = dict(map(_pair, given["presets"]))
-    made = {"expose": given["expose"], "as": given["name"], "preset": preset or None, "hide": list(given["hidden"]) or None}
-    return {key: value for key, value in (made | {"description": given["description"]}).items() if value is not None}
+    made = {
+        "expose": given["expose"],
+        "as": given["name"],
+        "preset": preset or None,
+        "hide": list(given["hidden"]) or None,
+    }
+    return {
+        key: value
+        for key, value in (made | {"description": given["description"]}).items()
+        if value is not None
+    }
 
 
 def _pair(text: str) -> tuple[str, JsonValue]:
     """Read ARG=VALUE: JSON where it is some, else a string; ARG:=JSON is JSON in any case."""
     name, equals, value = text.partition("=")
     if not equals or not name.rstrip(":"):
-        raise errors.UsageError(f"--preset {text!r} is not ARG=VALUE", hint="such as --preset owner=acme")
+        raise errors.UsageError(
+            f"--preset {text!r} is not ARG=VALUE", hint="such as --preset owner=acme"
+        )
     try:
         return name.removesuffix(":"), strict_json.parse_json(value, path="--preset")
     except errors.InvalidDocument:
         if name.endswith(":"):
             raise errors.UsageError(
-                f"--preset {name}: {value!r} is not JSON", hint=f"write a string as {name.removesuffix(':')}=TEXT"
+                f"--preset {name}: {value!r} is not JSON",
+                hint=f"write a string as {name.removesuffix(':')}=TEXT",
             ) from None
         return name, value
 
 
 def _refuse_unknown(workspace: Workspace, patterns: tuple[str, ...], said: JsonObject) -> None:
-    """Refuse a name that no tool has, and a new name for several; a pattern with a wildcard may be for what comes later."""
+    """Refuse a name that no tool has, and a new name for several; a pattern with a wildcard may be
+    for what comes later.
+    """
     for pattern in patterns:
         if Rule(pattern, {}).exact:
             workspace.resolve(pattern)
         elif "as" in said:
-            raise errors.UsageError(f"--as is for one tool, and {pattern!r} may fit several", hint="name one tool")
+            raise errors.UsageError(
+                f"--as is for one tool, and {pattern!r} may fit several", hint="name one tool"
+            )
     if "as" in said and len(patterns) > 1:
-        raise errors.UsageError("--as is for one tool", hint=f"vespe tool expose {patterns[0]} --as {said['as']}")
+        raise errors.UsageError(
+            "--as is for one tool", hint=f"vespe tool expose {patterns[0]} --as {said['as']}"
+        )
 
 
 def _tell(workspace: Workspace, patterns: tuple[str, ...], as_json: bool) -> None:
     """Say which tools the patterns are about, and warn of what is wrong with what was written."""
     view = workspace.view
     rules = [rule for rule in view.rules if rule.pattern in patterns]
-    found = [entry for entry in workspace.available() if any(rule.about(entry.name, entry.scope) for rule in rules)]
+    found = [
+        entry
+        for entry in workspace.available()
+        if any(rule.about(entry.name, entry.scope) for rule in rules)
+    ]
     tools = [workspace.load(entry) for entry in workspace.available()]
     for pointer, message in view.wrong(tools):
         if any(pointer.startswith(rule.at()) for rule in rules):
@@ -114,8 +160,14 @@ def _tell(workspace: Workspace, patterns: tuple[str, ...], as_json: bool) -> Non
     if as_json:
         said = {rule.pattern: dict(rule.said) for rule in rules}
         report.emit_json(
-            {"path": project.config_path(workspace.root), TOOLS: said, "fits": [f"{entry.scope}/{entry.name}" for entry in found]}
+            {
+                "path": project.config_path(workspace.root),
+                TOOLS: said,
+                "fits": [f"{entry.scope}/{entry.name}" for entry in found],
+            }
         )
         return
-    report.say(f"wrote {project.config_path(workspace.root)}; it is about {report.count(len(found), 'tool')}")
+    report.say(
+        f"wrote {project.config_path(workspace.root)}; it is about {report.count(len(found), 'tool')}"
+    )
     report.next_step("vespe tool list --as-models")

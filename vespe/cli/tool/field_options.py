@@ -21,21 +21,62 @@ _HINTS: Final = {
 }
 _OPTIONS: Final = (
     click.option("--description", metavar="TEXT", help="What the model reads."),
-    click.option("--schema", metavar="FILE|-|JSON", help='The inputs\' JSON Schema, or {"input": …, "output": …}.'),
-    click.option("--path", metavar="PATH", help="The script or program to copy into the tool, or the URL."),
-    click.option("--url", metavar="URL", help="The URL of an http_request, with {input} where an input stands."),
-    click.option("--entrypoint", metavar="NAME", help="The function, the program on PATH, or the HTTP method."),
+    click.option(
+        "--schema",
+        metavar="FILE|-|JSON",
+        help='The inputs\' JSON Schema, or {"input": …, "output": …}.',
+    ),
+    click.option(
+        "--path", metavar="PATH", help="The script or program to copy into the tool, or the URL."
+    ),
+    click.option(
+        "--url",
+        metavar="URL",
+        help="The URL of an http_request, with {input} where an input stands.",
+    ),
+    click.option(
+        "--entrypoint",
+        metavar="NAME",
+        help="The function, the program on PATH, or the HTTP method.",
+    ),
     click.option("--method", metavar="NAME", help="The method of an http_request; default: GET."),
-    click.option("--args", metavar="JSON", help="Fixed configuration that the model neither sees nor sets."),
-    click.option("--secret", "secrets", metavar="NAME", multiple=True, help="An environment variable that the tool may see; repeatable."),
+    click.option(
+        "--args", metavar="JSON", help="Fixed configuration that the model neither sees nor sets."
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        metavar="NAME",
+        multiple=True,
+        help="An environment variable that the tool may see; repeatable.",
+    ),
     *(
-        click.option(f"--{key.replace('_', '-')}/--not-{key.replace('_', '-')}", default=None, help=text)
+        click.option(
+            f"--{key.replace('_', '-')}/--not-{key.replace('_', '-')}", default=None, help=text
+        )
         for key, (_, text) in _HINTS.items()
     ),
-    click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="How long a call may take."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
+        metavar="SECONDS",
+        help="How long a call may take.",
+    ),
     click.option("--tag", "tags", metavar="TEXT", multiple=True, help="A tag; repeatable."),
-    click.option("--example", "examples", metavar="JSON", multiple=True, help='Arguments, or {"input": …, "output": …}; repeatable.'),
-    click.option("--set", "more", metavar="KEY=JSON", multiple=True, help="Any key of config.json, such as limits.max_output_bytes=4096."),
+    click.option(
+        "--example",
+        "examples",
+        metavar="JSON",
+        multiple=True,
+        help='Arguments, or {"input": …, "output": …}; repeatable.',
+    ),
+    click.option(
+        "--set",
+        "more",
+        metavar="KEY=JSON",
+        multiple=True,
+        help="Any key of config.json, such as limits.max_output_bytes=4096.",
+    ),
 )
 
 
@@ -47,7 +88,9 @@ def field_options(command: F) -> F:
 
 
 def given_fields(options: Mapping[str, Any]) -> JsonObject:
-    """Return what the options set, by the keys that drafts take; raises UsageError for what is not what it must be."""
+    """Return what the options set, by the keys that drafts take; raises UsageError for what is not
+    what it must be.
+    """
     hints = {name: options[key] for key, (name, _) in _HINTS.items() if options[key] is not None}
     fields: JsonObject = {
         "description": options["description"],
@@ -68,7 +111,10 @@ def given_fields(options: Mapping[str, Any]) -> JsonObject:
 
 def _either(options: Mapping[str, Any], key: str, other: str) -> str | None:
     if options[key] is not None and options[other] is not None:
-        raise errors.UsageError(f"--{key} and --{other} say the same thing", hint=f"for an http_request write --{other} alone")
+        raise errors.UsageError(
+            f"--{key} and --{other} say the same thing",
+            hint=f"for an http_request write --{other} alone",
+        )
     value: str | None = options[key] if options[key] is not None else options[other]
     return value
 
@@ -86,7 +132,9 @@ def _set(fields: JsonObject, text: str) -> None:
     """Set one `KEY=JSON`, where a dot in the key goes into an object."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise errors.UsageError(f"--set {text!r} is not KEY=JSON", hint="such as --set limits.timeout_s=5")
+        raise errors.UsageError(
+            f"--set {text!r} is not KEY=JSON", hint="such as --set limits.timeout_s=5"
+        )
     *parents, last = key.split(".")
     inner: Any = fields
     for part in parents:
@@ -98,18 +146,26 @@ def _set(fields: JsonObject, text: str) -> None:
     try:
         inner[last] = strict_json.parse_json(value, path="--set")
     except errors.InvalidDocument:
-        raise errors.UsageError(f"--set {key}: {value!r} is not JSON", hint=f"write a string as {last}='\"…\"'") from None
+        raise errors.UsageError(
+            f"--set {key}: {value!r} is not JSON", hint=f"write a string as {last}='\"…\"'"
+        ) from None
 
 
 def _schema(given: str | None) -> JsonValue:
     if given is None:
         return None
     if given == "-":
-        return strict_json.parse_object(sys.stdin.buffer.read(defaults.MAX_SCHEMA_BYTES + 1), path="stdin", limit=defaults.MAX_SCHEMA_BYTES)
+        return strict_json.parse_object(
+            sys.stdin.buffer.read(defaults.MAX_SCHEMA_BYTES + 1),
+            path="stdin",
+            limit=defaults.MAX_SCHEMA_BYTES,
+        )
     if given.lstrip().startswith("{"):
         return _object(given, "--schema")
     if not os.path.exists(given):
-        raise errors.UsageError(f"there is no file {given}", hint="--schema takes a file, - for stdin, or JSON")
+        raise errors.UsageError(
+            f"there is no file {given}", hint="--schema takes a file, - for stdin, or JSON"
+        )
     return strict_json.read_object(given, limit=defaults.MAX_SCHEMA_BYTES)
 
 
@@ -117,4 +173,6 @@ def _object(given: str, option: str) -> JsonObject:
     try:
         return strict_json.parse_object(given, path=option)
     except errors.InvalidDocument as error:
-        raise errors.UsageError(f"{option}: the text {error.reason}", hint="write one JSON object") from None
+        raise errors.UsageError(
+            f"{option}: the text {error.reason}", hint="write one JSON object"
+        ) from None

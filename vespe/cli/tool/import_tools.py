@@ -1,4 +1,6 @@
-"""`vespe tool import`: project tools from a file of OpenAI, Anthropic, Gemini, Ollama or MCP definitions."""
+"""`vespe tool import`: project tools from a file of OpenAI, Anthropic, Gemini, Ollama or MCP
+definitions.
+"""
 
 import contextlib
 import os
@@ -39,19 +41,32 @@ _ANY_UID: Final = "tool-" + "0" * 32
 def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
     """Make project tools from the definitions in FILE (`-` is stdin): those with the NAMEs, or all.
 
-    They resolve and lint at once, but nothing implements them, and running one says so, until an implementation is
-    registered in-process or written into config.json. Nothing is made unless every one of them can be.
+    They resolve and lint at once, but nothing implements them, and running one says so, until an
+    implementation is registered in-process or written into config.json. Nothing is made unless
+    every one of them can be.
     """
     root = find_root(project_dir)
     drafts = _drafts(file, names)
     for name in (draft.name for draft in drafts):
         if project_has(root, name):
-            raise errors.UsageError(f"there is already a tool called {name!r} here", hint="say behind FILE which tools to import")
+            raise errors.UsageError(
+                f"there is already a tool called {name!r} here",
+                hint="say behind FILE which tools to import",
+            )
         if sum(draft.name == name for draft in drafts) > 1:
-            raise errors.UsageError(f"{file} defines {name!r} twice", hint="say behind FILE which tools to import, or mend the file")
+            raise errors.UsageError(
+                f"{file} defines {name!r} twice",
+                hint="say behind FILE which tools to import, or mend the file",
+            )
     made = _made(root, drafts)
     if as_json:
-        report.emit_json({"tools": [{"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made]})
+        report.emit_json(
+            {
+                "tools": [
+                    {"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made
+                ]
+            }
+        )
         return
     for tool in made:
         report.say(f"made {tool.name} in {os.path.relpath(tool.directory or '')}")
@@ -61,7 +76,9 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
 
 
 def _made(root: str, drafts: list[Draft]) -> list[Tool]:
-    """Make every tool, or none: what ends it midway, a full disk or the user, takes away those that were made."""
+    """Make every tool, or none: what ends it midway, a full disk or the user, takes away those that
+    were made.
+    """
     made: list[Tool] = []
     with contextlib.ExitStack() as undo:
         for draft in drafts:
@@ -79,7 +96,9 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
         try:
             drafts.append(_draft(definition_shapes.read_definition(definition)))
         except errors.UsageError as error:
-            raise errors.UsageError(f"{path}: {pointer or 'the document'}: {error}", hint=error.hint) from None
+            raise errors.UsageError(
+                f"{path}: {pointer or 'the document'}: {error}", hint=error.hint
+            ) from None
         except errors.InvalidDocument as error:
             problems.append(f"{pointer or 'the document'}: {error}")
     if problems or not drafts:
@@ -92,21 +111,36 @@ def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
 
 
 def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
-    data = sys.stdin.buffer.read(_MAX_BYTES + 1) if file == "-" else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
+    data = (
+        sys.stdin.buffer.read(_MAX_BYTES + 1)
+        if file == "-"
+        else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
+    )
     try:
         document = strict_json.parse_json(data, path=path, limit=_MAX_BYTES)
     except errors.InvalidDocument as error:
-        raise errors.InvalidDocument(error.reason, path=path, line=error.line, column=error.column, hint=_ELSE) from None
+        raise errors.InvalidDocument(
+            error.reason, path=path, line=error.line, column=error.column, hint=_ELSE
+        ) from None
     if isinstance(document, dict) and not document.keys().isdisjoint(("openapi", "swagger")):
-        raise errors.InvalidDocument("describes an API, and holds no definitions of tools", path=path, hint=_ELSE)
+        raise errors.InvalidDocument(
+            "describes an API, and holds no definitions of tools", path=path, hint=_ELSE
+        )
     found = list(definition_shapes.definitions_in(document))
     known = [str(_name(definition)) for _, definition in found]
     if missing := [name for name in names if name not in known]:
         close = near(missing[0], known)
         raise errors.ToolNotFound(
-            missing[0], searched=(path,), close=close, hint="" if close else f"it defines {listed(known, see=f'see {path}')}"
+            missing[0],
+            searched=(path,),
+            close=close,
+            hint="" if close else f"it defines {listed(known, see=f'see {path}')}",
         )
-    return [(pointer, definition) for pointer, definition in found if not names or _name(definition) in names]
+    return [
+        (pointer, definition)
+        for pointer, definition in found
+        if not names or _name(definition) in names
+    ]
 
 
 def _name(definition: JsonValue) -> JsonValue:
@@ -115,7 +149,9 @@ def _name(definition: JsonValue) -> JsonValue:
 
 
 def _draft(tool: Tool) -> Draft:
-    """Return the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what no config.json may hold."""
+    """Return the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what
+    no config.json may hold.
+    """
     _check_schemas(tool)
     name = _OUTSIDE_NAMES.sub("_", tool.name)
     check_name(name)
@@ -129,9 +165,18 @@ def _draft(tool: Tool) -> Draft:
 
 
 def _check_schemas(tool: Tool) -> None:
-    judged: list[tuple[str, JsonValue]] = [("inputs", tool.input_schema), ("output", tool.output_schema)]
+    judged: list[tuple[str, JsonValue]] = [
+        ("inputs", tool.input_schema),
+        ("output", tool.output_schema),
+    ]
     for what, schema in judged:
-        problems = [] if schema is None else validator.check_schema(schema, root_object=what == "inputs")
+        problems = (
+            [] if schema is None else validator.check_schema(schema, root_object=what == "inputs")
+        )
         if problems:
-            told = "; ".join(f"{problem.message} at {problem.pointer or 'its root'}" for problem in problems)
-            raise errors.InvalidDocument(f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}")
+            told = "; ".join(
+                f"{problem.message} at {problem.pointer or 'its root'}" for problem in problems
+            )
+            raise errors.InvalidDocument(
+                f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}"
+            )

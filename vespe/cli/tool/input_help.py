@@ -1,4 +1,6 @@
-"""The help of one tool, as `vespe tool run NAME --help` shows it: its inputs as options, and a command to copy."""
+"""The help of one tool, as `vespe tool run NAME --help` shows it: its inputs as options, and a
+command to copy.
+"""
 
 import sys
 
@@ -17,22 +19,36 @@ def show(context: click.Context, tool: Tool) -> int:
     formatter.write_paragraph()
     with formatter.indentation():
         formatter.write_text(report.one_line(tool.description))
-    rows = [(f"--{key} {key.upper()}", _said(facts, needed=needed)) for key, facts, needed in signature.inputs(tool.input_schema)]
+    rows = [
+        (f"--{key} {key.upper()}", _said(facts, needed=needed))
+        for key, facts, needed in signature.inputs(tool.input_schema)
+    ]
     if rows:
         with formatter.section("Inputs"):
-            formatter.write_dl([(report.one_line(name), report.one_line(text)) for name, text in rows])
+            formatter.write_dl(
+                [(report.one_line(name), report.one_line(text)) for name, text in rows]
+            )
     formatter.write_paragraph()
-    formatter.write_text(f"Example: {report.one_line(signature.example(tool.name, tool.input_schema))}")
+    formatter.write_text(
+        f"Example: {report.one_line(signature.example(tool.name, tool.input_schema))}"
+    )
     click.echo(formatter.getvalue(), nl=False, color=report.coloured(sys.stdout))
     return 0
 
 
 def _usage(tool: Tool) -> str:
-    words = [f"{key}={key.upper()}" if needed else f"[{key}={key.upper()}]" for key, _, needed in signature.inputs(tool.input_schema)]
+    words = [
+        f"{key}={key.upper()}" if needed else f"[{key}={key.upper()}]"
+        for key, _, needed in signature.inputs(tool.input_schema)
+    ]
     return report.one_line(" ".join(words))
 
 
 def _said(facts: JsonObject, *, needed: bool) -> str:
-    default = f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
+    default = (
+        f"default {strict_json.compact_json(facts['default'])}"
+        if "default" in facts
+        else "optional"
+    )
     text = str(facts.get("description", ""))
     return f"{kind(facts)}, {'required' if needed else default}" + (f": {text}" if text else "")

@@ -21,55 +21,95 @@ from vespe.tools.python.script_metadata import Metadata, read_metadata
 
 @click.command("lock", epilog="Example: vespe tool lock fetch_page")
 @click.argument("name", required=False)
-@click.option("--check", is_flag=True, help="Write nothing; exit code 4 where a lock is missing or does not fit its script.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit code 4 where a lock is missing or does not fit its script.",
+)
 @options.trust_option
 @options.project_option
 @options.json_option
-def command(name: str | None, check: bool, trusted: bool, project_dir: str | None, as_json: bool) -> None:
-    """Write down which files the dependencies of a Python tool's script are, with their hashes; without a name, of every project tool.
+def command(
+    name: str | None, check: bool, trusted: bool, project_dir: str | None, as_json: bool
+) -> None:
+    """Write down which files the dependencies of a Python tool's script are, with their hashes;
+    without a name, of every project tool.
 
-    The lock lies beside the script (`main.py.lock`), in uv's format; uv makes it where it is on PATH, else pip. With a lock the same
-    files are installed everywhere, and nothing else.
+    The lock lies beside the script (`main.py.lock`), in uv's format; uv makes it where it is on
+    PATH, else pip. With a lock the same files are installed everywhere, and nothing else.
     """
     workspace = open_workspace(project_dir)
-    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    path = CallPath(
+        workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note
+    )
     done: list[tuple[str, int, JsonObject]] = []
     for tool, script, source, metadata in _scripts(workspace, name):
         with path.approved(tool):
             place = script + SUFFIX
             if check and not os.path.lexists(place):
-                raise errors.InvalidDocument("is not there", path=place, hint=f"`vespe tool lock {tool.name}` makes it")
+                raise errors.InvalidDocument(
+                    "is not there", path=place, hint=f"`vespe tool lock {tool.name}` makes it"
+                )
             if check:
                 locked(atomic.read_bytes(place, limit=MAX_BYTES), metadata, path=place)
             else:
                 report.note(f"locking {', '.join(metadata.dependencies)} for {tool.name}")
                 with waiting(f"locking the packages of {tool.name}"):
-                    made = script_locking.lock_of(source, metadata, environment=os.environ, sandbox=path.user.sandbox)
+                    made = script_locking.lock_of(
+                        source, metadata, environment=os.environ, sandbox=path.user.sandbox
+                    )
                 atomic.write_atomic(place, made)
                 packages = len(locked(made, metadata, path=place))
-                done.append((place, packages, {"tool": tool.name, "uid": tool.uid, "lock": place, "packages": packages}))
+                done.append(
+                    (
+                        place,
+                        packages,
+                        {"tool": tool.name, "uid": tool.uid, "lock": place, "packages": packages},
+                    )
+                )
     if as_json:
         report.emit_json({"locked": [said for _, _, said in done]})
     for place, packages, _ in () if as_json else done:
         report.say(f"{place}: {report.count(packages, 'package')}")
     if not done and not as_json:
-        report.say("every lock fits its script" if check else "no script here asks for a package: there is nothing to lock")
+        report.say(
+            "every lock fits its script"
+            if check
+            else "no script here asks for a package: there is nothing to lock"
+        )
 
 
 def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str, bytes, Metadata]]:
     """Yield the Python tools whose scripts ask for packages."""
-    rows = [row.entry for row in workspace.rows() if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None]
-    for tool in [workspace.tool(name)] if name else [workspace.load(entry) for entry in rows if entry.type == "python_script"]:
-        if tool.implementation is None or tool.implementation.type != "python_script" or not tool.implementation.path:
-            raise errors.UsageError(f"{tool.name} is not a Python script, so it has no packages to lock")
+    rows = [
+        row.entry
+        for row in workspace.rows()
+        if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None
+    ]
+    for tool in (
+        [workspace.tool(name)]
+        if name
+        else [workspace.load(entry) for entry in rows if entry.type == "python_script"]
+    ):
+        if (
+            tool.implementation is None
+            or tool.implementation.type != "python_script"
+            or not tool.implementation.path
+        ):
+            raise errors.UsageError(
+                f"{tool.name} is not a Python script, so it has no packages to lock"
+            )
         if tool.implementation.environment == "project":
             if name:
-                raise errors.UsageError(f"{tool.name} runs in the project's own .venv: what is installed there is the project's to lock")
+                raise errors.UsageError(
+                    f"{tool.name} runs in the project's own .venv: what is installed there is the project's to lock"
+                )
             continue
         script = os.path.join(tool.directory or "", tool.implementation.path)
         if store.owner_of(script) is not None:
             raise errors.Refused(
-                f"{tool.name} belongs to an installed kit, whose bytes are pinned", hint=f"`vespe tool copy {tool.name}` makes it yours"
+                f"{tool.name} belongs to an installed kit, whose bytes are pinned",
+                hint=f"`vespe tool copy {tool.name}` makes it yours",
             )
         source = atomic.read_bytes(script)
         metadata = read_metadata(source, path=script)

@@ -1,4 +1,6 @@
-"""`vespe prepare`: make every environment that the tools here need, so that no call installs anything."""
+"""`vespe prepare`: make every environment that the tools here need, so that no call installs
+anything.
+"""
 
 import click
 
@@ -17,9 +19,13 @@ from vespe.projects.workspace import open_workspace
 @options.project_option
 @options.json_option
 def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
-    """Make the environments of all Python tools that a model would see here. Exit code 1 where one cannot be made."""
+    """Make the environments of all Python tools that a model would see here. Exit code 1 where one
+    cannot be made.
+    """
     workspace = open_workspace(project_dir)
-    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note)
+    path = CallPath(
+        workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note
+    )
     path.check_trust()
     done, failed = [], []
     for entry in workspace.available():
@@ -30,7 +36,9 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
             with (
                 path.approved(tool) as approved,
                 waiting(f"making the environment of {tool.name}"),
-                sandboxing.sandboxed(approved, path.context(approved), setting=path.user.sandbox) as held,
+                sandboxing.sandboxed(
+                    approved, path.context(approved), setting=path.user.sandbox
+                ) as held,
             ):
                 python = python_script.prepared(approved, held)
         except errors.VespeError as error:
@@ -42,5 +50,7 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
     if as_json:
         report.emit_json({"environments": done, "failed": len(failed)})
     else:
-        report.say(f"{report.count(len(done), 'tool')} ready" + (f", {len(failed)} not" if failed else ""))
+        report.say(
+            f"{report.count(len(done), 'tool')} ready" + (f", {len(failed)} not" if failed else "")
+        )
     return 1 if failed else 0

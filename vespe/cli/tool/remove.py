@@ -14,7 +14,9 @@ from vespe.tools import authoring
 @options.project_option
 @options.json_option
 def command(name: str, yes: bool, project_dir: str | None, as_json: bool) -> None:
-    """Delete a project tool, by its name or uid; a broken one too. A kit's tools are not the project's to delete."""
+    """Delete a project tool, by its name or uid; a broken one too. A kit's tools are not the
+    project's to delete.
+    """
     workspace = open_workspace(project_dir)
     entry = project_entry(workspace, name)
     options.confirmed(f"Delete {entry.path} and all that is in it?", yes=yes)

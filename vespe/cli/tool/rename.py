@@ -18,7 +18,9 @@ def command(name: str, new_name: str, project_dir: str | None, as_json: bool) ->
     workspace = open_workspace(project_dir)
     entry = project_entry(workspace, name)
     tools = project.tools_dir(workspace.root)
-    tool = authoring.rename_tool(tools, entry.uid, name=new_name, taken=lambda wanted: project_has(workspace.root, wanted))
+    tool = authoring.rename_tool(
+        tools, entry.uid, name=new_name, taken=lambda wanted: project_has(workspace.root, wanted)
+    )
     if as_json:
         report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
     else:

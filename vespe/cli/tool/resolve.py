@@ -1,4 +1,6 @@
-"""`vespe tool resolve`: which tool a name means here, and why; for all names, as a snapshot to compare."""
+"""`vespe tool resolve`: which tool a name means here, and why; for all names, as a snapshot to
+compare.
+"""
 
 import os
 from collections.abc import Callable
@@ -19,14 +21,33 @@ from vespe.trust import gate
 @click.command("resolve", epilog="Example: vespe tool resolve --check tools.snapshot.json")
 @click.argument("name", required=False)
 @click.option("--all", "everything", is_flag=True, help="Resolve every name.")
-@click.option("--snapshot", metavar="FILE", type=click.Path(dir_okay=False), help="Write the map of all names to uid and digest.")
-@click.option("--check", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="Compare with a snapshot; 1 where they differ.")
+@click.option(
+    "--snapshot",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write the map of all names to uid and digest.",
+)
+@click.option(
+    "--check",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Compare with a snapshot; 1 where they differ.",
+)
 @options.project_option
 @options.json_option
-def command(name: str | None, everything: bool, snapshot: str | None, check: str | None, project_dir: str | None, as_json: bool) -> int:
+def command(
+    name: str | None,
+    everything: bool,
+    snapshot: str | None,
+    check: str | None,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
     """Say which tool a name means here, and why; what it shadows is listed too."""
     if bool(name) == bool(everything or snapshot or check):
-        raise click.UsageError("give one NAME, or --all, --snapshot FILE or --check FILE", click.get_current_context())
+        raise click.UsageError(
+            "give one NAME, or --all, --snapshot FILE or --check FILE", click.get_current_context()
+        )
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
@@ -47,7 +68,9 @@ def _resolved(workspace: Workspace, name: str) -> Resolution:
 
 
 def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
-    """Return a function that says whether a tool may run: by the project's trust, or by the tool directory's own."""
+    """Return a function that says whether a tool may run: by the project's trust, or by the tool
+    directory's own.
+    """
 
     def may_run(entry: Entry) -> bool:
         own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
@@ -61,7 +84,9 @@ def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
 
 
 def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> JsonObject:
-    """Return a resolution as `tool resolve --json` prints it, with every candidate, what decided, and whether it may run."""
+    """Return a resolution as `tool resolve --json` prints it, with every candidate, what decided,
+    and whether it may run.
+    """
     entry = resolution.entry
     return {
         "name": resolution.name,
@@ -69,7 +94,9 @@ def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> Jso
         "scope": entry.scope,
         "path": entry.path,
         "reason": resolution.reason,
-        "shadows": [{"uid": shadow.entry.uid, "scope": shadow.entry.scope} for shadow in resolution.shadows],
+        "shadows": [
+            {"uid": shadow.entry.uid, "scope": shadow.entry.scope} for shadow in resolution.shadows
+        ],
         "candidates": [
             {
                 "uid": c.entry.uid,
@@ -101,26 +128,47 @@ def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
         if candidate.status == "selected":
             report.emit(f"  decided by {candidate.decided_by}")
         else:
-            report.emit(f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: {candidate.reason}")
+            report.emit(
+                f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: {candidate.reason}"
+            )
     for fact in seen:
-        report.emit(f"  for models: {fact['key']} {report.json_line(fact['value'])}, by {fact['by']}")
+        report.emit(
+            f"  for models: {fact['key']} {report.json_line(fact['value'])}, by {fact['by']}"
+        )
 
 
 def _seen(workspace: Workspace, entry: Entry) -> list[JsonObject]:
-    """Say what `tools` of the project's config.json makes of a tool, with the place of each fact; the most exact pattern comes first."""
+    """Say what `tools` of the project's config.json makes of a tool, with the place of each fact;
+    the most exact pattern comes first.
+    """
     view = workspace.view
     rules = view.rules_about(entry.name, entry.scope)
-    said = [(key, value, f"{view.path}#{rule.at(key)}") for rule in rules for key, value in rule.said.items()]
-    deciding = [fact for at, fact in enumerate(said) if fact[0] in ("preset", "hide") or fact[0] not in [key for key, *_ in said[:at]]]
+    said = [
+        (key, value, f"{view.path}#{rule.at(key)}")
+        for rule in rules
+        for key, value in rule.said.items()
+    ]
+    deciding = [
+        fact
+        for at, fact in enumerate(said)
+        if fact[0] in ("preset", "hide") or fact[0] not in [key for key, *_ in said[:at]]
+    ]
     return [{"key": key, "value": value, "by": by} for key, value, by in deciding]
 
 
 def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json: bool) -> int:
     rows, view = workspace.ordered_rows(), workspace.view
     now = resolver.snapshot(rows, lambda entry: walk.scan(entry.path).digest or "none", view=view)
-    for entry in (row.entry for row in rows if row.status == "broken" and not row.shadowed_by and row.entry.name):
-        # A name that means no tool is kept too, so that a check sees it become one, or a tool become it.
-        same = now.setdefault(str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"})
+    for entry in (
+        row.entry
+        for row in rows
+        if row.status == "broken" and not row.shadowed_by and row.entry.name
+    ):
+        # A name that means no tool is kept too, so that a check sees it become one, or a tool
+        # become it.
+        same = now.setdefault(
+            str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"}
+        )
         same["uid"] = f"{same['uid']}, {entry.uid}".lstrip(", ")
         report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
     changes = resolver.diff_snapshots(_read(check), now) if check else ()
@@ -132,14 +180,23 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
     elif check:
         for change in changes:
             report.emit(change)
-        report.say(f"{report.count(len(changes), 'difference')} from {check}" if changes else f"every name is as in {check}")
+        report.say(
+            f"{report.count(len(changes), 'difference')} from {check}"
+            if changes
+            else f"every name is as in {check}"
+        )
     elif not snapshot:
-        tables.show(("NAME", "SCOPE", "UID"), [(name, fact["scope"], fact["uid"]) for name, fact in now.items()])
+        tables.show(
+            ("NAME", "SCOPE", "UID"),
+            [(name, fact["scope"], fact["uid"]) for name, fact in now.items()],
+        )
     return 1 if changes else 0
 
 
 def _read(path: str) -> JsonObject:
     tools = strict_json.read_object(path).get("tools")
     if not isinstance(tools, dict):
-        raise errors.InvalidDocument("is not a snapshot: it has no object `tools`", path=path, pointer="/tools")
+        raise errors.InvalidDocument(
+            "is not a snapshot: it has no object `tools`", path=path, pointer="/tools"
+        )
     return tools

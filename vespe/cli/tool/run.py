@@ -24,15 +24,40 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 )
 @click.argument("name", required=False, metavar="NAME")
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE|--KEY VALUE]...")
-@click.option("--args", metavar="JSON|@FILE|-", help="The arguments as one JSON object, from the command line, a file or stdin.")
-@click.option("--timeout", type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True), metavar="SECONDS", help="Default: the tool's, or 30.")
-@click.option("--dry-run", is_flag=True, help="Check the arguments and show what would run, without running it.")
-@click.option("--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest.")
-@click.option("--save-example", is_flag=True, help="Keep the call and its result among the tool's examples, if it succeeds.")
+@click.option(
+    "--args",
+    metavar="JSON|@FILE|-",
+    help="The arguments as one JSON object, from the command line, a file or stdin.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
+    metavar="SECONDS",
+    help="Default: the tool's, or 30.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check the arguments and show what would run, without running it.",
+)
+@click.option(
+    "--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest."
+)
+@click.option(
+    "--save-example",
+    is_flag=True,
+    help="Keep the call and its result among the tool's examples, if it succeeds.",
+)
 @options.trust_option
 @options.project_option
 @options.json_option
-@click.option("-h", "--help", "helped", is_flag=True, help="Show this message, or with a NAME what the tool takes.")
+@click.option(
+    "-h",
+    "--help",
+    "helped",
+    is_flag=True,
+    help="Show this message, or with a NAME what the tool takes.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -50,8 +75,8 @@ def command(
 ) -> int:
     """Check the arguments and run a tool.
 
-    KEY=VALUE and --KEY VALUE are typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads a file. `vespe tool run NAME --help`
-    shows what the tool takes.
+    KEY=VALUE and --KEY VALUE are typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads
+    a file. `vespe tool run NAME --help` shows what the tool takes.
     """
     if name is None or name.startswith("-"):
         return _page(context) if helped and name is None else _nameless(context, name)
@@ -62,7 +87,13 @@ def command(
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
-    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=trusted, keep_arguments=log_arguments, progress=report.note)
+    path = CallPath(
+        workspace=workspace,
+        registry=ToolRegistry(),
+        trusted=trusted,
+        keep_arguments=log_arguments,
+        progress=report.note,
+    )
     tool = path.tool(name)
     try:
         given = arguments.gather(tool, pairs, args)
@@ -77,18 +108,24 @@ def command(
     if save_example and outcome.ok:
         from vespe.calls import examples
 
-        inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
+        inputs = (
+            given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
+        )
         examples.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
     return _answer(outcome, as_json, how=_how(tool, given, outcome))
 
 
 def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
-    """Say how an input is typed whose value was refused; "" where the call was taken, or came as JSON."""
+    """Say how an input is typed whose value was refused; "" where the call was taken, or came as
+    JSON.
+    """
     if outcome.error is None or not isinstance(given, dict):
         return ""
     pointers = [str(found["pointer"]) for found in outcome.error.details.get("violations", ())]
-    return arguments.misread(tool, given, [pointer.split("/")[1] for pointer in pointers if pointer])
+    return arguments.misread(
+        tool, given, [pointer.split("/")[1] for pointer in pointers if pointer]
+    )
 
 
 def _page(context: click.Context) -> int:
@@ -97,7 +134,9 @@ def _page(context: click.Context) -> int:
 
 
 def _nameless(context: click.Context, name: str | None) -> int:
-    raise click.UsageError(f"put the tool's name before {name}" if name else "Missing argument 'NAME'", context)
+    raise click.UsageError(
+        f"put the tool's name before {name}" if name else "Missing argument 'NAME'", context
+    )
 
 
 def _answer(outcome: Outcome, as_json: bool, *, how: str = "") -> int:
@@ -117,7 +156,10 @@ def _show(outcome: Outcome, how: str) -> None:
     if outcome.error is not None:
         report.error(outcome.error.message, outcome.error.hint)
         if outcome.error.code == errors.InvalidArguments.code:
-            report.next_step(f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows what it takes")
+            report.next_step(
+                f"{how}; " * bool(how)
+                + f"`vespe tool run {outcome.tool} --help` shows what it takes"
+            )
     else:
         report.emit_result(outcome.result)
     if outcome.output_file:

@@ -1,4 +1,6 @@
-"""`vespe tool search`: the tools that fit what somebody wants to do; `--eval` judges how well queries find them."""
+"""`vespe tool search`: the tools that fit what somebody wants to do; `--eval` judges how well
+queries find them.
+"""
 
 import os
 from collections.abc import Sequence
@@ -20,37 +22,70 @@ _MAX_FILE_BYTES = 64 * 1024 * 1024
 
 @click.command("search", epilog='Example: vespe tool search "append a line to a file"')
 @click.argument("query", required=False)
-@click.option("--limit", type=click.IntRange(1, 1000), metavar="N", default=search.LIMIT, show_default=True, help="How many tools to show.")
-@click.option("--eval", "cases", metavar="FILE", help="Judge the search by a file of queries and the tools that are right for each.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    default=search.LIMIT,
+    show_default=True,
+    help="How many tools to show.",
+)
+@click.option(
+    "--eval",
+    "cases",
+    metavar="FILE",
+    help="Judge the search by a file of queries and the tools that are right for each.",
+)
 @options.project_option
 @options.json_option
-def command(query: str | None, limit: int, cases: str | None, project_dir: str | None, as_json: bool) -> None:
+def command(
+    query: str | None, limit: int, cases: str | None, project_dir: str | None, as_json: bool
+) -> None:
     """Find the tools that fit what somebody wants to do.
 
-    Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json are searched, and words count
-    by their stems. --eval reads `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with `"tools":
-    [{"name", "description", "queries"}]` in the same file those are searched, and the project's otherwise.
+    Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json
+    are searched, and words count by their stems. --eval reads
+    `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with
+    `"tools": [{"name", "description", "queries"}]` in the same file those are searched, and the
+    project's otherwise.
     """
     if (query is None) == (cases is None):
-        raise errors.UsageError("give either a query or --eval FILE", hint='vespe tool search "append a line to a file"')
+        raise errors.UsageError(
+            "give either a query or --eval FILE", hint='vespe tool search "append a line to a file"'
+        )
     if cases is not None:
         _evaluate(cases, project_dir, as_json)
         return
     tools = _tools(project_dir)
-    matches = _index([search.document_of(tool) for tool in tools]).find(query or "", limit=limit + 1)
+    matches = _index([search.document_of(tool) for tool in tools]).find(
+        query or "", limit=limit + 1
+    )
     matches, is_cut = matches[:limit], len(matches) > limit
     found = [(tools[match.number], match.score) for match in matches]
     if as_json:
         report.emit_json({"tools": [_row(tool, score) for tool, score in found]})
     elif found:
-        tables.show(("NAME", "SCOPE", "DESCRIPTION"), [(tool.name, tool.scope, tool.description) for tool, _ in found], one_line=True)
-        report.further(f"the best {report.count(len(found), 'tool')}: --limit {min(10 * limit, 1000)} shows more", when=is_cut)
+        tables.show(
+            ("NAME", "SCOPE", "DESCRIPTION"),
+            [(tool.name, tool.scope, tool.description) for tool, _ in found],
+            one_line=True,
+        )
+        report.further(
+            f"the best {report.count(len(found), 'tool')}: --limit {min(10 * limit, 1000)} shows more",
+            when=is_cut,
+        )
     else:
         report.note("no tool here has any of these words: `vespe tool list` shows all of them")
 
 
 def _row(tool: Tool, score: float) -> JsonObject:
-    return {"name": tool.name, "uid": tool.uid, "scope": tool.scope, "description": tool.description, "score": round(score, 3)}
+    return {
+        "name": tool.name,
+        "uid": tool.uid,
+        "scope": tool.scope,
+        "description": tool.description,
+        "score": round(score, 3),
+    }
 
 
 def _tools(project_dir: str | None) -> list[Tool]:
@@ -71,7 +106,9 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         raise errors.InvalidDocument(str(error), path=path) from None
     named = given or [(tool.name, search.document_of(tool)) for tool in _tools(project_dir)]
     names = [name for name, _ in named]
-    if unknown := sorted({name for _, needs in cases for need in needs for name in need} - set(names)):
+    if unknown := sorted(
+        {name for _, needs in cases for need in needs for name in need} - set(names)
+    ):
         report.warn(
             f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: {listed(unknown, most=5, see=f'see {path}')}"
         )
@@ -80,23 +117,45 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         report.emit_json(_facts(judged, len(names)))
         return
     shares = "  ".join(f"R@{most} {share:.3f}" for most, share in judged.recall.items())
-    report.emit(f"{report.count(len(names), 'tool')}, {report.count(judged.queries, 'need')} of queries: {shares}  MRR {judged.mrr:.3f}")
+    report.emit(
+        f"{report.count(len(names), 'tool')}, {report.count(judged.queries, 'need')} of queries: {shares}  MRR {judged.mrr:.3f}"
+    )
     if judged.confused:
-        tables.show(("WANTED", "FOUND FIRST", "TIMES"), [(pair.wanted, pair.found, str(pair.times)) for pair in judged.confused])
+        tables.show(
+            ("WANTED", "FOUND FIRST", "TIMES"),
+            [(pair.wanted, pair.found, str(pair.times)) for pair in judged.confused],
+        )
 
 
 def _given_tools(document: JsonObject) -> list[tuple[str, Document]]:
     rows = document.get("tools", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows):
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows
+    ):
         raise ValueError('/tools must be a list of objects with a "name"')
     return [(row["name"], search.document_of(_given_tool(row))) for row in rows]
 
 
 def _given_tool(row: JsonObject) -> Tool:
-    return Tool(uid="", name=row["name"], description=str(row.get("description") or ""), input_schema={}, document=row)
+    return Tool(
+        uid="",
+        name=row["name"],
+        description=str(row.get("description") or ""),
+        input_schema={},
+        document=row,
+    )
 
 
 def _facts(judged: Evaluation, tools: int) -> JsonObject:
     recall = {f"recall_at_{most}": round(share, 4) for most, share in judged.recall.items()}
-    confused = [{"wanted": pair.wanted, "found": pair.found, "times": pair.times} for pair in judged.confused]
-    return {"tools": tools, "queries": judged.queries, **recall, "mrr": round(judged.mrr, 4), "confused": confused}
+    confused = [
+        {"wanted": pair.wanted, "found": pair.found, "times": pair.times}
+        for pair in judged.confused
+    ]
+    return {
+        "tools": tools,
+        "queries": judged.queries,
+        **recall,
+        "mrr": round(judged.mrr, 4),
+        "confused": confused,
+    }

@@ -16,7 +16,13 @@ from vespe.tools.effects import effects_of
 
 @click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
 @click.argument("name")
-@click.option("--as", "shape", type=click.Choice(["vespe", *SHAPES]), default="vespe", help="Whose shape; default: vespe.")
+@click.option(
+    "--as",
+    "shape",
+    type=click.Choice(["vespe", *SHAPES]),
+    default="vespe",
+    help="Whose shape; default: vespe.",
+)
 @options.project_option
 @options.json_option
 def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> None:
@@ -33,12 +39,18 @@ def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> No
 def document_of(tool: Tool) -> JsonObject:
     """Return a tool's config.json with its scope, path and long description."""
     effects = {"effects": list(effects_of(tool))}
-    return tool.document | effects | {"scope": tool.scope, "path": tool.directory, "long_description": tool.documentation}
+    return (
+        tool.document
+        | effects
+        | {"scope": tool.scope, "path": tool.directory, "long_description": tool.documentation}
+    )
 
 
 def _show(tool: Tool) -> None:
     runs = tool.implementation.type if tool.implementation else "in-process"
-    report.emit_styled(f"{click.style(report.one_line(tool.name), bold=True)}  ({runs}, {report.one_line(tool.scope)})")
+    report.emit_styled(
+        f"{click.style(report.one_line(tool.name), bold=True)}  ({runs}, {report.one_line(tool.scope)})"
+    )
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in effects_of(tool).items():
@@ -50,9 +62,15 @@ def _show(tool: Tool) -> None:
     for key, schema in properties.items():
         facts = schema if isinstance(schema, dict) else {}
         need = (
-            "required" if key in required else f"default {strict_json.compact_json(facts['default'])}" if "default" in facts else "optional"
+            "required"
+            if key in required
+            else f"default {strict_json.compact_json(facts['default'])}"
+            if "default" in facts
+            else "optional"
         )
-        said = f"{key}  {kind(facts)}, {need}" + (f": {facts['description']}" if "description" in facts else "")
+        said = f"{key}  {kind(facts)}, {need}" + (
+            f": {facts['description']}" if "description" in facts else ""
+        )
         report.emit(_wrapped(said, "  "))
     if tool.output_schema is not None:
         report.emit(f"Output: {kind(tool.output_schema)}")
@@ -66,7 +84,12 @@ def _show(tool: Tool) -> None:
 def _wrapped(text: str, indent: str = "") -> str:
     if not sys.stdout.isatty():
         return indent + text
-    return click.wrap_text(text, width=shutil.get_terminal_size().columns, initial_indent=indent, subsequent_indent=indent * 3)
+    return click.wrap_text(
+        text,
+        width=shutil.get_terminal_size().columns,
+        initial_indent=indent,
+        subsequent_indent=indent * 3,
+    )
 
 
 _PLURAL: Final = ("string", "number", "integer", "boolean", "object", "array")
@@ -82,4 +105,8 @@ def kind(schema: JsonObject) -> str:
     types = schema.get("type", "any value")
     named = " or ".join(map(str, types)) if isinstance(types, list) else str(types)
     items = schema.get("items")
-    return named.replace("array", f"array of {kind(items)}s", 1) if isinstance(items, dict) and kind(items) in _PLURAL else named
+    return (
+        named.replace("array", f"array of {kind(items)}s", 1)
+        if isinstance(items, dict) and kind(items) in _PLURAL
+        else named
+    )

@@ -1,4 +1,6 @@
-"""What `vespe tool list --size` prints: the cost of each definition in each API's shape, and of all together."""
+"""What `vespe tool list --size` prints: the cost of each definition in each API's shape, and of all
+together.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -14,14 +16,27 @@ from vespe.projects.workspace import Workspace
 
 
 def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_json: bool) -> None:
-    """Print the sizes of the rows' tools, the broken ones left out; raises UsageError for an API that is not known."""
+    """Print the sizes of the rows' tools, the broken ones left out; raises UsageError for an API
+    that is not known.
+    """
     if shape is not None and shape not in SHAPES:
-        raise errors.UsageError(f"there is no API {shape!r}", hint=meant(shape, SHAPES) or f"choose one of {', '.join(SHAPES)}")
+        raise errors.UsageError(
+            f"there is no API {shape!r}",
+            hint=meant(shape, SHAPES) or f"choose one of {', '.join(SHAPES)}",
+        )
     shapes = [shape] if shape else list(SHAPES)
     measured = _measured(workspace, rows, shapes)
     totals = {name: cost.total(each[name] for _, each in measured) for name in shapes}
     if as_json:
-        tools = [{"name": row.entry.name, "uid": row.entry.uid, "scope": row.entry.scope, "sizes": _json(each)} for row, each in measured]
+        tools = [
+            {
+                "name": row.entry.name,
+                "uid": row.entry.uid,
+                "scope": row.entry.scope,
+                "sizes": _json(each),
+            }
+            for row, each in measured
+        ]
         report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})
         return
     if sys.stdout.isatty():
@@ -33,11 +48,18 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
     report.note(f"tokens: {_method(totals)}")
 
 
-def _for_a_person(measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[str, Size], shape: str) -> None:
+def _for_a_person(
+    measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[str, Size], shape: str
+) -> None:
     """Show one API, the dearest tool first; the others have a line with their totals."""
     whole = totals[shape].tokens or 1
-    sizes = sorted(((each[shape], row.entry) for row, each in measured), key=lambda found: -found[0].tokens)
-    lines = [(size.tokens, size.characters, f"{100 * size.tokens / whole:3.0f} %", entry.name) for size, entry in sizes]
+    sizes = sorted(
+        ((each[shape], row.entry) for row, each in measured), key=lambda found: -found[0].tokens
+    )
+    lines = [
+        (size.tokens, size.characters, f"{100 * size.tokens / whole:3.0f} %", entry.name)
+        for size, entry in sizes
+    ]
     total = (totals[shape].tokens, totals[shape].characters, "", "total")
     tables.show(("TOKENS", "CHARACTERS", "SHARE", "NAME"), [*lines, total])
     report.emit(f"as {shape}; tokens: {_method(totals)}")
@@ -46,13 +68,17 @@ def _for_a_person(measured: Sequence[tuple[Row, dict[str, Size]]], totals: dict[
         report.emit(f"total in other APIs: {others} (--as API shows one)")
 
 
-def _measured(workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]) -> list[tuple[Row, dict[str, Size]]]:
+def _measured(
+    workspace: Workspace, rows: Sequence[Row], shapes: Sequence[str]
+) -> list[tuple[Row, dict[str, Size]]]:
     count, view = cost.exact_count(), workspace.view
     found = []
     for row in rows:
         if row.status != "broken" and view.exposure(row.entry) != "never":
             tool = view.of(workspace.load(row.entry))
-            sizes = {name: cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes}
+            sizes = {
+                name: cost.size_of(SHAPES[name].definition(tool), count=count) for name in shapes
+            }
             found.append((replace(row, entry=replace(row.entry, name=tool.name)), sizes))
     return found
 

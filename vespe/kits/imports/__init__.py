@@ -1,4 +1,6 @@
-"""What people have already becomes a kit: descriptions of HTTP APIs, manuals, registries, directories of tools, skills.
+"""What people have already becomes a kit: descriptions of HTTP APIs, manuals, registries,
+directories of tools, skills.
 
-Uses `tools`, `http`, `documents` and what lies below them. Begin with `made.py`: what every kind of import comes to.
+Uses `tools`, `http`, `documents` and what lies below them. Begin with `made.py`: what every kind of
+import comes to.
 """

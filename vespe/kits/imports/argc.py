@@ -1,4 +1,6 @@
-"""The comments by which argc (https://github.com/sigoden/argc) describes a script's options, as inputs; and how such a script is run."""
+"""The comments by which argc (https://github.com/sigoden/argc) describes a script's options, as
+inputs; and how such a script is run.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +11,21 @@ from vespe.models import JsonObject
 from vespe.records import dataclass
 
 _TAG: Final = re.compile(r"#\s*@(\w+)\s*(.*)")
-_FUNCTION: Final = re.compile(r"(?:function\s+)?([A-Za-z_][\w:.-]*)\s*\(\)|function\s+([A-Za-z_][\w:.-]*)")
+_FUNCTION: Final = re.compile(
+    r"(?:function\s+)?([A-Za-z_][\w:.-]*)\s*\(\)|function\s+([A-Za-z_][\w:.-]*)"
+)
 _OPTION: Final = re.compile(
     r"(?:-\w,?\s+)?(?P<dashes>--?)?(?P<name>[A-Za-z_][\w-]*)(?P<mark>[!+*,~]*)"
     r"(?:\[(?P<choices>[^\]]*)\])?(?:=(?P<default>`[^`]*`|\"[^\"]*\"|\S+))?(?P<hints>(?:\s+<[^>]*>)*)\s*(?P<text>.*)"
 )
-_TYPES: Final = {"int": "integer", "num": "number", "integer": "integer", "number": "number", "float": "number", "bool": "boolean"}
+_TYPES: Final = {
+    "int": "integer",
+    "num": "number",
+    "integer": "integer",
+    "number": "number",
+    "float": "number",
+    "bool": "boolean",
+}
 
 _RUNNER: Final = '''#!/usr/bin/env python3
 """Runs the tool beside it as argc would, without argc: what it would say to the script comes from the JSON on stdin."""
@@ -45,7 +56,9 @@ with tempfile.NamedTemporaryFile("w", encoding="utf-8") as lines:
     words = ["bash", "-c", ARGC, os.path.join(HERE, "tool.sh")]
     sys.exit(subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, check=False).returncode)
 '''
-_GUARD: Final = "#!/usr/bin/env bash\n# Vespe asks by its own rules, before the tool starts.\nexit 0\n"
+_GUARD: Final = (
+    "#!/usr/bin/env bash\n# Vespe asks by its own rules, before the tool starts.\nexit 0\n"
+)
 
 
 def runner(function: str) -> str:
@@ -55,7 +68,9 @@ def runner(function: str) -> str:
 
 def guards(text: str) -> dict[str, str]:
     """Return the guards that a script calls, which let everything pass here, by their paths."""
-    return {f"utils/{name}": _GUARD for name in ("guard_operation.sh", "guard_path.sh") if name in text}
+    return {
+        f"utils/{name}": _GUARD for name in ("guard_operation.sh", "guard_path.sh") if name in text
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +109,9 @@ class Script:
 
 
 def parse(text: str) -> Script:
-    """Read the comments of a script: those before the first function are the whole script's, `@cmd` begins one of its own."""
+    """Read the comments of a script: those before the first function are the whole script's, `@cmd`
+    begins one of its own.
+    """
     variables: dict[str, Variable] = {}
     needs: list[str] = []
     commands: list[Command] = []
@@ -115,7 +132,11 @@ def parse(text: str) -> Script:
             options += _option(tag, rest)
         elif tag == "" and (found := _FUNCTION.match(line)):
             if is_command:
-                commands.append(Command(name=found[1] or found[2], description=description, options=tuple(options)))
+                commands.append(
+                    Command(
+                        name=found[1] or found[2], description=description, options=tuple(options)
+                    )
+                )
             elif not whole[0]:
                 whole = (description, options)
             description, options, is_command = "", [], False
@@ -126,11 +147,18 @@ def parse(text: str) -> Script:
 
 
 def _tagged(text: str) -> Iterator[tuple[str, str, str]]:
-    """Return (tag, what follows it, the line), with the comment lines beneath a `@describe` or `@cmd` joined to it."""
+    """Return (tag, what follows it, the line), with the comment lines beneath a `@describe` or
+    `@cmd` joined to it.
+    """
     waiting: tuple[str, str, str] | None = None
     for line in text.split("\n"):
         found = _TAG.match(line)
-        if found is None and waiting is not None and waiting[0] in ("describe", "cmd") and line.startswith("# "):
+        if (
+            found is None
+            and waiting is not None
+            and waiting[0] in ("describe", "cmd")
+            and line.startswith("# ")
+        ):
             waiting = (waiting[0], f"{waiting[1]} {line[2:].strip()}", waiting[2])
             continue
         if waiting is not None:
@@ -171,4 +199,9 @@ def inputs(command: Command) -> JsonObject:
     """Return the input schema of a command."""
     properties = {option.name: option.schema for option in command.options}
     required = [option.name for option in command.options if option.required]
-    return {"type": "object", "properties": properties, **({"required": required} if required else {}), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": required} if required else {}),
+        "additionalProperties": False,
+    }

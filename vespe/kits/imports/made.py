@@ -1,4 +1,6 @@
-"""What an import comes to, whatever it was made from: tools, those that could not be made, and what is worth a word."""
+"""What an import comes to, whatever it was made from: tools, those that could not be made, and what
+is worth a word.
+"""
 
 import fnmatch
 import hashlib
@@ -14,7 +16,9 @@ from vespe.models import JsonObject
 
 T = TypeVar("T")
 Fetch: TypeAlias = Callable[[str], bytes]
-"""Returns what is at an http:// or https:// address; raises VespeError. None stands for "nothing is fetched"."""
+"""Returns what is at an http:// or https:// address; raises VespeError. None stands for "nothing is
+fetched".
+"""
 _OUTSIDE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _MAX_NAME: Final = 64
 _MAX_TEXT: Final = 20_000
@@ -23,7 +27,9 @@ _MAX_DESCRIPTION: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The part that is taken: tags and globs of paths of which one must fit each, at most so many; `server` replaces the document's."""
+    """The part that is taken: tags and globs of paths of which one must fit each, at most so many;
+    `server` replaces the document's.
+    """
 
     tags: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
@@ -41,7 +47,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """One tool: config.json but for uid and kit, its other files, where it comes from, and what of that could not be said."""
+    """One tool: config.json but for uid and kit, its other files, where it comes from, and what of
+    that could not be said.
+    """
 
     document: JsonObject
     source: str
@@ -57,7 +65,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """A kit in the making; `title`, `description` and `version` are the source's own. `notes` are about all of it."""
+    """A kit in the making; `title`, `description` and `version` are the source's own. `notes` are
+    about all of it.
+    """
 
     kind: str
     title: str
@@ -71,10 +81,16 @@ class Imported:
 
 
 def slug(text: str, *, fallback: str = "tool") -> str:
-    """Return a text as a tool's name: letters, digits, `_` and `-`, 64 at most; what is cut ends in a digest of the whole."""
+    """Return a text as a tool's name: letters, digits, `_` and `-`, 64 at most; what is cut ends in
+    a digest of the whole.
+    """
     made = _OUTSIDE.sub("_", text).strip("_") or fallback
     made = made if made[0].isalpha() or made[0] == "_" else f"_{made}"
-    return made if len(made) <= _MAX_NAME else f"{made[: _MAX_NAME - 9].rstrip('_-')}_{digest(text)[:8]}"
+    return (
+        made
+        if len(made) <= _MAX_NAME
+        else f"{made[: _MAX_NAME - 9].rstrip('_-')}_{digest(text)[:8]}"
+    )
 
 
 def digest(text: str) -> str:
@@ -83,24 +99,33 @@ def digest(text: str) -> str:
 
 
 def uid_of(kit_id: str, name: str) -> str:
-    """Return the uid of a kit's tool: it says both names as far as they fit, and a digest of them whole."""
+    """Return the uid of a kit's tool: it says both names as far as they fit, and a digest of them
+    whole.
+    """
     words = re.sub(r"[^a-z0-9]+", "-", f"{kit_id}-{name}".lower()).strip("-")[:40].strip("-")
     return f"tool-{words}-{digest(f'{kit_id}/{name}')[:10]}"
 
 
 def plain(text: object) -> str:
-    """Return a text of a stranger's without what nobody can see in it; `${env:` begins no secret there."""
+    """Return a text of a stranger's without what nobody can see in it; `${env:` begins no secret
+    there.
+    """
     if not isinstance(text, str):
         return ""
     text = text[:_MAX_TEXT]
     if text.isascii() and text.isprintable() and "${env:" not in text:
         return text.strip()
-    seen = "".join(character if character in "\n\t" or is_seen(character) else " " for character in text.replace("\r\n", "\n"))
+    seen = "".join(
+        character if character in "\n\t" or is_seen(character) else " "
+        for character in text.replace("\r\n", "\n")
+    )
     return strict_json.repair_surrogates(seen).replace("${env:", "$ {env:").strip()
 
 
 def short(text: str, *, most: int = _MAX_DESCRIPTION) -> str:
-    """Return a text that fits into a definition: whole, or to the end of its last sentence that fits."""
+    """Return a text that fits into a definition: whole, or to the end of its last sentence that
+    fits.
+    """
     if len(text) <= most:
         return text
     cut = text[: most - 1]
@@ -108,8 +133,16 @@ def short(text: str, *, most: int = _MAX_DESCRIPTION) -> str:
     return cut[: end + 1].strip() if end > most // 2 else f"{cut.strip()}…"
 
 
-def selected(every: Sequence[T], selection: Selection, *, tags: Callable[[T], object], path: Callable[[T], str]) -> list[T]:
-    """Return what a selection wants of a source's parts, by their tags and by what `path` says of them."""
+def selected(
+    every: Sequence[T],
+    selection: Selection,
+    *,
+    tags: Callable[[T], object],
+    path: Callable[[T], str],
+) -> list[T]:
+    """Return what a selection wants of a source's parts, by their tags and by what `path` says of
+    them.
+    """
     wanted = {tag.lower() for tag in selection.tags}
 
     def fits(one: T) -> bool:
@@ -117,7 +150,9 @@ def selected(every: Sequence[T], selection: Selection, *, tags: Callable[[T], ob
         own = {str(tag).lower() for tag in listed} if isinstance(listed, (list, tuple)) else set()
         if wanted and not own & wanted:
             return False
-        return not selection.paths or any(fnmatch.fnmatchcase(path(one), glob) for glob in selection.paths)
+        return not selection.paths or any(
+            fnmatch.fnmatchcase(path(one), glob) for glob in selection.paths
+        )
 
     found = [one for one in every if fits(one)]
     return found if selection.most is None else found[: selection.most]

@@ -20,10 +20,18 @@ class Package:
 
 
 def package_of(document: JsonObject) -> Package | None:
-    """Return the first package of a server.json that can be started, else the first remote; None for what is no server.json."""
-    document = document.get("server", document) if isinstance(document.get("server"), dict) and "name" in document["server"] else document
+    """Return the first package of a server.json that can be started, else the first remote; None
+    for what is no server.json.
+    """
+    document = (
+        document.get("server", document)
+        if isinstance(document.get("server"), dict) and "name" in document["server"]
+        else document
+    )
     packages, remotes = document.get("packages"), document.get("remotes")
-    if not isinstance(document.get("name"), str) or not (isinstance(packages, list) or isinstance(remotes, list)):
+    if not isinstance(document.get("name"), str) or not (
+        isinstance(packages, list) or isinstance(remotes, list)
+    ):
         return None
     name = document["name"].rpartition("/")[2]
     made = [_package(name, one, document) for one in packages or () if isinstance(one, dict)]
@@ -32,13 +40,17 @@ def package_of(document: JsonObject) -> Package | None:
         return Package(name=name, problem="it names no package and no address")
     best = next((one for one in made if not one.problem), made[0])
     if len(made) > 1:
-        best.notes.append(f"it can be had in {len(made)} ways; this is the first that Vespe can start")
+        best.notes.append(
+            f"it can be had in {len(made)} ways; this is the first that Vespe can start"
+        )
     return best
 
 
 def _package(name: str, said: JsonObject, document: JsonObject) -> Package:
     made = Package(name=name)
-    kind = str(said.get("registryType", said.get("registry_type", said.get("registry_name", "")))).lower()
+    kind = str(
+        said.get("registryType", said.get("registry_type", said.get("registry_name", "")))
+    ).lower()
     identifier = str(said.get("identifier", said.get("name", "")))
     version = str(said.get("version", document.get("version", "")))
     transport = said.get("transport")
@@ -50,26 +62,52 @@ def _package(name: str, said: JsonObject, document: JsonObject) -> Package:
         made.problem = "its version is a placeholder, so that there is nothing to pin"
     else:
         if not version or version == "latest":
-            made.notes.append("it names no version, so that what is started may change; its definitions are pinned all the same")
+            made.notes.append(
+                "it names no version, so that what is started may change; its definitions are pinned all the same"
+            )
         runtime = [*_arguments(said, "runtimeArguments", made)]
         package = [*_arguments(said, "packageArguments", made)]
         secrets, fixed = _variables(said)
-        made.server["command"] = _command(kind, identifier, version, runtime=runtime, fixed=fixed, secrets=secrets) + package
+        made.server["command"] = (
+            _command(kind, identifier, version, runtime=runtime, fixed=fixed, secrets=secrets)
+            + package
+        )
         if secrets:
             made.server["secrets"] = secrets
     return made
 
 
-def _command(kind: str, identifier: str, version: str, *, runtime: list[str], fixed: list[str], secrets: list[str]) -> list[str]:
+def _command(
+    kind: str,
+    identifier: str,
+    version: str,
+    *,
+    runtime: list[str],
+    fixed: list[str],
+    secrets: list[str],
+) -> list[str]:
     if kind == "oci":
         named = [word for pair in (*fixed, *secrets) for word in ("-e", pair)]
-        tagged = identifier if ":" in identifier.rpartition("/")[2] or "@" in identifier or not version else f"{identifier}:{version}"
+        tagged = (
+            identifier
+            if ":" in identifier.rpartition("/")[2] or "@" in identifier or not version
+            else f"{identifier}:{version}"
+        )
         return ["docker", "run", "-i", "--rm", *named, *runtime, tagged]
     before = ["env", *fixed] if fixed else []
     if kind == "pypi":
-        return [*before, "uvx", *runtime, f"{identifier}=={version}" if version and version != "latest" else identifier]
+        return [
+            *before,
+            "uvx",
+            *runtime,
+            f"{identifier}=={version}" if version and version != "latest" else identifier,
+        ]
     pinned = f"{identifier}@{version}" if version else identifier
-    return [*before, "npx", "-y", *runtime, pinned] if kind == "npm" else [*before, "dnx", *runtime, pinned, "--yes"]
+    return (
+        [*before, "npx", "-y", *runtime, pinned]
+        if kind == "npm"
+        else [*before, "dnx", *runtime, pinned, "--yes"]
+    )
 
 
 def _arguments(said: JsonObject, key: str, made: Package) -> Iterator[str]:
@@ -83,9 +121,13 @@ def _arguments(said: JsonObject, key: str, made: Package) -> Iterator[str]:
             made.problem = f"its argument {name or one.get('valueHint', '')} has no value: give the whole command behind --"
         elif value is not None and "{" in str(value):
             if one.get("isRequired") is True:
-                made.problem = f"its argument {name or value} has variables: give the whole command behind --"
+                made.problem = (
+                    f"its argument {name or value} has variables: give the whole command behind --"
+                )
             else:
-                made.notes.append(f"its argument {name} {value} has variables, and is left out".replace("  ", " "))
+                made.notes.append(
+                    f"its argument {name} {value} has variables, and is left out".replace("  ", " ")
+                )
         elif value is not None or (name and one.get("isRequired") is True):
             yield from (str(word) for word in (name, value) if word not in ("", None))
 
@@ -107,7 +149,10 @@ def _variables(said: JsonObject) -> tuple[list[str], list[str]]:
 
 def _remote(name: str, said: JsonObject) -> Package:
     made = Package(name=name)
-    if str(said.get("type", said.get("transport_type", ""))) not in ("streamable-http", "streamable"):
+    if str(said.get("type", said.get("transport_type", ""))) not in (
+        "streamable-http",
+        "streamable",
+    ):
         made.problem = f"its address speaks {said.get('type')}; Vespe speaks Streamable HTTP"
         return made
     if "{" in str(said.get("url", "")):
@@ -116,7 +161,9 @@ def _remote(name: str, said: JsonObject) -> Package:
     for one in said.get("headers") or ():
         if isinstance(one, dict) and isinstance(one.get("name"), str):
             value = str(one.get("value", ""))
-            variable = "".join(letter if letter.isalnum() else "_" for letter in f"{name}_{one['name']}").upper()
+            variable = "".join(
+                letter if letter.isalnum() else "_" for letter in f"{name}_{one['name']}"
+            ).upper()
             if value and "{" not in value and one.get("isSecret") is not True:
                 made.server.setdefault("headers", {})[one["name"]] = value
             elif one.get("isRequired") is True:

@@ -1,4 +1,6 @@
-"""A skill's scripts as tools: each a program that takes words, in Python with its PEP 723 block, in Bash or in JavaScript."""
+"""A skill's scripts as tools: each a program that takes words, in Python with its PEP 723 block, in
+Bash or in JavaScript.
+"""
 
 import ast
 import os
@@ -17,7 +19,15 @@ FILE: Final = "SKILL.md"
 _FRONT: Final = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _BLOCK: Final = re.compile(r"(?m)^# /// script[ \t]*$\n(?:^#(?: .*)?$\n)+?^# ///[ \t]*$\n?")
 _RUNNERS: Final = {".sh": "bash", ".bash": "bash", ".js": "node", ".mjs": "node", ".cjs": "node"}
-_DEFINING: Final = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+_DEFINING: Final = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AnnAssign,
+)
 _HINT: Final = "clients read the skill itself as it is"
 _MAX_BYTES: Final = 4 * 1024 * 1024
 _RUN_PYTHON: Final = '''{block}"""Runs the script as a program, with words as its arguments, and returns what it prints."""
@@ -58,16 +68,23 @@ sys.exit(subprocess.run(words, input=given.get("stdin", ""), encoding="utf-8", c
 
 
 def import_skill(source: str, *, kit_id: str, selection: Selection) -> Imported:
-    """Make a tool of each script of the skill in a directory; nothing of it is run. Raises UsageError where it has none."""
+    """Make a tool of each script of the skill in a directory; nothing of it is run. Raises
+    UsageError where it has none.
+    """
     root = os.path.realpath(os.path.dirname(source) if os.path.basename(source) == FILE else source)
     front = _front(os.path.join(root, FILE))
     scripts = os.path.join(root, "scripts")
     if not os.path.isdir(scripts) or os.path.islink(scripts):
         raise UsageError(
-            f"{source} has no scripts/, and only a skill's scripts can be tools", hint="clients read the skill itself as it is"
+            f"{source} has no scripts/, and only a skill's scripts can be tools",
+            hint="clients read the skill itself as it is",
         )
     files = trees.read_tree(scripts)
-    every = [name for name in sorted(files) if name.endswith((".py", *_RUNNERS)) and not os.path.basename(name).startswith(("_", "."))]
+    every = [
+        name
+        for name in sorted(files)
+        if name.endswith((".py", *_RUNNERS)) and not os.path.basename(name).startswith(("_", "."))
+    ]
     wanted = selected(every, selection, tags=lambda name: (), path=lambda name: f"scripts/{name}")
     tools: dict[str, Made] = {}
     left_out: list[LeftOut] = []
@@ -78,11 +95,19 @@ def import_skill(source: str, *, kit_id: str, selection: Selection) -> Imported:
             left_out.append(LeftOut(what=f"scripts/{name}", reason=str(error)))
             continue
         if made.name in tools:
-            left_out.append(LeftOut(what=made.source, reason=f"{tools[made.name].source} has its name already"))
+            left_out.append(
+                LeftOut(what=made.source, reason=f"{tools[made.name].source} has its name already")
+            )
         tools.setdefault(made.name, made)
     if not every:
-        raise UsageError(f"{source} has no script in Python, Bash or JavaScript in scripts/", hint=_HINT)
-    about = str(front.get("metadata", {}).get("version", "0")) if isinstance(front.get("metadata"), dict) else "0"
+        raise UsageError(
+            f"{source} has no script in Python, Bash or JavaScript in scripts/", hint=_HINT
+        )
+    about = (
+        str(front.get("metadata", {}).get("version", "0"))
+        if isinstance(front.get("metadata"), dict)
+        else "0"
+    )
     return Imported(
         kind="skill",
         title=plain(front.get("name")) or os.path.basename(root) or kit_id,
@@ -97,7 +122,9 @@ def import_skill(source: str, *, kit_id: str, selection: Selection) -> Imported:
 def _front(path: str) -> JsonObject:
     """Return the front matter of a SKILL.md; an empty one where it has none that can be read."""
     try:
-        found = _FRONT.match(atomic.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n"))
+        found = _FRONT.match(
+            atomic.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
+        )
         value = parse_foreign(found[1].encode("utf-8"), path=path) if found else {}
     except VespeError:
         return {}
@@ -107,19 +134,32 @@ def _front(path: str) -> JsonObject:
 def _tool(name: str, files: dict[str, TreeFile], front: JsonObject) -> Made:
     text = files[name].data.decode("utf-8", "replace")
     end = os.path.splitext(name)[1]
-    beside = {f"scripts/{path}": file for path, file in files.items() if all(map(is_seen, path.split("/")))}
+    beside = {
+        f"scripts/{path}": file
+        for path, file in files.items()
+        if all(map(is_seen, path.split("/")))
+    }
     notes = []
     if sum(len(file.data) for file in beside.values()) > _MAX_BYTES:
         beside = {f"scripts/{name}": files[name]}
         notes.append("the other files of scripts/ are too large to come with it")
     properties: JsonObject = {
-        "arguments": {"type": "array", "items": {"type": "string"}, "description": "The words behind the program's name, as in a shell."},
+        "arguments": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The words behind the program's name, as in a shell.",
+        },
         "stdin": {"type": "string", "description": "What the program reads on its standard input."},
     }
-    about = plain(_about(text, end)) or f"The script {name} of the skill {plain(front.get('name')) or 'that it is in'}."
+    about = (
+        plain(_about(text, end))
+        or f"The script {name} of the skill {plain(front.get('name')) or 'that it is in'}."
+    )
     if end == ".py":
         block = _BLOCK.search(text)
-        runner = _RUN_PYTHON.format(block=f"{block[0].rstrip()}\n" if block else "", parts=("scripts", *name.split("/")))
+        runner = _RUN_PYTHON.format(
+            block=f"{block[0].rstrip()}\n" if block else "", parts=("scripts", *name.split("/"))
+        )
         beside["run.py"] = TreeFile(data=runner.encode("utf-8"))
         details: JsonObject = {"type": "python_script", "path": "run.py", "entrypoint": "run"}
     else:
@@ -130,7 +170,9 @@ def _tool(name: str, files: dict[str, TreeFile], front: JsonObject) -> Made:
     document: JsonObject = {
         "name": slug(os.path.splitext(name)[0]),
         "description": short(about),
-        "schema": {"input": {"type": "object", "properties": properties, "additionalProperties": False}},
+        "schema": {
+            "input": {"type": "object", "properties": properties, "additionalProperties": False}
+        },
         "implementation_details": details,
     }
     return Made(document=document, source=f"scripts/{name}", files=beside, notes=tuple(notes))
@@ -143,7 +185,11 @@ def _about(text: str, end: str) -> str:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InvalidDocument(f"is not Python: {error}") from None
-        if all(isinstance(one, _DEFINING) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)) for one in tree.body):
+        if all(
+            isinstance(one, _DEFINING)
+            or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            for one in tree.body
+        ):
             raise InvalidDocument("only defines what others import: it is not a program")
         return ast.get_docstring(tree) or ""
     lines: list[str] = []

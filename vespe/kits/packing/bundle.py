@@ -1,4 +1,6 @@
-"""A kit as an MCP bundle, which desktop clients install with a click: https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md"""
+"""A kit as an MCP bundle, which desktop clients install with a click:
+https://github.com/modelcontextprotocol/mcpb/blob/main/MANIFEST.md
+"""
 
 import io
 import zipfile
@@ -21,13 +23,17 @@ def bundle(kit: PackedKit) -> Files:
         for path, data in sorted(members.items()):
             member = zipfile.ZipInfo(path, _NEVER)
             member.create_system = 3
-            member.external_attr = (0o100755 if path.removeprefix(f"kits/{kit.kit_id}/") in kit.executable else 0o100644) << 16
+            member.external_attr = (
+                0o100755 if path.removeprefix(f"kits/{kit.kit_id}/") in kit.executable else 0o100644
+            ) << 16
             archive.writestr(member, data)
     return {f"{kit.dashed}.mcpb": packed.getvalue()}
 
 
 def manifest(kit: PackedKit) -> JsonObject:
-    """Return the bundle's manifest.json; each secret is a sensitive field that the client asks for and keeps."""
+    """Return the bundle's manifest.json; each secret is a sensitive field that the client asks for
+    and keeps.
+    """
     asked = {name.lower(): name for name in kit.secrets}
     entry = serving("${__dirname}/kits/" + kit.kit_id)
     if asked:
@@ -40,14 +46,24 @@ def manifest(kit: PackedKit) -> JsonObject:
         "version": kit.version,
         "description": kit.description,
         "author": author if isinstance(author, dict) else {"name": str(author or kit.title)},
-        "server": {"type": "binary", "entry_point": f"kits/{kit.kit_id}/kit_config.json", "mcp_config": entry},
+        "server": {
+            "type": "binary",
+            "entry_point": f"kits/{kit.kit_id}/kit_config.json",
+            "mcp_config": entry,
+        },
         "tools": [{"name": tool.name, "description": tool.description} for tool in kit.tools],
         "compatibility": {"platforms": ["darwin", "linux"]},
     }
     document |= {key: kit.document[key] for key in ("license", "homepage") if kit.document.get(key)}
     if asked:
         document["user_config"] = {
-            key: {"type": "string", "title": name, "description": f"The secret {name}.", "sensitive": True, "required": True}
+            key: {
+                "type": "string",
+                "title": name,
+                "description": f"The secret {name}.",
+                "sensitive": True,
+                "required": True,
+            }
             for key, name in asked.items()
         }
     return document

@@ -1,4 +1,6 @@
-"""A kit as it is packed: its facts, its tools, its files; and what every form says of it in the same words."""
+"""A kit as it is packed: its facts, its tools, its files; and what every form says of it in the
+same words.
+"""
 
 import os
 import re
@@ -21,7 +23,9 @@ _LINE: Final = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedKit:
-    """A kit that is packed: `document` is its kit_config.json, `files` are all that an installation would have."""
+    """A kit that is packed: `document` is its kit_config.json, `files` are all that an installation
+    would have.
+    """
 
     kit_id: str
     document: JsonObject
@@ -56,18 +60,29 @@ class PackedKit:
 
 
 def read_kit(which: str) -> PackedKit:
-    """Read the kit in a directory, or of an id; raises KitNotFound, NotFound, InvalidDocument, InvalidTool, Refused, StorageError."""
+    """Read the kit in a directory, or of an id; raises KitNotFound, NotFound, InvalidDocument,
+    InvalidTool, Refused, StorageError.
+    """
     place = archives.kit_directory(which)
     document = strict_json.read_object(os.path.join(place, defaults.KIT_CONFIG_FILE))
     kit_id = str(document.get("kit_id"))
     if problem := roots.config_problem(document, kit_id):
-        raise InvalidDocument(problem.reason, path=os.path.join(place, defaults.KIT_CONFIG_FILE), pointer=problem.pointer)
+        raise InvalidDocument(
+            problem.reason,
+            path=os.path.join(place, defaults.KIT_CONFIG_FILE),
+            pointer=problem.pointer,
+        )
     tree = origins.folder_tree(place, kit_id, left_out={".git"})
     files = {entry.path: data for entry, data in tree.read(tree.entries)}
     executable = frozenset(entry.path for entry in tree.entries if entry.mode == EXECUTABLE)
-    loaded = (tool_directory.load(os.path.join(place, name), scope=kit_id, kit_id=kit_id) for name in roots.tool_directories(place))
+    loaded = (
+        tool_directory.load(os.path.join(place, name), scope=kit_id, kit_id=kit_id)
+        for name in roots.tool_directories(place)
+    )
     tools = tuple(sorted(loaded, key=lambda tool: tool.name))
-    return PackedKit(kit_id=kit_id, document=document, tools=tools, files=files, executable=executable)
+    return PackedKit(
+        kit_id=kit_id, document=document, tools=tools, files=files, executable=executable
+    )
 
 
 def as_json(document: JsonObject) -> bytes:
@@ -76,7 +91,9 @@ def as_json(document: JsonObject) -> bytes:
 
 
 def serving(directory: str, *, more: Sequence[str] = ()) -> JsonObject:
-    """Return the entry of an MCP client that serves the kit in `directory`, with the tools at work in the client's own directory."""
+    """Return the entry of an MCP client that serves the kit in `directory`, with the tools at work
+    in the client's own directory.
+    """
     return {"command": "vespe", "args": ["mcp", "serve", "--kit-dir", directory, *more]}
 
 

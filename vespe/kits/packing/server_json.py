@@ -1,4 +1,6 @@
-"""A kit as the MCP registry lists servers: https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/server-json/"""
+"""A kit as the MCP registry lists servers:
+https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/server-json/
+"""
 
 import hashlib
 import re
@@ -15,9 +17,11 @@ _GITHUB: Final = re.compile(r"https://github\.com/([A-Za-z0-9-]+)/([A-Za-z0-9._-
 
 
 def server_json(kit: PackedKit) -> Files:
-    """Return `server.json`, which names the kit's bundle in a release of its repository, with its digest.
+    """Return `server.json`, which names the kit's bundle in a release of its repository, with its
+    digest.
 
-    Raises InvalidDocument where kit_config.json names no repository on GitHub as its `homepage`: the registry's names come from there.
+    Raises InvalidDocument where kit_config.json names no repository on GitHub as its `homepage`:
+    the registry's names come from there.
     """
     found = _GITHUB.fullmatch(str(kit.document.get("homepage") or ""))
     if found is None:
@@ -32,8 +36,14 @@ def server_json(kit: PackedKit) -> Files:
         "transport": {"type": "stdio"},
     }
     if kit.secrets:
-        package["environmentVariables"] = [{"name": secret, "isRequired": True, "isSecret": True} for secret in kit.secrets]
-    short = kit.description if len(kit.description) <= _MAX_DESCRIPTION else kit.description[: _MAX_DESCRIPTION - 1] + "…"
+        package["environmentVariables"] = [
+            {"name": secret, "isRequired": True, "isSecret": True} for secret in kit.secrets
+        ]
+    short = (
+        kit.description
+        if len(kit.description) <= _MAX_DESCRIPTION
+        else kit.description[: _MAX_DESCRIPTION - 1] + "…"
+    )
     document: JsonObject = {
         "$schema": SCHEMA,
         "name": f"io.github.{owner}/{kit.dashed}",

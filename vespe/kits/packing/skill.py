@@ -22,13 +22,35 @@ def page(kit: PackedKit) -> str:
     when = f"{kit.description} Use it for: {tools}." if tools else kit.description
     head = {
         "name": kit.dashed[:_MAX_NAME],
-        "description": when if len(when) <= _MAX_DESCRIPTION else kit.description[: _MAX_DESCRIPTION - 1] + "…",
+        "description": when
+        if len(when) <= _MAX_DESCRIPTION
+        else kit.description[: _MAX_DESCRIPTION - 1] + "…",
         "license": str(kit.document.get("license") or ""),
         "compatibility": "Needs the `vespe` command on PATH, or an MCP client that serves this kit.",
     }
-    lines = ["---", *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items() if value)]
-    lines += ["metadata:", f"  version: {json.dumps(kit.version)}", f"  kit: {json.dumps(kit.kit_id)}", "---", ""]
-    lines += [f"# {kit.title}", "", kit.description, "", *_how(kit), *(line for tool in kit.tools for line in _section(tool))]
+    lines = [
+        "---",
+        *(
+            f"{key}: {json.dumps(value, ensure_ascii=False)}"
+            for key, value in head.items()
+            if value
+        ),
+    ]
+    lines += [
+        "metadata:",
+        f"  version: {json.dumps(kit.version)}",
+        f"  kit: {json.dumps(kit.kit_id)}",
+        "---",
+        "",
+    ]
+    lines += [
+        f"# {kit.title}",
+        "",
+        kit.description,
+        "",
+        *_how(kit),
+        *(line for tool in kit.tools for line in _section(tool)),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -49,7 +71,10 @@ def _how(kit: PackedKit) -> list[str]:
     ]
     if kit.secrets:
         names = ", ".join(kit.secrets)
-        lines += [f"These variables must be set, or be secrets of the user's configuration: {names}. Never ask for their values.", ""]
+        lines += [
+            f"These variables must be set, or be secrets of the user's configuration: {names}. Never ask for their values.",
+            "",
+        ]
     return lines
 
 
@@ -63,9 +88,14 @@ def _section(tool: Tool) -> list[str]:
     needed = tool.input_schema.get("required") or []
     if properties:
         lines += ["| argument | type | |", "|---|---|---|"]
-        lines += [_row(name, facts if isinstance(facts, dict) else {}, needed=name in needed) for name, facts in properties.items()]
+        lines += [
+            _row(name, facts if isinstance(facts, dict) else {}, needed=name in needed)
+            for name, facts in properties.items()
+        ]
         lines += [""]
-    example = next((one["input"] for one in tool.examples if isinstance(one.get("input"), dict)), None)
+    example = next(
+        (one["input"] for one in tool.examples if isinstance(one.get("input"), dict)), None
+    )
     if example is not None:
         lines += ["```json", strict_json.compact_json(example), "```", ""]
     return lines
@@ -78,7 +108,11 @@ def _row(name: str, facts: JsonObject, *, needed: bool) -> str:
     elif needed:
         said += " Required."
     kind = facts.get("enum") or facts.get("type") or "any"
-    shown = " or ".join(map(strict_json.compact_json, kind)) if isinstance(facts.get("enum"), list) else str(kind)
+    shown = (
+        " or ".join(map(strict_json.compact_json, kind))
+        if isinstance(facts.get("enum"), list)
+        else str(kind)
+    )
     return f"| `{name}` | {_cell(shown)} | {_cell(said.strip())} |"
 
 

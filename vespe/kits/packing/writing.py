@@ -9,14 +9,20 @@ from vespe.kits.packing.forms import Files
 
 
 def differences(directory: str, files: Files, *, own: str) -> list[str]:
-    """Return the paths in a directory that are missing, hold other bytes, or are below `own` and no longer among the files."""
+    """Return the paths in a directory that are missing, hold other bytes, or are below `own` and no
+    longer among the files.
+    """
     return sorted(
-        [*(path for path, data in files.items() if not _is(os.path.join(directory, path), data)), *_left_over(directory, files, own)]
+        [
+            *(path for path, data in files.items() if not _is(os.path.join(directory, path), data)),
+            *_left_over(directory, files, own),
+        ]
     )
 
 
 def write(directory: str, files: Files, *, own: str, executable: frozenset[str]) -> list[str]:
-    """Write what is missing or other, each file whole, and remove what is left over below `own`; return the paths.
+    """Write what is missing or other, each file whole, and remove what is left over below `own`;
+    return the paths.
 
     Raises StorageError, and Refused where a directory on the way is a link.
     """
@@ -24,7 +30,9 @@ def write(directory: str, files: Files, *, own: str, executable: frozenset[str])
     for path in changed:
         for parent in list(PurePosixPath(path).parents)[:-1]:
             if os.path.islink(os.path.join(directory, str(parent))):
-                raise Refused(f"{os.path.join(directory, str(parent))} is a link: nothing is written through it")
+                raise Refused(
+                    f"{os.path.join(directory, str(parent))} is a link: nothing is written through it"
+                )
         target = os.path.join(directory, path)
         if path not in files:
             with atomic.translated("remove", target):
@@ -46,5 +54,8 @@ def _is(path: str, data: bytes) -> bool:
 def _left_over(directory: str, files: Files, own: str) -> list[str]:
     found = []
     for place, _, names in os.walk(os.path.join(directory, own)):
-        found += [os.path.relpath(os.path.join(place, name), directory).replace(os.sep, "/") for name in names]
+        found += [
+            os.path.relpath(os.path.join(place, name), directory).replace(os.sep, "/")
+            for name in names
+        ]
     return [path for path in found if path not in files]

@@ -12,7 +12,9 @@ from vespe.tools.templates import Slot
 
 _ARGS: Final = "/implementation_details/args"
 _PROBES: Final = ("-", "-x", "--x", "-rf", "--output=x", "-1")
-_LOCAL: Final = re.compile(r"http://(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/?#]|$)", re.IGNORECASE)
+_LOCAL: Final = re.compile(
+    r"http://(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/?#]|$)", re.IGNORECASE
+)
 _OTHER_WAYS: Final = re.compile(
     r"\$\{(?:ENV|Env|env[.\s]|secret[s]?[.:])[^}]*\}|\{\{\s*(?:env|secrets?)[.:][^}]*\}\}|\$\{[A-Z][A-Z0-9_]{2,}\}|%[A-Z][A-Z0-9_]{2,}%"
 )
@@ -20,7 +22,11 @@ _IN_A_SHELL: Final = ("sh", "bash", "dash", "zsh", "ksh", "fish", "cmd", "powers
 
 
 def _details(subject: Subject, kind: str | None = None) -> dict[str, Any]:
-    details = subject.document.get("implementation_details") if isinstance(subject.document, dict) and subject.api == "vespe" else None
+    details = (
+        subject.document.get("implementation_details")
+        if isinstance(subject.document, dict) and subject.api == "vespe"
+        else None
+    )
     return details if isinstance(details, dict) and kind in (None, details.get("type")) else {}
 
 
@@ -30,7 +36,9 @@ def _args(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _options(subject: Subject) -> Iterator[Found]:
-    """Find each element that begins with an input and can begin with a dash, where no `--` stands before it."""
+    """Find each element that begins with an input and can begin with a dash, where no `--` stands
+    before it.
+    """
     argv = _args(_details(subject, "shell_command")).get("argv")
     names = templates.input_names(subject.input_schema)
     for at, element in _elements(argv, f"{_ARGS}/argv"):
@@ -78,7 +86,11 @@ def _can_begin_with_a_dash(schema: Any) -> bool:
 def _pattern_forbids_it(pattern: Any) -> bool:
     """Whether a pattern lets through none of some texts that begin with a dash."""
     try:
-        return isinstance(pattern, str) and pattern.startswith("^") and not any(re.search(pattern, probe) for probe in _PROBES)
+        return (
+            isinstance(pattern, str)
+            and pattern.startswith("^")
+            and not any(re.search(pattern, probe) for probe in _PROBES)
+        )
     except (re.error, RecursionError, OverflowError):
         return False
 
@@ -86,13 +98,19 @@ def _pattern_forbids_it(pattern: Any) -> bool:
 def _shell(subject: Subject) -> Iterator[Found]:
     details = _details(subject, "shell_command")
     elements = list(_elements(_args(details).get("argv"), f"{_ARGS}/argv"))
-    if details.get("entrypoint") not in _IN_A_SHELL or not any(re.fullmatch(r"-[a-z]*c|/[cC]|-[Cc]ommand", text) for _, text in elements):
+    if details.get("entrypoint") not in _IN_A_SHELL or not any(
+        re.fullmatch(r"-[a-z]*c|/[cC]|-[Cc]ommand", text) for _, text in elements
+    ):
         return
     names = templates.input_names(subject.input_schema)
     for at, element in elements:
         for slot in templates.parse(element, names).slots:
             fix = "call the program itself, with each input as an element of its own"
-            yield Found(message=f"the input {short(slot)} becomes part of a shell's program, which runs what it says", pointer=at, fix=fix)
+            yield Found(
+                message=f"the input {short(slot)} becomes part of a shell's program, which runs what it says",
+                pointer=at,
+                fix=fix,
+            )
 
 
 def _plain_http(subject: Subject) -> Iterator[Found]:
@@ -111,10 +129,22 @@ def _literals(subject: Subject) -> Iterator[Found]:
     for at, text in _strings(_args(details), _ARGS):
         for place in _OTHER_WAYS.finditer(text):
             fix = "write ${env:NAME}, and name it in `secrets`"
-            yield Found(message=f"{short(place[0])} is not replaced by anything: it is passed on as it stands", pointer=at, fix=fix)
-        if details.get("type") == "shell_command" and at.startswith(f"{_ARGS}/argv") and templates.parse(text, ()).secrets:
+            yield Found(
+                message=f"{short(place[0])} is not replaced by anything: it is passed on as it stands",
+                pointer=at,
+                fix=fix,
+            )
+        if (
+            details.get("type") == "shell_command"
+            and at.startswith(f"{_ARGS}/argv")
+            and templates.parse(text, ()).secrets
+        ):
             fix = "the program's environment has the declared secrets: let it read the variable"
-            yield Found(message="a secret in argv can be seen by every user of the machine, in the list of processes", pointer=at, fix=fix)
+            yield Found(
+                message="a secret in argv can be seen by every user of the machine, in the list of processes",
+                pointer=at,
+                fix=fix,
+            )
     for key in ("examples", "limits", "title"):
         document = subject.document if isinstance(subject.document, dict) and details else {}
         for at, text in _strings(document.get(key), f"/{key}"):
@@ -125,8 +155,14 @@ def _literals(subject: Subject) -> Iterator[Found]:
 
 def _unused_secrets(subject: Subject) -> Iterator[Found]:
     details = _details(subject, "http_request")
-    declared = subject.document.get("secrets") if details and isinstance(subject.document, dict) else None
-    used = {name for _, text in _strings(_args(details), _ARGS) for name in templates.parse(text, ()).secrets}
+    declared = (
+        subject.document.get("secrets") if details and isinstance(subject.document, dict) else None
+    )
+    used = {
+        name
+        for _, text in _strings(_args(details), _ARGS)
+        for name in templates.parse(text, ()).secrets
+    }
     for index, name in enumerate(declared) if isinstance(declared, list) else ():
         if isinstance(name, str) and name not in used:
             yield Found(message=f"the secret {short(name)} is declared, and the request does not use it", pointer=f"/secrets/{index}",

@@ -1,4 +1,6 @@
-"""Lint rules on what a schema allows: contradictions, keywords without effect, and defaults and examples that break it."""
+"""Lint rules on what a schema allows: contradictions, keywords without effect, and defaults and
+examples that break it.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeGuard
@@ -16,24 +18,52 @@ _PAIRS: Final = (
 )  # fmt: skip
 _EFFECT: Final = {
     **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), ("number", "integer")),
-    **dict.fromkeys(("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"), ("array",)),
-    **dict.fromkeys(("properties", "required", "additionalProperties", "minProperties", "maxProperties", "patternProperties"), ("object",)),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        ("number", "integer"),
+    ),
+    **dict.fromkeys(
+        ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"), ("array",)
+    ),
+    **dict.fromkeys(
+        (
+            "properties",
+            "required",
+            "additionalProperties",
+            "minProperties",
+            "maxProperties",
+            "patternProperties",
+        ),
+        ("object",),
+    ),
 }
 _TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
 _CARRIED: Final = ("$defs", "definitions", "$schema")
-_NEEDS: Final = (("then", "if"), ("else", "if"), ("minContains", "contains"), ("maxContains", "contains"))
+_NEEDS: Final = (
+    ("then", "if"),
+    ("else", "if"),
+    ("minContains", "contains"),
+    ("maxContains", "contains"),
+)
 
 
-def _breaks(subject: Subject, node: Node, value: JsonValue, *, without: Sequence[str]) -> str | None:
-    """Say why a value breaks the subschema that it stands in; None where it keeps it, or nobody can tell."""
+def _breaks(
+    subject: Subject, node: Node, value: JsonValue, *, without: Sequence[str]
+) -> str | None:
+    """Say why a value breaks the subschema that it stands in; None where it keeps it, or nobody can
+    tell.
+    """
     root = subject.input_schema if node.part == "input_schema" else subject.output_schema
     sub = {key: item for key, item in node.schema.items() if key not in without}
     if not sub.keys() - {"description", "title"} or subject.api == "gemini":
         return None
     kind = sub.get("type")
     if isinstance(kind, str) and sub.keys() <= {"type", "description", "title"}:
-        return None if kind not in _TYPES or _is_of(kind, value) else f"must be of type {kind}, not {describe(value)}"
+        return (
+            None
+            if kind not in _TYPES or _is_of(kind, value)
+            else f"must be of type {kind}, not {describe(value)}"
+        )
     if isinstance(root, dict) and node.steps:
         sub |= {key: root[key] for key in _CARRIED if key in root and key not in sub}
     try:
@@ -45,8 +75,14 @@ def _breaks(subject: Subject, node: Node, value: JsonValue, *, without: Sequence
 
 def _is_of(kind: str, value: JsonValue) -> bool:
     if kind in ("number", "integer"):
-        return not isinstance(value, bool) and isinstance(value, (int, float)) and (kind == "number" or value == int(value))
-    wanted = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}[kind]
+        return (
+            not isinstance(value, bool)
+            and isinstance(value, (int, float))
+            and (kind == "number" or value == int(value))
+        )
+    wanted = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}[
+        kind
+    ]
     return isinstance(value, wanted)
 
 
@@ -62,7 +98,9 @@ def _default(subject: Subject) -> Iterator[Found]:
                 pointer=f"{node.pointer}/default",
                 severity="warning" if mild else None,
                 message=f"the default {short(value)} breaks its own schema: {why}",
-                fix="give a default that the schema allows" + (", allow null in `type`," if value is None else "") + " or leave it out",
+                fix="give a default that the schema allows"
+                + (", allow null in `type`," if value is None else "")
+                + " or leave it out",
             )
 
 
@@ -72,11 +110,15 @@ def _enum(subject: Subject) -> Iterator[Found]:
         if not isinstance(values, list):
             continue
         for index, value in enumerate(values[:1000]):
-            if why := _breaks(subject, node, value, without=("default", "examples", "example", "enum")):
+            if why := _breaks(
+                subject, node, value, without=("default", "examples", "example", "enum")
+            ):
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/enum/{index}",
-                    severity="warning" if value is None and subject.api != "vespe" and len(values) > 1 else None,
+                    severity="warning"
+                    if value is None and subject.api != "vespe" and len(values) > 1
+                    else None,
                     message=f"{short(value)} stands in `enum` and can never be: {why}",
                     fix="write it as a value of that type, or mend `type`",
                 )
@@ -85,7 +127,12 @@ def _enum(subject: Subject) -> Iterator[Found]:
 def _const(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         if "const" in node.schema and (
-            why := _breaks(subject, node, node.schema["const"], without=("default", "examples", "example", "const"))
+            why := _breaks(
+                subject,
+                node,
+                node.schema["const"],
+                without=("default", "examples", "example", "const"),
+            )
         ):
             yield Found(
                 part=node.part,
@@ -121,7 +168,11 @@ def _contradiction(subject: Subject) -> Iterator[Found]:
         schema = node.schema
         for low, high in _PAIRS:
             least, most = schema.get(low), schema.get(high)
-            if _number(least) and _number(most) and (least > most or (least == most and "exclusive" in low + high)):
+            if (
+                _number(least)
+                and _number(most)
+                and (least > most or (least == most and "exclusive" in low + high))
+            ):
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/{high}",
@@ -177,7 +228,13 @@ def _listed(schema: dict[str, Any], key: str) -> list[Any]:
 def _without_effect(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         kinds = node.schema.get("type")
-        names = {kinds} if isinstance(kinds, str) else set(map(str, kinds)) if isinstance(kinds, list) else set()
+        names = (
+            {kinds}
+            if isinstance(kinds, str)
+            else set(map(str, kinds))
+            if isinstance(kinds, list)
+            else set()
+        )
         if not names or not names <= set(_TYPES):
             continue
         for key, wanted in _EFFECT.items():
@@ -204,7 +261,11 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
             subs = _listed(node.schema, key)
             for index, sub in enumerate(subs[:100]):
                 if sub in subs[:index]:
-                    what = "no value can match exactly one" if key == "oneOf" else "the second is never reached"
+                    what = (
+                        "no value can match exactly one"
+                        if key == "oneOf"
+                        else "the second is never reached"
+                    )
                     yield Found(
                         part=node.part,
                         pointer=f"{node.pointer}/{key}/{index}",
@@ -222,7 +283,9 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
 
 def _schema_examples(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
-        values = [(f"/examples/{i}", v) for i, v in enumerate(_listed(node.schema, "examples")[:100])]
+        values = [
+            (f"/examples/{i}", v) for i, v in enumerate(_listed(node.schema, "examples")[:100])
+        ]
         values += [("/example", node.schema["example"])] if "example" in node.schema else []
         for at, value in values:
             if why := _breaks(subject, node, value, without=("default", "examples", "example")):
@@ -235,18 +298,27 @@ def _schema_examples(subject: Subject) -> Iterator[Found]:
 
 
 def _tool_examples(subject: Subject) -> Iterator[Found]:
-    examples = subject.document.get("examples") if subject.api == "vespe" and isinstance(subject.document, dict) else None
+    examples = (
+        subject.document.get("examples")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
     for index, example in enumerate(examples if isinstance(examples, list) else ()):
         if not isinstance(example, dict) or "error" in example:
             continue
-        for key, part, schema in (("input", "input_schema", subject.input_schema), ("output", "output_schema", subject.output_schema)):
+        for key, part, schema in (
+            ("input", "input_schema", subject.input_schema),
+            ("output", "output_schema", subject.output_schema),
+        ):
             if key in example and part in subject.pointers and isinstance(schema, dict):
                 yield from _example(f"/{index}/{key}", example[key], schema, closed=key == "input")
 
 
 def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool) -> Iterator[Found]:
     try:
-        found = validator.Validator(validator.closed_schema(schema) if closed else schema).violations(value, subject=f"`{at[3:]}`")
+        found = validator.Validator(
+            validator.closed_schema(schema) if closed else schema
+        ).violations(value, subject=f"`{at[3:]}`")
     except (InvalidDocument, RecursionError):
         return
     for problem in found:
@@ -259,13 +331,30 @@ def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool)
 
 
 def _is_there(value: JsonValue, pointer: str) -> bool:
-    return not pointer or (isinstance(value, dict) and pointer.count("/") == 1 and pointer[1:] in value)
+    return not pointer or (
+        isinstance(value, dict) and pointer.count("/") == 1 and pointer[1:] in value
+    )
 
 
 def _rule(
-    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
 ) -> Rule:
-    return Rule(code=code, family="schema", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
+    return Rule(
+        code=code,
+        family="schema",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -16,13 +16,21 @@ FEWEST_CHARACTERS: Final = 10
 _WORD: Final = re.compile(r"[^\W_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SMALL: Final = frozenset(("a", "an", "the", "of", "to", "in", "for", "this", "tool", "function"))
-_FILLER: Final = re.compile(r"(?i)(?:todo|tbd|fixme|xxx|n/?a|none|null|description|no description|lorem ipsum.*|\.+|-+|string|string\.)\W*")
+_FILLER: Final = re.compile(
+    r"(?i)(?:todo|tbd|fixme|xxx|n/?a|none|null|description|no description|lorem ipsum.*|\.+|-+|string|string\.)\W*"
+)
 
 
 def _missing(subject: Subject) -> Iterator[Found]:
     if not (subject.description or "").strip():
         said = "description" in subject.pointers
-        why = "is empty" if subject.description is not None else "must be a text" if said else "is missing"
+        why = (
+            "is empty"
+            if subject.description is not None
+            else "must be a text"
+            if said
+            else "is missing"
+        )
         yield Found(
             message=f"the description {why}: a model chooses a tool by it",
             part="description" if said else "",
@@ -43,7 +51,11 @@ def _too_short(subject: Subject) -> Iterator[Found]:
         why = f"{short(text)} is too short to choose the tool by"
     else:
         return
-    yield Found(message=f"the description {why}", part="description", fix="say what the tool does, what it gives back, and when to use it")
+    yield Found(
+        message=f"the description {why}",
+        part="description",
+        fix="say what the tool does, what it gives back, and when to use it",
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -67,7 +79,9 @@ def _parameters(subject: Subject) -> Iterator[Found]:
     references = References(subject.input_schema)
     for node in subject.nodes:
         named = node.schema.get("properties")
-        for name, argument in named.items() if isinstance(named, dict) and node.part == "input_schema" else ():
+        for name, argument in (
+            named.items() if isinstance(named, dict) and node.part == "input_schema" else ()
+        ):
             if isinstance(argument, dict) and not _is_described(argument, references):
                 yield Found(
                     message=f"the argument {short(name)} has no description",
@@ -80,20 +94,39 @@ def _parameters(subject: Subject) -> Iterator[Found]:
 def _is_described(schema: dict[str, object], references: References) -> bool:
     target = references.target(schema["$ref"]) if "$ref" in schema else None
     inner = [schema, *([target] if isinstance(target, dict) else []), *_alternatives(schema)]
-    return any(isinstance(one.get("description"), str) and str(one["description"]).strip() for one in inner)
+    return any(
+        isinstance(one.get("description"), str) and str(one["description"]).strip() for one in inner
+    )
 
 
 def _alternatives(schema: dict[str, object]) -> Iterator[dict[str, object]]:
     for keyword in ("anyOf", "oneOf", "allOf"):
         listed = schema.get(keyword)
-        yield from (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+        yield from (
+            (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+        )
 
 
-def _rule(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Subject], Iterator[Found]]) -> Rule:
+def _rule(
+    code: str,
+    words: tuple[str, str],
+    *,
+    examples: tuple[str, str],
+    check: Callable[[Subject], Iterator[Found]],
+) -> Rule:
     severity: Severity = "warning"
     title, rationale = words
     bad, good = examples
-    return Rule(code=code, family="description", severity=severity, title=title, rationale=rationale, bad=bad, good=good, check=check)
+    return Rule(
+        code=code,
+        family="description",
+        severity=severity,
+        title=title,
+        rationale=rationale,
+        bad=bad,
+        good=good,
+        check=check,
+    )
 
 
 RULES: Final[tuple[Rule, ...]] = (

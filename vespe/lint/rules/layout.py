@@ -1,4 +1,6 @@
-"""Lint rules on files: directories, configurations, paths, entrypoints and programs; scripts are parsed and never imported."""
+"""Lint rules on files: directories, configurations, paths, entrypoints and programs; scripts are
+parsed and never imported.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +34,9 @@ _RULE_OF: Final = {
     "secret": "implementation", "implementation_details": "implementation", "name": "", "schema": "", "uid": "uid",
     "kit_limits": "kit-limits", "kit_id": "kit-id", "path": "path",
 }  # fmt: skip
-"""Which rule speaks of a problem that the one validator found, by its code; "" for those of other families."""
+"""Which rule speaks of a problem that the one validator found, by its code; "" for those of other
+families.
+"""
 
 
 def _problems(subject: Subject, about: str) -> Iterator[Found]:
@@ -45,7 +49,12 @@ def _problems(subject: Subject, about: str) -> Iterator[Found]:
 def _unreadable(subject: Subject) -> Iterator[Found]:
     if subject.document is None:
         for problem in subject.problems:
-            yield Found(message=problem.message, pointer=problem.pointer, line=problem.line, fix="write strict JSON: an object, in UTF-8")
+            yield Found(
+                message=problem.message,
+                pointer=problem.pointer,
+                line=problem.line,
+                fix="write strict JSON: an object, in UTF-8",
+            )
 
 
 def _one(about: str) -> Callable[[Subject], Iterator[Found]]:
@@ -54,7 +63,11 @@ def _one(about: str) -> Callable[[Subject], Iterator[Found]]:
 
 def _kit_id(subject: Subject) -> Iterator[Found]:
     yield from _problems(subject, "kit-id")
-    claimed = subject.document.get("kit_id") if subject.api == "vespe" and isinstance(subject.document, dict) else None
+    claimed = (
+        subject.document.get("kit_id")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
     if subject.kit_id is None and isinstance(claimed, str):
         yield Found(
             pointer="/kit_id",
@@ -66,20 +79,38 @@ def _kit_id(subject: Subject) -> Iterator[Found]:
 
 def _config(api: str) -> Callable[[Subject], Iterator[Found]]:
     def check(subject: Subject) -> Iterator[Found]:
-        for problem in subject.problems if subject.api == api and subject.document is not None else ():
+        for problem in (
+            subject.problems if subject.api == api and subject.document is not None else ()
+        ):
             severity: Any = None if problem.file else "warning"
-            yield Found(message=problem.message, pointer=problem.pointer, line=problem.line, severity=severity)
+            yield Found(
+                message=problem.message,
+                pointer=problem.pointer,
+                line=problem.line,
+                severity=severity,
+            )
 
     return check
 
 
 def _description_file(subject: Subject) -> Iterator[Found]:
-    if subject.api == "vespe" and subject.directory and not os.path.isfile(f"{subject.directory}/{defaults.DESCRIPTION_FILE}"):
-        yield Found(message=f"has no {defaults.DESCRIPTION_FILE}", fix="write one: what the tool is for, for people")
+    if (
+        subject.api == "vespe"
+        and subject.directory
+        and not os.path.isfile(f"{subject.directory}/{defaults.DESCRIPTION_FILE}")
+    ):
+        yield Found(
+            message=f"has no {defaults.DESCRIPTION_FILE}",
+            fix="write one: what the tool is for, for people",
+        )
 
 
 def _details(subject: Subject) -> dict[str, Any]:
-    details = subject.document.get("implementation_details") if subject.api == "vespe" and isinstance(subject.document, dict) else None
+    details = (
+        subject.document.get("implementation_details")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
     return details if isinstance(details, dict) else {}
 
 
@@ -87,16 +118,33 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
     details = _details(subject)
     path, entrypoint = details.get("path"), details.get("entrypoint")
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
-    if details.get("type") != "python_script" or not isinstance(path, str) or not isinstance(entrypoint, str) or broken:
+    if (
+        details.get("type") != "python_script"
+        or not isinstance(path, str)
+        or not isinstance(entrypoint, str)
+        or broken
+    ):
         return
     try:
-        names = read_names(parse_source(atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")))
+        names = read_names(
+            parse_source(atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8"))
+        )
     except SyntaxError as error:
-        yield Found(message=f"{path} is not Python: {error.msg}", file=path, line=error.lineno or 1, column=error.offset or 1)
+        yield Found(
+            message=f"{path} is not Python: {error.msg}",
+            file=path,
+            line=error.lineno or 1,
+            column=error.offset or 1,
+        )
     except (ValueError, RecursionError, MemoryError, InvalidDocument, StorageError) as error:
         yield Found(message=f"{path} cannot be read: {error}", file=path)
     else:
-        if not {entrypoint} & (names.functions.keys() | names.classes.keys() | names.values.keys() | names.imports.keys()):
+        if not {entrypoint} & (
+            names.functions.keys()
+            | names.classes.keys()
+            | names.values.keys()
+            | names.imports.keys()
+        ):
             close = difflib.get_close_matches(entrypoint, names.functions, n=1)
             yield Found(
                 pointer=f"{_DETAILS}/entrypoint",
@@ -111,7 +159,11 @@ def _build(subject: Subject) -> Iterator[Found]:
     details = _details(subject)
     if subject.directory and not any(p.pointer.startswith(_DETAILS) for p in subject.problems):
         for message in built.stale(subject.directory, details):
-            yield Found(message=message, pointer=f"{_DETAILS}/path", fix=f"compile it: `vespe tool build {subject.name}`")
+            yield Found(
+                message=message,
+                pointer=f"{_DETAILS}/path",
+                fix=f"compile it: `vespe tool build {subject.name}`",
+            )
 
 
 def _program(subject: Subject) -> Iterator[Found]:
@@ -135,9 +187,17 @@ def _program(subject: Subject) -> Iterator[Found]:
 
 
 def _unknown_key(subject: Subject) -> Iterator[Found]:
-    for key in subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ():
-        if key not in fields.KEYS and (close := difflib.get_close_matches(key, fields.KEYS, n=1, cutoff=0.75)):
-            yield Found(pointer=pointer_to((key,)), message=f"{short(key)} is not a key that Vespe reads", fix=f"did you mean {close[0]}?")
+    for key in (
+        subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ()
+    ):
+        if key not in fields.KEYS and (
+            close := difflib.get_close_matches(key, fields.KEYS, n=1, cutoff=0.75)
+        ):
+            yield Found(
+                pointer=pointer_to((key,)),
+                message=f"{short(key)} is not a key that Vespe reads",
+                fix=f"did you mean {close[0]}?",
+            )
 
 
 def _unknown_slot(subject: Subject) -> Iterator[Found]:
@@ -152,7 +212,9 @@ def _unknown_slot(subject: Subject) -> Iterator[Found]:
             yield Found(
                 pointer=_DETAILS + pointer_to(steps),
                 message=f"{{{name}}} names no input, so it stays as it is",
-                fix=f"did you mean {{{close[0]}}}?" if close else f"add {short(name)} to the schema's properties",
+                fix=f"did you mean {{{close[0]}}}?"
+                if close
+                else f"add {short(name)} to the schema's properties",
             )
 
 
@@ -181,20 +243,34 @@ def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int
 
 
 def _definition_fields(subject: Subject) -> Iterator[Found]:
-    """Judge the types of the other keys of a foreign definition, as the vendors' own types say them."""
-    document = subject.document if subject.api not in ("vespe", "kit", "project") and isinstance(subject.document, dict) else {}
+    """Judge the types of the other keys of a foreign definition, as the vendors' own types say
+    them.
+    """
+    document = (
+        subject.document
+        if subject.api not in ("vespe", "kit", "project") and isinstance(subject.document, dict)
+        else {}
+    )
     inner = document.get("function", document)
     for key, (kinds, what) in _FIELDS.items():
-        if isinstance(inner, dict) and inner.get(key) is not None and not isinstance(inner[key], kinds):
+        if (
+            isinstance(inner, dict)
+            and inner.get(key) is not None
+            and not isinstance(inner[key], kinds)
+        ):
             part = key if key in subject.pointers else ""
             fix = f"write {what}" if key != "outputSchema" else "write a JSON Schema of type object"
-            yield Found(part=part, message=f"`{key}` must be {what}, not {describe(inner[key])}", fix=fix)
+            yield Found(
+                part=part, message=f"`{key}` must be {what}, not {describe(inner[key])}", fix=fix
+            )
     annotations = inner.get("annotations") if isinstance(inner, dict) else None
     hints: dict[str, Any] = annotations if isinstance(annotations, dict) else {}
     for hint in _HINTS:
         if hint in hints and not isinstance(hints[hint], bool):
             message = f"`annotations.{hint}` must be true or false, not {describe(hints[hint])}"
-            yield Found(part="annotations", pointer=f"/{hint}", message=message, fix="write true or false")
+            yield Found(
+                part="annotations", pointer=f"/{hint}", message=message, fix="write true or false"
+            )
 
 
 def _nothing(subject: Subject) -> Iterator[Found]:
@@ -203,9 +279,24 @@ def _nothing(subject: Subject) -> Iterator[Found]:
 
 
 def _rule(
-    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
 ) -> Rule:
-    return Rule(code=code, family="layout", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
+    return Rule(
+        code=code,
+        family="layout",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
 
 
 RULES: Final[tuple[AnyRule, ...]] = (

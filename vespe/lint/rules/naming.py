@@ -11,22 +11,48 @@ from vespe.tools.directory import NAME_PATTERN
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
 _MCP: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _ODD_INPUT: Final = re.compile(r"[\s\x00-\x1f\x7f]")
-_SAYS_NOTHING: Final = ("tool", "function", "func", "run", "do", "execute", "action", "call", "main", "test", "foo", "process", "handler")
-_CASES: Final = (re.compile(r"[a-z0-9]+(_[a-z0-9]+)+"), re.compile(r"[a-z]+[0-9]*([A-Z][a-z0-9]*)+"), re.compile(r"[a-z0-9]+(-[a-z0-9]+)+"))
+_SAYS_NOTHING: Final = (
+    "tool",
+    "function",
+    "func",
+    "run",
+    "do",
+    "execute",
+    "action",
+    "call",
+    "main",
+    "test",
+    "foo",
+    "process",
+    "handler",
+)
+_CASES: Final = (
+    re.compile(r"[a-z0-9]+(_[a-z0-9]+)+"),
+    re.compile(r"[a-z]+[0-9]*([A-Z][a-z0-9]*)+"),
+    re.compile(r"[a-z0-9]+(-[a-z0-9]+)+"),
+)
 _STYLES: Final = ("snake_case", "camelCase", "kebab-case")
 
 
 def _missing(subject: Subject) -> Iterator[Found]:
-    inner = subject.document.get("function", subject.document) if isinstance(subject.document, dict) else {}
+    inner = (
+        subject.document.get("function", subject.document)
+        if isinstance(subject.document, dict)
+        else {}
+    )
     if subject.name is None:
         given = isinstance(inner, dict) and "name" in inner
         yield Found(
             part="name",
-            message=f"`name` must be a text, not {describe(inner['name'])}" if given else "has no `name`, which is what a model calls",
+            message=f"`name` must be a text, not {describe(inner['name'])}"
+            if given
+            else "has no `name`, which is what a model calls",
             fix="give a name of letters, digits, _ and -",
         )
     elif not subject.name.strip():
-        yield Found(part="name", message="`name` is empty", fix="give a name of letters, digits, _ and -")
+        yield Found(
+            part="name", message="`name` is empty", fix="give a name of letters, digits, _ and -"
+        )
 
 
 def _characters(subject: Subject) -> Iterator[Found]:
@@ -43,7 +69,11 @@ def _characters(subject: Subject) -> Iterator[Found]:
             fix=f"call it {short(_mended(name))}",
         )
     elif subject.api == "bare" and len(name) > 64:
-        yield Found(part="name", message=f"`name` has {len(name)} characters; model APIs allow 64", fix="give it a shorter name")
+        yield Found(
+            part="name",
+            message=f"`name` has {len(name)} characters; model APIs allow 64",
+            fix="give it a shorter name",
+        )
     elif subject.api == "mcp" and not _MCP.fullmatch(name):
         yield Found(
             part="name",
@@ -65,13 +95,17 @@ def _mended(name: str) -> str:
 def _vague(subject: Subject) -> Iterator[Found]:
     if subject.name and subject.name.lower() in _SAYS_NOTHING:
         yield Found(
-            part="name", message=f"{short(subject.name)} says nothing of what the tool does", fix="name it by a verb and what it is done to"
+            part="name",
+            message=f"{short(subject.name)} says nothing of what the tool does",
+            fix="name it by a verb and what it is done to",
         )
 
 
 def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
     """Return each input's name with the pointer to it."""
-    properties = subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
+    properties = (
+        subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
+    )
     for name in properties if isinstance(properties, dict) else ():
         yield name, "/properties/" + name.replace("~", "~0").replace("/", "~1")
 
@@ -104,18 +138,40 @@ def _clash(subject: Subject) -> Iterator[Found]:
 def _mixed(subject: Subject) -> Iterator[Found]:
     styles: dict[str, str] = {}
     for name, _ in _inputs(subject):
-        style = next((style for style, case in zip(_STYLES, _CASES, strict=True) if case.fullmatch(name)), None)
+        style = next(
+            (style for style, case in zip(_STYLES, _CASES, strict=True) if case.fullmatch(name)),
+            None,
+        )
         if style:
             styles.setdefault(style, name)
     if len(styles) > 1:
         named = " and ".join(f"{short(name)} ({style})" for style, name in styles.items())
-        yield Found(part="input_schema", message=f"the inputs are written in several ways: {named}", fix="write all of them in one way")
+        yield Found(
+            part="input_schema",
+            message=f"the inputs are written in several ways: {named}",
+            fix="write all of them in one way",
+        )
 
 
 def _rule(
-    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
 ) -> Rule:
-    return Rule(code=code, family="naming", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check)
+    return Rule(
+        code=code,
+        family="naming",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -14,7 +14,11 @@ def _unstated(subject: Subject) -> Iterator[Found]:
     if subject.api != "vespe" or subject.kit_id is None or not isinstance(document, dict):
         return
     details = document.get("implementation_details")
-    if not isinstance(details, dict) or details.get("type") in _IN_PROCESS or "url" in (details.get("args") or {}):
+    if (
+        not isinstance(details, dict)
+        or details.get("type") in _IN_PROCESS
+        or "url" in (details.get("args") or {})
+    ):
         return
     permissions = document.get("permissions")
     if not isinstance(permissions, dict) or not any(key in permissions for key in LISTS):
@@ -31,7 +35,10 @@ RULES: Final[tuple[Rule, ...]] = (
             "A kit's tool does not say what it uses",
             "Its process is held to what it states, and whoever installs the kit reads that; where nothing is stated, much is open.",
         ),
-        examples=("config.json without `permissions`", '"permissions": {"read": ["."], "write": [], "network": [], "programs": []}'),
+        examples=(
+            "config.json without `permissions`",
+            '"permissions": {"read": ["."], "write": [], "network": [], "programs": []}',
+        ),
         check=_unstated,
     ),
 )

@@ -1,4 +1,6 @@
-"""Lint rules: what each model's API refuses of a definition that is right in itself, by the table of limits."""
+"""Lint rules: what each model's API refuses of a definition that is right in itself, by the table
+of limits.
+"""
 
 import re
 from collections.abc import Iterator
@@ -19,25 +21,43 @@ def _names(subject: Subject) -> Iterator[Found]:
     for about, fits in (("name-characters", re.fullmatch), ("name-first", re.match)):
         for limit in limits_on(about) if name else ():
             if not _is_named_elsewhere(subject, limit) and not fits(limit.value, name):
-                yield refused(limit, f"takes {limit.words} in a tool's name, not {short(name)}", "name", fix=_rename(name))
+                yield refused(
+                    limit,
+                    f"takes {limit.words} in a tool's name, not {short(name)}",
+                    "name",
+                    fix=_rename(name),
+                )
 
 
 def _name_lengths(subject: Subject) -> Iterator[Found]:
     length = len(subject.name or "")
     for limit in limits_on("name-length"):
         if length > limit.value and not _is_named_elsewhere(subject, limit):
-            yield refused(limit, f"takes {limit.words} in a tool's name; this one has {length}", "name", fix="shorten the name")
+            yield refused(
+                limit,
+                f"takes {limit.words} in a tool's name; this one has {length}",
+                "name",
+                fix="shorten the name",
+            )
 
 
 def _is_named_elsewhere(subject: Subject, limit: Limit) -> bool:
-    """Whether the rules on names say it already: of Vespe's own tools, of a shape that is no API's, and of MCP's in MCP's shape."""
-    return subject.api == "vespe" or limit.api == subject.api == "mcp" or (subject.api == "bare" and limit.about != "name-first")
+    """Whether the rules on names say it already: of Vespe's own tools, of a shape that is no API's,
+    and of MCP's in MCP's shape.
+    """
+    return (
+        subject.api == "vespe"
+        or limit.api == subject.api == "mcp"
+        or (subject.api == "bare" and limit.about != "name-first")
+    )
 
 
 def _rename(name: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64]
     plain = plain if not plain[:1].isdigit() else f"_{plain}"
-    return f"rename it, for instance {plain}" if plain else "give it a name of letters, digits and _"
+    return (
+        f"rename it, for instance {plain}" if plain else "give it a name of letters, digits and _"
+    )
 
 
 def _root_keywords(subject: Subject) -> Iterator[Found]:
@@ -52,10 +72,20 @@ def _root_keywords(subject: Subject) -> Iterator[Found]:
 
 def _root_properties(subject: Subject) -> Iterator[Found]:
     schema = subject.input_schema
-    if not isinstance(schema, dict) or schema.get("type") != "object" or "properties" in schema or subject.api == "vespe":
+    if (
+        not isinstance(schema, dict)
+        or schema.get("type") != "object"
+        or "properties" in schema
+        or subject.api == "vespe"
+    ):
         return
     for limit in limits_on("root-properties"):
-        yield refused(limit, f"takes {limit.words}, in a tool's schema", "input_schema", fix='add `"properties": {}`')
+        yield refused(
+            limit,
+            f"takes {limit.words}, in a tool's schema",
+            "input_schema",
+            fix='add `"properties": {}`',
+        )
 
 
 def _property_names(subject: Subject) -> Iterator[Found]:
@@ -67,26 +97,49 @@ def _property_names(subject: Subject) -> Iterator[Found]:
                     severity = limit.severity if not node.steps else "warning"
                     where = f"{node.pointer}{pointer_to(('properties', name))}"
                     message = f"takes {limit.words}, not {short(name)}"
-                    yield refused(limit, message, "input_schema", pointer=where, severity=severity, fix="rename the argument")
+                    yield refused(
+                        limit,
+                        message,
+                        "input_schema",
+                        pointer=where,
+                        severity=severity,
+                        fix="rename the argument",
+                    )
 
 
 def _array_items(subject: Subject) -> Iterator[Found]:
     for node in inputs(subject):
-        if "array" in types(node.schema) and "items" not in node.schema and "prefixItems" not in node.schema:
+        if (
+            "array" in types(node.schema)
+            and "items" not in node.schema
+            and "prefixItems" not in node.schema
+        ):
             for limit in limits_for("array-items", subject):
                 fix = 'say what the array holds, such as `"items": {"type": "string"}`'
-                yield refused_at(limit, subject, node, f"takes {limit.words}, which is missing here", fix=fix)
+                yield refused_at(
+                    limit, subject, node, f"takes {limit.words}, which is missing here", fix=fix
+                )
 
 
 def _older_draft(subject: Subject) -> Iterator[Found]:
     schema = subject.input_schema
     draft = schema.get("$schema") if isinstance(schema, dict) else None
-    if not isinstance(draft, str) or draft.rstrip("#") == _CURRENT or any(p.part == "input_schema" for p in subject.schema_problems):
+    if (
+        not isinstance(draft, str)
+        or draft.rstrip("#") == _CURRENT
+        or any(p.part == "input_schema" for p in subject.schema_problems)
+    ):
         return
     for problem in validator.check_schema({**schema, "$schema": _CURRENT}, root_object=False)[:3]:
         for limit in limits_on("draft"):
             message = f"takes {limit.words}; by that, {problem.message}"
-            yield refused(limit, message, "input_schema", pointer=problem.pointer, fix="write it as 2020-12 has it")
+            yield refused(
+                limit,
+                message,
+                "input_schema",
+                pointer=problem.pointer,
+                fix="write it as 2020-12 has it",
+            )
 
 
 def _headers(subject: Subject) -> Iterator[Found]:
@@ -105,7 +158,13 @@ def _headers(subject: Subject) -> Iterator[Found]:
                     why = "takes headers for texts, integers and booleans alone"
                 else:
                     continue
-                yield refused(limit, why, "input_schema", pointer=f"{node.pointer}/x-mcp-header", fix="leave the header out, or mend it")
+                yield refused(
+                    limit,
+                    why,
+                    "input_schema",
+                    pointer=f"{node.pointer}/x-mcp-header",
+                    fix="leave the header out, or mend it",
+                )
 
 
 RULES: Final[tuple[Rule, ...]] = (

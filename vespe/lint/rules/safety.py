@@ -16,15 +16,45 @@ Text = tuple[str, str]
 """A text of a definition, and its pointer from the definition's root."""
 _MOST: Final = 20_000
 _DESTRUCTIVE: Final = frozenset(
-    ("delete", "remove", "drop", "destroy", "erase", "wipe", "purge", "truncate", "uninstall", "revoke", "terminate", "kill", "overwrite")
+    (
+        "delete",
+        "remove",
+        "drop",
+        "destroy",
+        "erase",
+        "wipe",
+        "purge",
+        "truncate",
+        "uninstall",
+        "revoke",
+        "terminate",
+        "kill",
+        "overwrite",
+    )
 )
-_PROGRAMS: Final = ("rm", "rmdir", "unlink", "shred", "dd", "mkfs", "truncate", "kill", "pkill", "killall", "shutdown", "reboot", "dropdb")
+_PROGRAMS: Final = (
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "dd",
+    "mkfs",
+    "truncate",
+    "kill",
+    "pkill",
+    "killall",
+    "shutdown",
+    "reboot",
+    "dropdb",
+)
 _ANNOTATED: Final = ("vespe", "mcp")
 _MOST_FILES: Final = 500
 
 
 def texts(value: Any) -> Iterator[Text]:
-    """Return every text of a definition with its pointer, keys included (a key's pointer is its member's); at most some thousands."""
+    """Return every text of a definition with its pointer, keys included (a key's pointer is its
+    member's); at most some thousands.
+    """
     waiting: list[tuple[Any, str]] = [(value, "")]
     for _ in range(_MOST):
         if not waiting:
@@ -37,17 +67,23 @@ def texts(value: Any) -> Iterator[Text]:
             yield from ((str(key), below) for key, (_, below) in zip(current, members, strict=True))
             waiting.extend(reversed(members))
         elif isinstance(current, list):
-            waiting.extend(reversed([(item, f"{at}/{index}") for index, item in enumerate(current)]))
+            waiting.extend(
+                reversed([(item, f"{at}/{index}") for index, item in enumerate(current)])
+            )
 
 
 def _suspects(subject: Subject, search: Callable[[str], Iterable[object]]) -> list[Text]:
-    """Return the texts of a definition where a search of them all together finds anything: most definitions are clean."""
+    """Return the texts of a definition where a search of them all together finds anything: most
+    definitions are clean.
+    """
     found = list(texts(subject.document))
     return found if any(True for _ in search("\n".join(text for text, _ in found))) else []
 
 
 def own_files(subject: Subject) -> Iterator[Text]:
-    """Return the text files of a tool's directory, but for config.json, as (text, path within it); what is no text is passed over."""
+    """Return the text files of a tool's directory, but for config.json, as (text, path within it);
+    what is no text is passed over.
+    """
     waiting = [subject.directory] if subject.directory and subject.api == "vespe" else []
     left = _MOST_FILES
     while waiting and left > 0:
@@ -57,7 +93,11 @@ def own_files(subject: Subject) -> Iterator[Text]:
             path = os.path.relpath(entry.path, subject.directory)
             if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
                 waiting.append(entry.path)
-            elif entry.is_file(follow_symlinks=False) and path != defaults.CONFIG_FILE and (text := _text_of(entry.path)) is not None:
+            elif (
+                entry.is_file(follow_symlinks=False)
+                and path != defaults.CONFIG_FILE
+                and (text := _text_of(entry.path)) is not None
+            ):
                 yield text, path
 
 
@@ -85,17 +125,30 @@ def _place(text: str, index: int) -> tuple[int, int]:
 def _invisible(subject: Subject) -> Iterator[Found]:
     for text, at in _suspects(subject, hidden_text.invisible):
         if odd := hidden_text.invisible(text):
-            yield Found(message=_unseen(odd, text), pointer=at, fix="take them out, or write what they say")
+            yield Found(
+                message=_unseen(odd, text), pointer=at, fix="take them out, or write what they say"
+            )
     for text, path in own_files(subject):
         if odd := hidden_text.invisible(text.removeprefix("\ufeff")):
             line, column = _place(text, odd[0].at)
-            yield Found(message=_unseen(odd, text), file=path, line=line, column=column, fix="take them out, or write them as escapes")
+            yield Found(
+                message=_unseen(odd, text),
+                file=path,
+                line=line,
+                column=column,
+                fix="take them out, or write them as escapes",
+            )
 
 
 def _unseen(odd: list[hidden_text.Odd], text: str) -> str:
-    shown = ", ".join(f"{one.point} {one.name}" + (f" ({one.times} times)" if one.times > 1 else "") for one in odd[:5])
+    shown = ", ".join(
+        f"{one.point} {one.name}" + (f" ({one.times} times)" if one.times > 1 else "")
+        for one in odd[:5]
+    )
     spelt = hidden_text.tagged(text)
-    return f"holds characters that a person does not see: {shown}" + (f"; they spell {short(spelt)}" if spelt else "")
+    return f"holds characters that a person does not see: {shown}" + (
+        f"; they spell {short(spelt)}" if spelt else ""
+    )
 
 
 def _steering(subject: Subject) -> Iterator[Found]:
@@ -118,7 +171,13 @@ def _secrets(subject: Subject) -> Iterator[Found]:
     for text, path in own_files(subject):
         for shape in secret_shapes.secrets_in(text):
             line, column = _place(text, shape.at)
-            yield Found(message=f"holds {shape.what} ({shape.begins})", file=path, line=line, column=column, fix=fix)
+            yield Found(
+                message=f"holds {shape.what} ({shape.begins})",
+                file=path,
+                line=line,
+                column=column,
+                fix=fix,
+            )
 
 
 def _annotations(subject: Subject) -> Iterator[Found]:
@@ -132,10 +191,16 @@ def _annotations(subject: Subject) -> Iterator[Found]:
     pointer = "/annotations" if "annotations" in subject.document else ""
     if annotations.get("readOnlyHint") is True:
         fix = "leave `readOnlyHint` out, and say `destructiveHint`"
-        yield Found(message=f"the tool says that it only reads, and it can {does}", pointer=pointer, fix=fix)
+        yield Found(
+            message=f"the tool says that it only reads, and it can {does}", pointer=pointer, fix=fix
+        )
     elif "destructiveHint" not in annotations:
         fix = 'add `"annotations": {"destructiveHint": true}`, or false where nothing is lost'
-        yield Found(message=f"the tool can {does}, and no annotation says whether it destroys", pointer=pointer, fix=fix)
+        yield Found(
+            message=f"the tool can {does}, and no annotation says whether it destroys",
+            pointer=pointer,
+            fix=fix,
+        )
 
 
 def _name_words(name: str) -> list[str]:
@@ -144,10 +209,24 @@ def _name_words(name: str) -> list[str]:
 
 
 def _destroys(subject: Subject) -> str | None:
-    """Return the verb by which a tool destroys: of its name, of its description's first word, of its command; None for none."""
+    """Return the verb by which a tool destroys: of its name, of its description's first word, of
+    its command; None for none.
+    """
     words = [*_name_words(subject.name or ""), *(subject.description or "").lower().split()[:1]]
-    said = next((verb for word in words for verb in (word, word.removesuffix("s"), word.removesuffix("es")) if verb in _DESTRUCTIVE), None)
-    details = subject.document.get("implementation_details") if isinstance(subject.document, dict) else None
+    said = next(
+        (
+            verb
+            for word in words
+            for verb in (word, word.removesuffix("s"), word.removesuffix("es"))
+            if verb in _DESTRUCTIVE
+        ),
+        None,
+    )
+    details = (
+        subject.document.get("implementation_details")
+        if isinstance(subject.document, dict)
+        else None
+    )
     if said or not isinstance(details, dict):
         return said
     runs = str(details.get("entrypoint", ""))

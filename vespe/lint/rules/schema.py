@@ -1,4 +1,6 @@
-"""Lint rules on what a schema is: types that exist, a root that is an object, references that lead somewhere, bounds."""
+"""Lint rules on what a schema is: types that exist, a root that is an object, references that lead
+somewhere, bounds.
+"""
 
 import re
 from collections.abc import Iterator
@@ -27,9 +29,21 @@ _NEEDS_SCHEMA: Final = ("vespe", "mcp", "anthropic")
 _RULE_OF: Final = {
     "pattern": "pattern", "bound": "bounds", "draft": "dialect", "reference": "reference", "unusable": "reference", "root": "root",
 }  # fmt: skip
-"""Which rule speaks of a schema's problem, by its code; what is malformed is sorted by its place."""
+"""Which rule speaks of a schema's problem, by its code; what is malformed is sorted by its
+place.
+"""
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-_SCHEMA_HERE: Final = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "additionalItems")
+_SCHEMA_HERE: Final = (
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "additionalItems",
+)
 _SCHEMAS_BELOW: Final = (
     "properties",
     "patternProperties",
@@ -70,7 +84,9 @@ _TYPOS: Final = {
 
 
 def meant(name: str) -> str | None:
-    """Return the JSON Schema type that a type of another language stands for; "" for any value, None where nobody knows."""
+    """Return the JSON Schema type that a type of another language stands for; "" for any value,
+    None where nobody knows.
+    """
     plain = name.strip()
     generic = _GENERIC.fullmatch(plain)
     word = (generic[1] if generic else plain).lower()
@@ -86,7 +102,9 @@ def types_of(schema: dict[str, Any]) -> list[Any]:
 
 
 def _is_known(name: Any, api: str) -> bool:
-    return isinstance(name, str) and (name in TYPES or (api == "gemini" and name.isupper() and name.lower() in TYPES))
+    return isinstance(name, str) and (
+        name in TYPES or (api == "gemini" and name.isupper() and name.lower() in TYPES)
+    )
 
 
 def _unknown_type(subject: Subject) -> Iterator[Found]:
@@ -96,7 +114,13 @@ def _unknown_type(subject: Subject) -> Iterator[Found]:
             if _is_known(name, subject.api):
                 continue
             right = meant(name) if isinstance(name, str) else None
-            fix = f"write {short(right)}" if right else "leave `type` out: then every value is allowed" if right == "" else None
+            fix = (
+                f"write {short(right)}"
+                if right
+                else "leave `type` out: then every value is allowed"
+                if right == ""
+                else None
+            )
             yield Found(
                 part=node.part,
                 pointer=f"{node.pointer}/type" + (f"/{index}" if listed else ""),
@@ -128,7 +152,10 @@ def _root_type(subject: Subject) -> Iterator[Found]:
             fix='write {"type": "object", "properties": {…}}',
             severity="warning" if empty else None,
         )
-    elif not any(isinstance(t, str) and (t.lower() if api == "gemini" else t) == "object" for t in [schema.get("type")]):
+    elif not any(
+        isinstance(t, str) and (t.lower() if api == "gemini" else t) == "object"
+        for t in [schema.get("type")]
+    ):
         said = f"it is {describe(schema['type'])}" if "type" in schema else "it has none"
         yield Found(
             part="input_schema",
@@ -142,7 +169,10 @@ def _root_type(subject: Subject) -> Iterator[Found]:
 def _output_root(subject: Subject) -> Iterator[Found]:
     schema = subject.output_schema
     if "output_schema" in subject.pointers and not isinstance(schema, (dict, bool)):
-        yield Found(part="output_schema", message=f"the schema of the output must be an object, not {describe(schema)}")
+        yield Found(
+            part="output_schema",
+            message=f"the schema of the output must be an object, not {describe(schema)}",
+        )
     elif subject.api == "mcp" and isinstance(schema, dict) and schema.get("type") != "object":
         yield Found(
             part="output_schema",
@@ -167,7 +197,9 @@ def _about(problem: SchemaProblem, subject: Subject) -> str:
 def _has_unknown_type(problem: SchemaProblem, subject: Subject) -> bool:
     at = problem.pointer[: problem.pointer.rindex("/type")]
     node = next((n for n in subject.nodes if n.part == problem.part and n.pointer == at), None)
-    return node is not None and any(not _is_known(name, subject.api) for name in types_of(node.schema))
+    return node is not None and any(
+        not _is_known(name, subject.api) for name in types_of(node.schema)
+    )
 
 
 def _problems(subject: Subject, about: str) -> Iterator[SchemaProblem]:
@@ -180,7 +212,12 @@ def _sentence(problem: SchemaProblem) -> str:
 
 def _invalid(subject: Subject) -> Iterator[Found]:
     for problem in _problems(subject, "invalid"):
-        yield Found(part=problem.part, pointer=problem.pointer, message=_sentence(problem), fix=_mend(problem, subject))
+        yield Found(
+            part=problem.part,
+            pointer=problem.pointer,
+            message=_sentence(problem),
+            fix=_mend(problem, subject),
+        )
 
 
 def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
@@ -195,7 +232,9 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
     if not isinstance(value, str):
         return None
     if last in _NUMBERS:
-        return f"write {value} without quotes" if _NUMBER.fullmatch(value) else "write a number there"
+        return (
+            f"write {value} without quotes" if _NUMBER.fullmatch(value) else "write a number there"
+        )
     is_schema = parent.rpartition("/")[2] in _SCHEMAS_BELOW or last in _SCHEMA_HERE
     return 'write a schema there: an object such as {"type": "string"}' if is_schema else None
 
@@ -206,13 +245,25 @@ def _pattern(subject: Subject) -> Iterator[Found]:
         last = problem.pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
         pattern = resolve_pointer(schema, problem.pointer) if last == "pattern" else last
         malformed = not isinstance(pattern, str) or not _is_pattern(pattern)
-        fix = "mend the regular expression" if malformed else "write it without looking around or back, and check the rest in the tool"
+        fix = (
+            "mend the regular expression"
+            if malformed
+            else "write it without looking around or back, and check the rest in the tool"
+        )
         severity: Any = None if malformed or subject.api == "vespe" else "warning"
-        yield Found(part=problem.part, pointer=problem.pointer, message=_sentence(problem), fix=fix, severity=severity)
+        yield Found(
+            part=problem.part,
+            pointer=problem.pointer,
+            message=_sentence(problem),
+            fix=fix,
+            severity=severity,
+        )
 
 
 def _is_pattern(text: str) -> bool:
-    """Whether a text is a regular expression of the kind that JSON Schema means (ECMA-262), as far as Python can tell."""
+    """Whether a text is a regular expression of the kind that JSON Schema means (ECMA-262), as far
+    as Python can tell.
+    """
     plain = re.sub(r"\\[pP]\{[^}]*\}|\\u\{?[0-9A-Fa-f]+\}?|\\c[A-Za-z]|\\[/-]", "a", text)
     try:
         re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", plain).replace("\\k<", "(?P="))
@@ -222,19 +273,31 @@ def _is_pattern(text: str) -> bool:
 
 
 def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
-    """Make the check of a kind of problem; in definitions that are not ours it has the severity `foreign`."""
+    """Make the check of a kind of problem; in definitions that are not ours it has the severity
+    `foreign`.
+    """
 
     def check(subject: Subject) -> Iterator[Found]:
         for problem in _problems(subject, about):
             severity: Any = None if subject.api == "vespe" else foreign
-            yield Found(part=problem.part, pointer=problem.pointer, message=_sentence(problem), fix=fix, severity=severity)
+            yield Found(
+                part=problem.part,
+                pointer=problem.pointer,
+                message=_sentence(problem),
+                fix=fix,
+                severity=severity,
+            )
 
     return check
 
 
 def _open(subject: Subject) -> Iterator[Found]:
     schema = subject.input_schema
-    if not isinstance(schema, dict) or "unevaluatedProperties" in schema or meant(str(schema.get("type"))) != "object":
+    if (
+        not isinstance(schema, dict)
+        or "unevaluatedProperties" in schema
+        or meant(str(schema.get("type"))) != "object"
+    ):
         return
     extra = schema.get("additionalProperties")
     if extra is True or extra == {}:
@@ -255,14 +318,27 @@ def _open(subject: Subject) -> Iterator[Found]:
 def _required(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         names, properties = node.schema.get("required"), node.schema.get("properties", {})
-        in_place = bool(IN_PLACE & set(node.steps[-2:])) or "patternProperties" in node.schema or "$ref" in node.schema
-        if not isinstance(names, list) or not isinstance(properties, dict) or in_place or IN_PLACE & node.schema.keys():
+        in_place = (
+            bool(IN_PLACE & set(node.steps[-2:]))
+            or "patternProperties" in node.schema
+            or "$ref" in node.schema
+        )
+        if (
+            not isinstance(names, list)
+            or not isinstance(properties, dict)
+            or in_place
+            or IN_PLACE & node.schema.keys()
+        ):
             continue
         root_closed = subject.api == "vespe" and not node.steps and node.part == "input_schema"
         closed = node.schema.get("additionalProperties", not root_closed) is False
         for index, name in enumerate(names):
             if isinstance(name, str) and name not in properties:
-                what = "is required, and no other than the described are allowed: no value can satisfy this" if closed else "is required"
+                what = (
+                    "is required, and no other than the described are allowed: no value can satisfy this"
+                    if closed
+                    else "is required"
+                )
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/required/{index}",

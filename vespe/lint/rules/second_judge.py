@@ -1,4 +1,6 @@
-"""Rules on what a schema means to JSON Schema's reference validator in Python, where that differs from what it means here."""
+"""Rules on what a schema means to JSON Schema's reference validator in Python, where that differs
+from what it means here.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -30,10 +32,17 @@ def _pattern_dialect(subject: Subject) -> Iterator[Found]:
     for node in subject.nodes:
         named = node.schema.get("patternProperties")
         places = [("/pattern", node.schema.get("pattern"))]
-        places += [(f"/patternProperties{pointer_to((key,))}", key) for key in (named if isinstance(named, dict) else ())]
+        places += [
+            (f"/patternProperties{pointer_to((key,))}", key)
+            for key in (named if isinstance(named, dict) else ())
+        ]
         for below, pattern in places:
             pointer = node.pointer + below
-            if isinstance(pattern, str) and pointer not in broken and (how := differs_in_python(pattern)):
+            if (
+                isinstance(pattern, str)
+                and pointer not in broken
+                and (how := differs_in_python(pattern))
+            ):
                 yield Found(
                     part=node.part,
                     pointer=pointer,
@@ -48,7 +57,11 @@ def _disagreement(subject: Subject) -> Iterator[Found]:
         return  # what is not a schema means nothing to anybody
     for node in subject.nodes:
         keyword = next((one for one in _ASKED if one in node.schema), None)
-        if keyword is None or (keyword == "multipleOf" and isinstance(node.schema[keyword], int)) or REFERENCES & node.schema.keys():
+        if (
+            keyword is None
+            or (keyword == "multipleOf" and isinstance(node.schema[keyword], int))
+            or REFERENCES & node.schema.keys()
+        ):
             continue
         if (value := _judged_otherwise(node, keyword)) is not None:
             yield Found(
@@ -69,7 +82,14 @@ def _judged_otherwise(node: Node, keyword: str) -> tuple[Any] | None:
         candidates = [*candidates, *({name: ""} for name in schema[keyword])]
     try:
         judge = validator.compile_schema(schema, closed=False)
-        return next(((value,) for value in candidates if judge.is_valid(value) != reference.is_valid_in_python(schema, value)), None)
+        return next(
+            (
+                (value,)
+                for value in candidates
+                if judge.is_valid(value) != reference.is_valid_in_python(schema, value)
+            ),
+            None,
+        )
     except ValueError:
         return None  # a pattern or a reference that only one of them knows has a rule of its own
 

@@ -27,14 +27,18 @@ _SAME: Final = {word: words[0] for words in _SYNONYMS for word in words}
 Outlines = Sequence[Outline]
 Said = Iterator[tuple[int, Found]]
 ALIKE: Final = 0.75
-"""From where on two tools count as confusable: among the 436 tools of real servers it is nine pairs that a person has to read twice."""
+"""From where on two tools count as confusable: among the 436 tools of real servers it is nine pairs
+that a person has to read twice.
+"""
 NAME_WEIGHT: Final = 2
 MOST_PAIRS: Final = 100
 _LARGEST: Final = 3
 
 
 def groups(outlines: Outlines) -> list[list[int]]:
-    """Return the indexes of the definitions that a model sees together: Vespe's available tools, and those of each foreign file."""
+    """Return the indexes of the definitions that a model sees together: Vespe's available tools,
+    and those of each foreign file.
+    """
     found: dict[str, list[int]] = defaultdict(list)
     for index, outline in enumerate(outlines):
         if outline.available:
@@ -51,7 +55,14 @@ def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
         if before != index and outline.linted:
             where = f", in {outlines[before].directory}" if outlines[before].directory else ""
             fix = "rename one of them: a call by this name has no one meaning"
-            yield index, Found(message=f"another tool of the same place has the name {short(outline.name)}{where}", part="name", fix=fix)
+            yield (
+                index,
+                Found(
+                    message=f"another tool of the same place has the name {short(outline.name)}{where}",
+                    part="name",
+                    fix=fix,
+                ),
+            )
 
 
 def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
@@ -67,15 +78,20 @@ def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
 
 
 def alike(outlines: Outlines, *, least: float = ALIKE) -> Iterator[bm25.Pair]:
-    """Return the pairs of tools that a model could mix up, the most alike first, as indexes into the outlines.
+    """Return the pairs of tools that a model could mix up, the most alike first, as indexes into
+    the outlines.
 
-    Two tools whose names each have a word that the other nowhere says (`add_item`, `remove_item`) are told apart by it.
+    Two tools whose names each have a word that the other nowhere says (`add_item`, `remove_item`)
+    are told apart by it.
     """
     for group in groups(outlines):
         index = bm25.Index([_words(outlines[one]) for one in group])
         for pair in index.pairs(least):
             first, second = group[pair.first], group[pair.second]
-            if not (_own(outlines[first], index.bags[pair.second]) and _own(outlines[second], index.bags[pair.first])):
+            if not (
+                _own(outlines[first], index.bags[pair.second])
+                and _own(outlines[second], index.bags[pair.first])
+            ):
                 yield bm25.Pair(first, second, pair.alike)
 
 
@@ -132,12 +148,30 @@ def _budget(outlines: Outlines, bounds: Bounds) -> Said:
 def _too_many(outlines: Outlines, _: Bounds) -> Said:
     for group in groups(outlines):
         for limit in limits_on("tools-count"):
-            if len(group) > limit.value and outlines[group[0]].api != "bare" and any(outlines[index].linted for index in group):
+            if (
+                len(group) > limit.value
+                and outlines[group[0]].api != "bare"
+                and any(outlines[index].linted for index in group)
+            ):
                 message = f"a model would see {len(group)} tools, and OpenAI takes {limit.words}"
-                yield -1, Found(message=message, target=limit.api, severity=limit.severity, fix="offer fewer at a time")
+                yield (
+                    -1,
+                    Found(
+                        message=message,
+                        target=limit.api,
+                        severity=limit.severity,
+                        fix="offer fewer at a time",
+                    ),
+                )
 
 
-def _rule(code: str, words: tuple[str, str], *, examples: tuple[str, str], check: Callable[[Outlines, Bounds], Said]) -> SetRule:
+def _rule(
+    code: str,
+    words: tuple[str, str],
+    *,
+    examples: tuple[str, str],
+    check: Callable[[Outlines, Bounds], Said],
+) -> SetRule:
     severity: Severity = "error" if code == "sets-budget" else "warning"
     return SetRule(
         code=code, family="sets", severity=severity, title=words[0], rationale=words[1], bad=examples[0], good=examples[1], check=check

@@ -13,21 +13,35 @@ from vespe.schemas.comparison.contracts import Change
 from vespe.tools import directory
 
 _GRAVITY: Final[dict[str, Severity]] = {"breaking": "warning", "unknown": "info"}
-_MORE: Final = {"breaking": "breaks its contract", "unknown": "may break its contract, which cannot be decided"}
+_MORE: Final = {
+    "breaking": "breaks its contract",
+    "unknown": "may break its contract, which cannot be decided",
+}
 
 
 def _broken_contracts(outlines: Sequence[Outline], _: Bounds) -> Iterator[tuple[int, Found]]:
-    winners = {one.name: index for index, one in reversed(list(enumerate(outlines))) if one.available and one.api == "vespe"}
+    winners = {
+        one.name: index
+        for index, one in reversed(list(enumerate(outlines)))
+        if one.available and one.api == "vespe"
+    }
     for index, shadowed in enumerate(outlines):
         winner = winners.get(shadowed.name)
         if winner is None or shadowed.available or shadowed.api != "vespe":
             continue
         about = next((at for at in (winner, index) if outlines[at].linted), -1)
-        yield from ((about, found) for found in _found(outlines[winner], shadowed, side={winner: "new", index: "old"}.get(about)))
+        yield from (
+            (about, found)
+            for found in _found(
+                outlines[winner], shadowed, side={winner: "new", index: "old"}.get(about)
+            )
+        )
 
 
 def _found(winner: Outline, shadowed: Outline, *, side: str | None) -> Iterator[Found]:
-    """Return the gravest of what changes for callers of the tool that is shadowed, if anything does."""
+    """Return the gravest of what changes for callers of the tool that is shadowed, if anything
+    does.
+    """
     changes = _changes(winner, shadowed)
     gravest = changes[0] if changes else None
     severity = _GRAVITY.get(gravest.verdict) if gravest else None
@@ -46,12 +60,19 @@ def _found(winner: Outline, shadowed: Outline, *, side: str | None) -> Iterator[
 
 
 def _changes(winner: Outline, shadowed: Outline) -> list[Change]:
-    """Compare the schemas alone: what runs is another thing by intent. A broken tool is for the other rules to tell."""
+    """Compare the schemas alone: what runs is another thing by intent. A broken tool is for the
+    other rules to tell.
+    """
     try:
-        tools = [directory.load(str(one.directory), scope=one.scope, kit_id=one.kit_id) for one in (shadowed, winner)]
+        tools = [
+            directory.load(str(one.directory), scope=one.scope, kit_id=one.kit_id)
+            for one in (shadowed, winner)
+        ]
     except VespeError:
         return []
-    old, new = (replace(contracts.contract_of(tool), command=None, description="") for tool in tools)
+    old, new = (
+        replace(contracts.contract_of(tool), command=None, description="") for tool in tools
+    )
     return contracts.changes(old, new)
 
 

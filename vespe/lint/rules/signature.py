@@ -1,4 +1,6 @@
-"""Lint rules on what a schema promises and what runs takes: the Python function's signature, or the slots of a template."""
+"""Lint rules on what a schema promises and what runs takes: the Python function's signature, or the
+slots of a template.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -46,7 +48,12 @@ def _read_pair(subject: Subject) -> _Pair | None:
     path, entrypoint, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
     schema = subject.input_schema
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
-    if details.get("type") != "python_script" or broken or not isinstance(schema, dict) or not isinstance(path, str):
+    if (
+        details.get("type") != "python_script"
+        or broken
+        or not isinstance(schema, dict)
+        or not isinstance(path, str)
+    ):
         return None
     try:
         source = atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")
@@ -56,14 +63,20 @@ def _read_pair(subject: Subject) -> _Pair | None:
     properties, required = schema.get("properties", {}), schema.get("required", [])
     return _Pair(
         properties=properties if isinstance(properties, dict) else {},
-        required=frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset(),
+        required=frozenset(name for name in required if isinstance(name, str))
+        if isinstance(required, list)
+        else frozenset(),
         args=args if isinstance(args, dict) else {},
         derived=derived,
     )
 
 
 def _details(subject: Subject) -> dict[str, Any]:
-    details = subject.document.get("implementation_details") if subject.api == "vespe" and isinstance(subject.document, dict) else None
+    details = (
+        subject.document.get("implementation_details")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
     return details if isinstance(details, dict) else {}
 
 
@@ -75,7 +88,11 @@ def _missing(subject: Subject) -> Iterator[Found]:
         name = parameter.name
         if name not in pair.properties:
             yield _absent(name) if parameter.required else _unoffered(name)
-        elif parameter.required and name not in pair.required and not _has_default(pair.properties[name]):
+        elif (
+            parameter.required
+            and name not in pair.required
+            and not _has_default(pair.properties[name])
+        ):
             yield Found(
                 part="input_schema",
                 pointer=f"/properties/{escape_pointer(name)}",
@@ -95,7 +112,12 @@ def _absent(name: str) -> Found:
 
 def _unoffered(name: str) -> Found:
     message = f"the function also takes {short(name)}, which the schema does not offer"
-    return Found(part="input_schema", severity="info", message=message, fix="run `vespe tool sync`, or set it in `args`")
+    return Found(
+        part="input_schema",
+        severity="info",
+        message=message,
+        fix="run `vespe tool sync`, or set it in `args`",
+    )
 
 
 def _has_default(schema: Any) -> bool:
@@ -125,9 +147,17 @@ def _unknown(subject: Subject) -> Iterator[Found]:
 
 
 def _types(schema: Any) -> frozenset[str]:
-    """Return the types that a schema allows at its root, as far as `type` says it; all of them where it does not."""
+    """Return the types that a schema allows at its root, as far as `type` says it; all of them
+    where it does not.
+    """
     kinds = schema.get("type") if isinstance(schema, dict) else None
-    names = {kinds} if isinstance(kinds, str) else set(map(str, kinds)) if isinstance(kinds, list) else set(_ANY)
+    names = (
+        {kinds}
+        if isinstance(kinds, str)
+        else set(map(str, kinds))
+        if isinstance(kinds, list)
+        else set(_ANY)
+    )
     if isinstance(schema, dict) and kinds is None and isinstance(schema.get("anyOf"), list):
         names = {name for sub in schema["anyOf"] for name in _types(sub)}
     return frozenset(names | ({"integer"} if "number" in names else set())) & _ANY or _ANY
@@ -137,7 +167,11 @@ def _type(subject: Subject) -> Iterator[Found]:
     pair = _pair(subject)
     expected = pair.derived.input_schema.get("properties", {}) if pair else {}
     for name, schema in pair.properties.items() if pair else ():
-        if name in expected and _types(schema) != _ANY and not _types(schema) <= _types(expected[name]):
+        if (
+            name in expected
+            and _types(schema) != _ANY
+            and not _types(schema) <= _types(expected[name])
+        ):
             extra = " and ".join(sorted(_types(schema) - _types(expected[name])))
             wanted = " or ".join(sorted(_types(expected[name])))
             disjoint = not _types(schema) & _types(expected[name])
@@ -154,7 +188,12 @@ def _default(subject: Subject) -> Iterator[Found]:
     pair = _pair(subject)
     for parameter in pair.derived.parameters if pair else ():
         schema = pair.properties.get(parameter.name) if pair else None
-        if not isinstance(schema, dict) or "default" not in schema or parameter.required or parameter.kind == "open":
+        if (
+            not isinstance(schema, dict)
+            or "default" not in schema
+            or parameter.required
+            or parameter.kind == "open"
+        ):
             continue
         if parameter.default is not None and schema["default"] != parameter.default:
             yield Found(
@@ -170,10 +209,19 @@ def _unused(subject: Subject) -> Iterator[Found]:
     args, schema = details.get("args"), subject.input_schema
     args = args if isinstance(args, dict) else {}
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    if details.get("type") not in ("shell_command", "http_request") or not isinstance(properties, dict) or args.get("stdin") == "json":
+    if (
+        details.get("type") not in ("shell_command", "http_request")
+        or not isinstance(properties, dict)
+        or args.get("stdin") == "json"
+    ):
         return
     texts = list(_texts([details.get("path"), args]))
-    used = {name for text in texts if "{" in text for name in templates.parse(text, frozenset(properties)).slots}
+    used = {
+        name
+        for text in texts
+        if "{" in text
+        for name in templates.parse(text, frozenset(properties)).slots
+    }
     for name in properties:
         if name not in used:
             yield Found(
@@ -193,10 +241,23 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _rule(
-    code: str, severity: Any, title: str, check: Callable[[Subject], Iterator[Found]], *, why: str, examples: tuple[str, str]
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
 ) -> Rule:
     return Rule(
-        code=code, family="signature", severity=severity, title=title, rationale=why, bad=examples[0], good=examples[1], check=check
+        code=code,
+        family="signature",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
     )
 
 

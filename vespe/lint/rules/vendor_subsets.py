@@ -17,12 +17,25 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
     root = subject.input_schema
     for limit in limits_on("root-one-type"):
         if isinstance(root, dict) and isinstance(root.get("type"), list):
-            yield refused(limit, f"takes {limit.words}, no list", "input_schema", pointer="/type", fix='write `"type": "object"`')
+            yield refused(
+                limit,
+                f"takes {limit.words}, no list",
+                "input_schema",
+                pointer="/type",
+                fix='write `"type": "object"`',
+            )
     for node in inputs(subject):
         for limit in limits_for("one-type", subject):
             if isinstance(node.schema.get("type"), list):
                 fix = "give one type and `nullable`, or `anyOf`"
-                yield refused_at(limit, subject, node, f"takes {limit.words}, no list of types", more="/type", fix=fix)
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"takes {limit.words}, no list of types",
+                    more="/type",
+                    fix=fix,
+                )
 
 
 def _values_of_gemini(subject: Subject) -> Iterator[Found]:
@@ -30,10 +43,27 @@ def _values_of_gemini(subject: Subject) -> Iterator[Found]:
         values, wanted = node.schema.get("enum"), node.schema.get("format")
         for limit in limits_for("enum-texts", subject):
             if isinstance(values, list) and not all(isinstance(value, str) for value in values):
-                yield refused_at(limit, subject, node, f"takes {limit.words}", more="/enum", fix="write the values as texts, or as a range")
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"takes {limit.words}",
+                    more="/enum",
+                    fix="write the values as texts, or as a range",
+                )
         for limit in limits_for("formats", subject):
-            if isinstance(wanted, str) and wanted not in limit.value and "string" in map(str.lower, types(node.schema)):
-                yield refused_at(limit, subject, node, f"took {limit.words} alone; {short(wanted)} may be refused", more="/format")
+            if (
+                isinstance(wanted, str)
+                and wanted not in limit.value
+                and "string" in map(str.lower, types(node.schema))
+            ):
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"took {limit.words} alone; {short(wanted)} may be refused",
+                    more="/format",
+                )
 
 
 def _boolean_properties(subject: Subject) -> Iterator[Found]:
@@ -42,25 +72,46 @@ def _boolean_properties(subject: Subject) -> Iterator[Found]:
         for name, schema in named.items() if isinstance(named, dict) and node.depth == 1 else ():
             for limit in limits_on("property-object") if isinstance(schema, bool) else ():
                 where = pointer_to(("properties", name))
-                yield refused(limit, f"takes {limit.words}, not {short(schema)}", "input_schema", pointer=where, fix="write `{}`")
+                yield refused(
+                    limit,
+                    f"takes {limit.words}, not {short(schema)}",
+                    "input_schema",
+                    pointer=where,
+                    fix="write `{}`",
+                )
 
 
 def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
-    """One finding for all keywords that `parameters` refuse, at the first of them; where JSON Schema is sent there is none."""
+    """One finding for all keywords that `parameters` refuse, at the first of them; where JSON
+    Schema is sent there is none.
+    """
     own = subject.api == "gemini"
     elsewhere = {word for other in limits_on("keywords-somewhere") for word in other.value}
     for limit in limits_for("keywords", subject):
         known = limit.value | elsewhere
-        unknown = {word: at for word, at in _first_places(subject).items() if word not in known and (own or _is_keyword(word))}
+        unknown = {
+            word: at
+            for word, at in _first_places(subject).items()
+            if word not in known and (own or _is_keyword(word))
+        }
         if unknown:
             message = f"takes {limit.words}, which has no {', '.join(sorted(unknown))}"
             severity = limit.severity if own else "info"
-            yield refused(limit, message, "input_schema", pointer=min(unknown.values()), severity=severity, fix=_AS_JSON_SCHEMA)
+            yield refused(
+                limit,
+                message,
+                "input_schema",
+                pointer=min(unknown.values()),
+                severity=severity,
+                fix=_AS_JSON_SCHEMA,
+            )
     for limit in limits_for("keywords-somewhere", subject) if own else ():
         places = {word: at for word, at in _first_places(subject).items() if word in limit.value}
         if places:
             message = f"takes {', '.join(sorted(places))} in `parameters` {limit.words}"
-            yield refused(limit, message, "input_schema", pointer=min(places.values()), fix=_AS_JSON_SCHEMA)
+            yield refused(
+                limit, message, "input_schema", pointer=min(places.values()), fix=_AS_JSON_SCHEMA
+            )
 
 
 def _first_places(subject: Subject) -> dict[str, str]:
@@ -73,12 +124,20 @@ def _first_places(subject: Subject) -> dict[str, str]:
 
 def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
     for node in inputs(subject):
-        for limit in limits_on("keywords-dropped") if "items" not in node.steps and "$defs" not in node.steps else ():
+        for limit in (
+            limits_on("keywords-dropped")
+            if "items" not in node.steps and "$defs" not in node.steps
+            else ()
+        ):
             for keyword in sorted(limit.value & node.schema.keys()):
                 message = f"does not pass `{keyword}` on to the model: {limit.words}"
                 where = f"{node.pointer}{pointer_to((keyword,))}"
                 yield refused(
-                    limit, message, "input_schema", pointer=where, fix="write the alternatives out, with `anyOf` where they differ"
+                    limit,
+                    message,
+                    "input_schema",
+                    pointer=where,
+                    fix="write the alternatives out, with `anyOf` where they differ",
                 )
 
 

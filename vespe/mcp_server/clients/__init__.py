@@ -1,4 +1,5 @@
-"""The files in which MCP clients keep their servers: which there are, and how an entry is written into one.
+"""The files in which MCP clients keep their servers: which there are, and how an entry is written
+into one.
 
 Begin with `table.py`.
 """

@@ -1,4 +1,6 @@
-"""This project's entry among an MCP client's servers: the command that serves it, its name, and finding it again."""
+"""This project's entry among an MCP client's servers: the command that serves it, its name, and
+finding it again.
+"""
 
 import hashlib
 import os
@@ -18,27 +20,46 @@ _MAX_SLUG: Final = 24
 
 
 def server_command(root: str, extra: Sequence[str] = ()) -> list[str]:
-    """Return the argv that serves the project at `root` from anywhere on this machine: absolute paths, so that no PATH is needed."""
+    """Return the argv that serves the project at `root` from anywhere on this machine: absolute
+    paths, so that no PATH is needed.
+    """
     beside = _installed()
     program = [beside] if beside else [os.path.abspath(sys.executable), "-I", "-m", "vespe"]
     return [*program, *_SERVE, root, *extra]
 
 
 def portable_command(client: Client, root: str, extra: Sequence[str] = ()) -> list[str]:
-    """Return the argv that serves the project at `root` on every machine that has it, for a file that a team commits.
+    """Return the argv that serves the project at `root` on every machine that has it, for a file
+    that a team commits.
 
-    The program is the one inside the project (a `.venv` that everybody makes), else `vespe` on the PATH. The client starts it in
-    the project, or puts the project's directory in the place of `client.workspace`.
+    The program is the one inside the project (a `.venv` that everybody makes), else `vespe` on the
+    PATH. The client starts it in the project, or puts the project's directory in the place of
+    `client.workspace`.
     """
     beside = _installed()
-    inside = os.path.relpath(beside, root) if beside and os.path.commonpath([beside, root]) == root else ""
-    program = "vespe" if not inside else os.path.join(client.workspace, inside) if client.workspace != "." else inside
+    inside = (
+        os.path.relpath(beside, root)
+        if beside and os.path.commonpath([beside, root]) == root
+        else ""
+    )
+    program = (
+        "vespe"
+        if not inside
+        else os.path.join(client.workspace, inside)
+        if client.workspace != "."
+        else inside
+    )
     return [program, *_SERVE, client.workspace, *extra]
 
 
 def as_started(client: Client, command: Sequence[str], root: str) -> list[str]:
-    """Return the argv that the client runs in `root` for an entry's: with the project's directory put in."""
-    return [word.replace(client.workspace, root) if client.workspace != "." else word for word in command]
+    """Return the argv that the client runs in `root` for an entry's: with the project's directory
+    put in.
+    """
+    return [
+        word.replace(client.workspace, root) if client.workspace != "." else word
+        for word in command
+    ]
 
 
 def _installed() -> str:
@@ -48,7 +69,9 @@ def _installed() -> str:
 
 
 def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
-    """Return the servers by name that a client's file holds; raises InvalidDocument for a file that cannot be read."""
+    """Return the servers by name that a client's file holds; raises InvalidDocument for a file that
+    cannot be read.
+    """
     if not text.strip("\ufeff \t\r\n"):
         return {}
     if client.toml:
@@ -66,11 +89,15 @@ def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
 
 
 def serves(entry: object, root: str) -> bool:
-    """Whether an entry, of a file in the project or of the user's own, is one that serves the project at `root`."""
+    """Whether an entry, of a file in the project or of the user's own, is one that serves the
+    project at `root`.
+    """
     args = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(args, list):
         return False
-    place = next((number for number in range(len(args)) if args[number : number + 3] == _SERVE), None)
+    place = next(
+        (number for number in range(len(args)) if args[number : number + 3] == _SERVE), None
+    )
     named = args[place + 3 : place + 4] if place is not None else []
     if not named or not isinstance(named[0], str):
         return False
@@ -78,25 +105,34 @@ def serves(entry: object, root: str) -> bool:
 
 
 def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
-    """Return the name to write the entry under: `wanted`, else that of this project's entry, else a free one after its directory.
+    """Return the name to write the entry under: `wanted`, else that of this project's entry, else a
+    free one after its directory.
 
     Raises UsageError for a name that clients do not take.
     """
     if wanted is not None:
         if not _NAME.fullmatch(wanted):
-            raise UsageError(f"{wanted!r} is not a name of a server: it takes letters, digits, _ and -, 40 at most")
+            raise UsageError(
+                f"{wanted!r} is not a name of a server: it takes letters, digits, _ and -, 40 at most"
+            )
         return wanted
     mine = next((name for name, entry in servers.items() if serves(entry, root)), None)
     if mine is not None:
         return mine
-    slug = re.sub(r"[^a-z0-9]+", "-", os.path.basename(os.path.realpath(root)).lower()).strip("-")[:_MAX_SLUG].strip("-")
+    slug = (
+        re.sub(r"[^a-z0-9]+", "-", os.path.basename(os.path.realpath(root)).lower())
+        .strip("-")[:_MAX_SLUG]
+        .strip("-")
+    )
     plain = f"vespe-{slug}" if slug else "vespe"
     digest = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()
     return plain if plain not in servers else f"{plain}-{digest[:6]}"
 
 
 def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str) -> str:
-    """Return a client's file with the entry under `name`; what else an entry of that name holds stays. Raises InvalidDocument."""
+    """Return a client's file with the entry under `name`; what else an entry of that name holds
+    stays. Raises InvalidDocument.
+    """
     if client.toml:
         return toml.with_table(text, client.key, name, values=entry, path=path)
     known = servers_of(client, text, path=path).get(name)
@@ -115,9 +151,15 @@ def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
 
 
 def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:
-    """Say whether a client's file is exactly what writing its entry `name`, which serves the project at `root`, made of `origin`."""
+    """Say whether a client's file is exactly what writing its entry `name`, which serves the
+    project at `root`, made of `origin`.
+    """
     try:
         entry = servers_of(client, text, path="").get(name)
-        return isinstance(entry, dict) and serves(entry, root) and merged(client, origin, name, entry=entry, path="") == text
+        return (
+            isinstance(entry, dict)
+            and serves(entry, root)
+            and merged(client, origin, name, entry=entry, path="") == text
+        )
     except (InvalidDocument, TypeError):  # such an entry, or such a file, was none of ours
         return False

@@ -1,4 +1,6 @@
-"""A file that belongs to another program: read, changed and written whole, through a link, with a backup to go back to."""
+"""A file that belongs to another program: read, changed and written whole, through a link, with a
+backup to go back to.
+"""
 
 import contextlib
 import hashlib
@@ -22,9 +24,11 @@ MadeOf: TypeAlias = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """What became of a file: the `path` behind every link, whether it `changed`, and where its `backup` is.
+    """What became of a file: the `path` behind every link, whether it `changed`, and where its
+    `backup` is.
 
-    `restored` says that it is byte for byte what it was before the first change: then it needs no backup any more.
+    `restored` says that it is byte for byte what it was before the first change: then it needs no
+    backup any more.
     """
 
     path: str
@@ -39,15 +43,21 @@ def never(text: str, origin: str) -> bool:
 
 
 def refuse_outside(path: str, root: str) -> None:
-    """Raise Refused where a file of the project at `root` is a link, or lies behind one, that leads out of the project."""
+    """Raise Refused where a file of the project at `root` is a link, or lies behind one, that leads
+    out of the project.
+    """
     real, inside = os.path.realpath(path), os.path.join(os.path.realpath(root), "")
-    if os.path.abspath(path).startswith(os.path.join(os.path.abspath(root), "")) and not real.startswith(inside):
+    if os.path.abspath(path).startswith(
+        os.path.join(os.path.abspath(root), "")
+    ) and not real.startswith(inside):
         hint = f"if that is the file you mean: vespe mcp config CLIENT --write --file {shlex.quote(real)}"
         raise Refused(f"{path} leads out of the project, to {real}", hint=hint)
 
 
 def read(path: str) -> str:
-    """Return the text of a file, "" where there is none; a byte order mark stays in it. Raises InvalidDocument, StorageError."""
+    """Return the text of a file, "" where there is none; a byte order mark stays in it. Raises
+    InvalidDocument, StorageError.
+    """
     target = os.path.realpath(path)
     if not os.path.lexists(target):
         return ""
@@ -56,16 +66,22 @@ def read(path: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidDocument(f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line) from None
+        raise InvalidDocument(
+            f"is not UTF-8: byte 0x{data[error.start]:02x}", path=path, line=line
+        ) from None
 
 
-def change(path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, back: bool = False) -> Changed:
-    """Write what `edit` makes of the file's text, in one step, with the file's own mode; a link stays a link.
+def change(
+    path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, back: bool = False
+) -> Changed:
+    """Write what `edit` makes of the file's text, in one step, with the file's own mode; a link
+    stays a link.
 
-    What stood there is kept in a backup first. `made_of` says of two texts whether the first is what a change made of the
-    second: a backup that the file was made of is kept as it is, and with `back` it is what the file becomes again; a file
-    that was made of nothing goes. Where another program writes in between, all is done again on what it wrote. Raises what
-    `edit` raises, and StorageError; then the file is as it was.
+    What stood there is kept in a backup first. `made_of` says of two texts whether the first is
+    what a change made of the second: a backup that the file was made of is kept as it is, and with
+    `back` it is what the file becomes again; a file that was made of nothing goes. Where another
+    program writes in between, all is done again on what it wrote. Raises what `edit` raises, and
+    StorageError; then the file is as it was.
     """
     target = os.path.realpath(path)
     with _directory(os.path.dirname(target)):
@@ -73,7 +89,11 @@ def change(path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, ba
             before, backup = read(target), backup_path(target)
             there, kept = os.path.lexists(target), _backup(backup)
             origin = kept or ""
-            known = there and (kept is not None or not os.path.lexists(backup)) and made_of(before, origin)
+            known = (
+                there
+                and (kept is not None or not os.path.lexists(backup))
+                and made_of(before, origin)
+            )
             after = origin if known and back else edit(before)
             if after == before:
                 return Changed(path=target, changed=False)
@@ -87,13 +107,18 @@ def change(path: str, edit: Callable[[str], str], *, made_of: MadeOf = never, ba
                 if back and known:
                     _drop(backup)
                 return Changed(
-                    path=target, changed=True, backup=backup if there and not (back and known) else None, restored=back and known
+                    path=target,
+                    changed=True,
+                    backup=backup if there and not (back and known) else None,
+                    restored=back and known,
                 )
     raise StorageError("write", target, OSError("another program keeps writing to it"))
 
 
 def backup_path(target: str) -> str:
-    """Return the place of a file's backup: beside it, but among the user's own state where git could take it along."""
+    """Return the place of a file's backup: beside it, but among the user's own state where git
+    could take it along.
+    """
     directory = os.path.dirname(target)
     while not os.path.lexists(os.path.join(directory, ".git")):
         above = os.path.dirname(directory)
@@ -101,12 +126,16 @@ def backup_path(target: str) -> str:
             return target + BACKUP_SUFFIX
         directory = above
     digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:12]
-    return os.path.join(locations.user_state_dir(), "backups", f"{digest}-{os.path.basename(target)}{BACKUP_SUFFIX}")
+    return os.path.join(
+        locations.user_state_dir(), "backups", f"{digest}-{os.path.basename(target)}{BACKUP_SUFFIX}"
+    )
 
 
 @contextlib.contextmanager
 def _directory(path: str) -> Iterator[None]:
-    """Hold the directory's lock; it is made where it is missing, and taken away again where nothing came of it."""
+    """Hold the directory's lock; it is made where it is missing, and taken away again where nothing
+    came of it.
+    """
     made = not os.path.isdir(path)
     try:
         with atomic.translated("make", path):

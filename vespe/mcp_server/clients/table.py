@@ -1,4 +1,6 @@
-"""The MCP clients that `vespe mcp config` knows: where each keeps its servers, under which key, and how an entry looks."""
+"""The MCP clients that `vespe mcp config` knows: where each keeps its servers, under which key, and
+how an entry looks.
+"""
 
 import os
 import sys
@@ -18,10 +20,12 @@ WORKSPACES: Final = (".", _FOLDER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One client. `key` is the member that holds the servers by name; `extra` stands in each entry before the command.
+    """One client. `key` is the member that holds the servers by name; `extra` stands in each entry
+    before the command.
 
-    `project_file` is relative to the project's root, where the client reads one; `user_file` returns the user's own.
-    `workspace` is the project's directory in words that hold on every machine; `then` is what a person does next.
+    `project_file` is relative to the project's root, where the client reads one; `user_file`
+    returns the user's own. `workspace` is the project's directory in words that hold on every
+    machine; `then` is what a person does next.
     """
 
     name: str
@@ -36,7 +40,8 @@ class Client:
     then: str = ""
 
     def path(self, root: str, *, scope: str | None, environ: Places) -> str:
-        """Return the absolute path of the file: of `scope` (`project`, `user`), else of the one that the client prefers.
+        """Return the absolute path of the file: of `scope` (`project`, `user`), else of the one
+        that the client prefers.
 
         Raises UsageError where the client has no such file.
         """
@@ -45,7 +50,9 @@ class Client:
             return os.path.join(root, self.project_file)
         if wanted == "user" and self.user_file:
             return self.user_file(environ)
-        raise UsageError(f"{self.title} has no file of its own for a {wanted}", hint="name the file with --file")
+        raise UsageError(
+            f"{self.title} has no file of its own for a {wanted}", hint="name the file with --file"
+        )
 
     def entry(self, command: list[str]) -> JsonObject:
         """Return the server's entry for a command."""
@@ -76,13 +83,17 @@ CLIENTS: Final = {
             title="Claude Code",
             extra={"type": "stdio"},
             project_file=".mcp.json",
-            user_file=lambda environ: os.path.join(environ.get("CLAUDE_CONFIG_DIR") or _home(environ), ".claude.json"),
+            user_file=lambda environ: os.path.join(
+                environ.get("CLAUDE_CONFIG_DIR") or _home(environ), ".claude.json"
+            ),
             then="start `claude` here, approve the server, and type /mcp",
         ),
         Client(
             name="claude-desktop",
             title="Claude Desktop",
-            user_file=lambda environ: os.path.join(_config(environ), "Claude", "claude_desktop_config.json"),
+            user_file=lambda environ: os.path.join(
+                _config(environ), "Claude", "claude_desktop_config.json"
+            ),
             then="restart Claude Desktop; the tools are under the + of a chat",
         ),
         Client(
@@ -116,7 +127,9 @@ CLIENTS: Final = {
             title="Codex",
             key="mcp_servers",
             project_file=".codex/config.toml",
-            user_file=lambda environ: os.path.join(environ.get("CODEX_HOME") or os.path.join(_home(environ), ".codex"), "config.toml"),
+            user_file=lambda environ: os.path.join(
+                environ.get("CODEX_HOME") or os.path.join(_home(environ), ".codex"), "config.toml"
+            ),
             prefers_project=False,
             toml=True,
             then="start `codex` here and type /mcp",
@@ -128,7 +141,9 @@ CLIENTS: Final = {
             extra={"source": "custom"},
             project_file=".zed/settings.json",
             user_file=lambda environ: os.path.join(
-                _xdg(environ) if sys.platform != "darwin" else _home_config(environ), "zed", "settings.json"
+                _xdg(environ) if sys.platform != "darwin" else _home_config(environ),
+                "zed",
+                "settings.json",
             ),
             prefers_project=False,
             then="open the Agent Panel of this project; its settings list the server",

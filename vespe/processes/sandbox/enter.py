@@ -1,8 +1,11 @@
-"""Puts the process that it runs in under a policy, for good: what the process becomes, and all that it starts, is held to it."""
+"""Puts the process that it runs in under a policy, for good: what the process becomes, and all that
+it starts, is held to it.
+"""
 
-# Runs in the child, between fork and exec (supervisor.py), or in the fork of a process that waits for calls; it imports nothing of
-# Vespe, and `_ctypes` instead of `ctypes`, which saves 4 ms. What is decided is decided in policy.py; this file only does it.
-# Nothing here may be undone by the tool: no capability is left that mounts, no_new_privs is set, and seccomp refuses the calls.
+# Runs in the child, between fork and exec (supervisor.py), or in the fork of a process that waits
+# for calls; it imports nothing of Vespe, and `_ctypes` instead of `ctypes`, which saves 4 ms. What
+# is decided is decided in policy.py; this file only does it. Nothing here may be undone by the
+# tool: no capability is left that mounts, no_new_privs is set, and seccomp refuses the calls.
 
 import _ctypes
 import os
@@ -16,7 +19,9 @@ _ENDIAN = sys.byteorder
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR = 444, 445, 446, 442
 """The same on every architecture that Landlock is on."""
 _PATH_BENEATH = 1
-_FILE_RIGHTS = 0b1100_0000_0000_0111  # execute, write, read, truncate, ioctl: what a rule on a file may name
+_FILE_RIGHTS = (
+    0b1100_0000_0000_0111  # execute, write, read, truncate, ioctl: what a rule on a file may name
+)
 _NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
@@ -58,14 +63,29 @@ class _Function(_ctypes.CFuncPtr):
 _LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself; typeshed wants a name
 
 
-_NAMES = ("prctl", "syscall", "unshare", "mount", "socket", "ioctl", "setrlimit", "capget", "capset")
-_FUNCTIONS = {name: _Function(_ctypes.dlsym(_LIBRARY, name)) for name in _NAMES if sys.platform == "linux"}
+_NAMES = (
+    "prctl",
+    "syscall",
+    "unshare",
+    "mount",
+    "socket",
+    "ioctl",
+    "setrlimit",
+    "capget",
+    "capset",
+)
+_FUNCTIONS = {
+    name: _Function(_ctypes.dlsym(_LIBRARY, name)) for name in _NAMES if sys.platform == "linux"
+}
 """Found before any fork, each of which would look for them again."""
 
 
 def _call(name: str, *arguments: "Any") -> int:
     """Call a function of the C library; raises OSError."""
-    made = [_Long(item) if isinstance(item, int) else _Bytes(item) if isinstance(item, bytes) else item for item in arguments]
+    made = [
+        _Long(item) if isinstance(item, int) else _Bytes(item) if isinstance(item, bytes) else item
+        for item in arguments
+    ]
     # What is a C int has 32 bits of the answer.
     answer = _FUNCTIONS[name](*made) & 0xFFFFFFFF
     if answer == 0xFFFFFFFF:
@@ -83,7 +103,8 @@ def landlock_version() -> int:
 
 
 def enter(policy: "dict[str, Any]", channel: int = -1) -> None:
-    """Hold this process to a policy, as `Policy.message` makes it. Raises OSError where it cannot be; the process is then to end.
+    """Hold this process to a policy, as `Policy.message` makes it. Raises OSError where it cannot
+    be; the process is then to end.
 
     The listening socket of a proxy goes out through `channel`, a Unix socket.
     """
@@ -122,7 +143,13 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
         said = place.to_bytes(4, _ENDIAN)
         if add(number, fd, kind, _Bytes((rights & handled).to_bytes(8, _ENDIAN) + said), none):
             # Where it is a file, the rights that only directories have are refused.
-            add(number, fd, kind, _Bytes((rights & handled & _FILE_RIGHTS).to_bytes(8, _ENDIAN) + said), none)
+            add(
+                number,
+                fd,
+                kind,
+                _Bytes((rights & handled & _FILE_RIGHTS).to_bytes(8, _ENDIAN) + said),
+                none,
+            )
         os.close(place)
     _call("syscall", _RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
@@ -143,7 +170,9 @@ def _namespaces(wanted: "dict[str, Any]", channel: int) -> None:
         _write("/proc/self/setgroups", b"deny")
         _write("/proc/self/uid_map", b"%d %d 1" % (uid, uid))
         _write("/proc/self/gid_map", b"%d %d 1" % (gid, gid))
-        _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)  # until the program is there, this may be a copy of Vespe
+        _call(
+            "prctl", _SET_DUMPABLE, 0, 0, 0, 0
+        )  # until the program is there, this may be a copy of Vespe
     if wanted["network"]:
         _loopback()
         if wanted["port"]:
@@ -168,14 +197,18 @@ def _loopback() -> None:
 
 
 def _listen(port: int, channel: int) -> None:
-    """Listen where the tool's proxy is, and pass the socket out: whoever accepts on it is outside this namespace."""
+    """Listen where the tool's proxy is, and pass the socket out: whoever accepts on it is outside
+    this namespace.
+    """
     import _socket
 
     listening = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     listening.bind(("127.0.0.1", port))
     listening.listen(64)
     out = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, os.dup(channel))
-    out.sendmsg([b"l"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, listening.fileno().to_bytes(4, _ENDIAN))])
+    out.sendmsg(
+        [b"l"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, listening.fileno().to_bytes(4, _ENDIAN))]
+    )
     out.close()
     listening.close()
 
@@ -194,7 +227,15 @@ def _mounts(wanted: "dict[str, Any]") -> None:
             _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
         elif os.path.lexists(path):
             _mount(b"/dev/null", path, None, _BIND)
-            _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, _NODEV.to_bytes(8, _ENDIAN) + bytes(24), 32)  # neither read nor written
+            _call(
+                "syscall",
+                _MOUNT_SETATTR,
+                _AT_FDCWD,
+                path,
+                0,
+                _NODEV.to_bytes(8, _ENDIAN) + bytes(24),
+                32,
+            )  # neither read nor written
     for path, descriptor in shown:
         os.makedirs(path, exist_ok=True)
         _mount(b"/proc/self/fd/%d" % descriptor, path, None, _BIND | _RECURSIVE)
@@ -212,7 +253,13 @@ def _mounts(wanted: "dict[str, Any]") -> None:
             _set_read_only(path, on=False)
 
 
-def _mount(source: "bytes | None", target: bytes, kind: "bytes | None", flags: int, options: "bytes | None" = None) -> None:
+def _mount(
+    source: "bytes | None",
+    target: bytes,
+    kind: "bytes | None",
+    flags: int,
+    options: "bytes | None" = None,
+) -> None:
     _call("mount", source, target, kind, flags, options)
 
 
@@ -232,7 +279,9 @@ def _set_read_only(path: bytes, *, on: bool) -> None:
 
 
 def _drop_capabilities(kept: int) -> None:
-    """Give up every capability but those of the mask `kept`, which an ordinary user has none of anyway."""
+    """Give up every capability but those of the mask `kept`, which an ordinary user has none of
+    anyway.
+    """
     drop, option, none = _FUNCTIONS["prctl"], _Long(_DROP_BOUNDING), _Long(0)
     for number in range(64):
         if not kept >> number & 1 and drop(option, _Long(number), none, none, none):
@@ -240,14 +289,17 @@ def _drop_capabilities(kept: int) -> None:
     header = (0x20080522).to_bytes(4, _ENDIAN) + bytes(4)
     held = _Capabilities()
     _call("capget", header, _ctypes.byref(held))
-    # An ordinary user has them in a namespace of its own alone, where nothing is to be done with them.
+    # An ordinary user has them in a namespace of its own alone, where nothing is to be done with
+    # them.
     permitted = held[1] & kept if os.getuid() == 0 else 0
     held[0], held[1], held[2], held[3], held[4], held[5] = permitted, permitted, 0, 0, 0, 0
     _call("capset", header, _ctypes.byref(held))
 
 
 def probe(_: "Any" = None) -> None:
-    """Write what this machine has to the standard output, as lines `name=value`: found by doing it, each in a child."""
+    """Write what this machine has to the standard output, as lines `name=value`: found by doing it,
+    each in a child.
+    """
     found = [f"landlock={landlock_version()}"]
     for name, attempt in (("namespaces", _try_namespaces), ("filter", _try_filter)):
         found.append(f"{name}={_tried(attempt)}")

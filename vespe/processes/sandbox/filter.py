@@ -1,4 +1,6 @@
-"""The seccomp filter of a sandboxed process: system calls that lead out of a sandbox, as a BPF program in bytes."""
+"""The seccomp filter of a sandboxed process: system calls that lead out of a sandbox, as a BPF
+program in bytes.
+"""
 
 import errno
 import functools
@@ -9,7 +11,9 @@ from typing import Final
 
 _LOAD, _EQUAL, _AT_LEAST, _SET, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
-"""Where seccomp_data has the call's number, the architecture, and the low halves of the first two arguments."""
+"""Where seccomp_data has the call's number, the architecture, and the low halves of the first two
+arguments.
+"""
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NAMESPACES: Final = 0x7E020080
 """The flags of clone(2) that make namespaces."""
@@ -20,7 +24,8 @@ _AUDIT: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CALLS: Final = {
     # ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp process_madvise
     "other processes": ((101, 310, 311, 438, 312, 440), (117, 270, 271, 438, 272, 440)),
-    # mount umount2 pivot_root chroot unshare setns fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr
+    # mount umount2 pivot_root chroot unshare setns fsopen fsconfig fsmount fspick move_mount
+    # open_tree mount_setattr
     "mounts and namespaces": (
         (165, 166, 155, 161, 272, 308, 430, 431, 432, 433, 429, 428, 442),
         (40, 39, 41, 51, 97, 268, 430, 431, 432, 433, 429, 428, 442),
@@ -28,11 +33,35 @@ _CALLS: Final = {
     # io_uring_setup, _enter, _register: they open files and sockets that no filter sees
     "io_uring": ((425, 426, 427), (425, 426, 427)),
     # add_key request_key keyctl bpf userfaultfd perf_event_open open_by_handle_at name_to_handle_at
-    "the kernel's own": ((248, 249, 250, 321, 323, 298, 304, 303), (217, 218, 219, 280, 282, 241, 265, 264)),
-    # init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct syslog quotactl settimeofday
-    # clock_settime adjtimex clock_adjtime sethostname setdomainname, and on x86 iopl ioperm
+    "the kernel's own": (
+        (248, 249, 250, 321, 323, 298, 304, 303),
+        (217, 218, 219, 280, 282, 241, 265, 264),
+    ),
+    # init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct
+    # syslog quotactl settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname,
+    # and on x86 iopl ioperm
     "the machine": (
-        (175, 313, 176, 246, 320, 169, 167, 168, 163, 103, 179, 164, 227, 159, 305, 170, 171, 172, 173),
+        (
+            175,
+            313,
+            176,
+            246,
+            320,
+            169,
+            167,
+            168,
+            163,
+            103,
+            179,
+            164,
+            227,
+            159,
+            305,
+            170,
+            171,
+            172,
+            173,
+        ),
         (105, 273, 106, 104, 294, 142, 224, 225, 89, 116, 60, 170, 112, 171, 266, 161, 162),
     ),
 }
@@ -45,13 +74,16 @@ def architecture() -> int | None:
     """Return the column of this machine's numbers; None where there are none, and so no filter."""
     machines = list(_AUDIT)
     return (
-        machines.index(os.uname().machine) if sys.platform == "linux" and os.uname().machine in machines and sys.maxsize > 1 << 32 else None
+        machines.index(os.uname().machine)
+        if sys.platform == "linux" and os.uname().machine in machines and sys.maxsize > 1 << 32
+        else None
     )
 
 
 @functools.cache
 def program(families: tuple[int, ...], *, memfd: bool = True) -> bytes:
-    """Return the filter: sockets of these families alone, none of them raw, and `memfd_create` where `memfd` is true.
+    """Return the filter: sockets of these families alone, none of them raw, and `memfd_create`
+    where `memfd` is true.
 
     Returns b"" on a machine whose numbers are not known.
     """
@@ -59,7 +91,12 @@ def program(families: tuple[int, ...], *, memfd: bool = True) -> bytes:
     if column is None:
         return b""
     machine = list(_AUDIT)[column]
-    lines = [_one(_LOAD, _ARCH), _jump(_EQUAL, _AUDIT[machine], 1, 0), _refuse(errno.EPERM), _one(_LOAD, _NUMBER)]
+    lines = [
+        _one(_LOAD, _ARCH),
+        _jump(_EQUAL, _AUDIT[machine], 1, 0),
+        _refuse(errno.EPERM),
+        _one(_LOAD, _NUMBER),
+    ]
     if machine == "x86_64":
         lines += [_jump(_AT_LEAST, 0x40000000, 0, 1), _refuse(errno.ENOSYS)]
     for group in _CALLS.values():
@@ -67,9 +104,16 @@ def program(families: tuple[int, ...], *, memfd: bool = True) -> bytes:
     lines += () if memfd else _refused((_MEMFD[column],))
     # glibc takes clone(2) where there is no clone3, whose flags no filter can read.
     lines += [_jump(_EQUAL, _CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
-    clone = [_one(_LOAD, _FIRST), _jump(_SET, _NAMESPACES, 0, 1), _refuse(errno.EPERM), _one(_RETURN, _ALLOW)]
+    clone = [
+        _one(_LOAD, _FIRST),
+        _jump(_SET, _NAMESPACES, 0, 1),
+        _refuse(errno.EPERM),
+        _one(_RETURN, _ALLOW),
+    ]
     lines += _when(_CLONE[column], clone)
-    lines += _when(_IOCTL[column], [_one(_LOAD, _SECOND), *_refused(_TERMINAL), _one(_RETURN, _ALLOW)])
+    lines += _when(
+        _IOCTL[column], [_one(_LOAD, _SECOND), *_refused(_TERMINAL), _one(_RETURN, _ALLOW)]
+    )
     lines += _when(_SOCKET[column], _sockets(families))
     return b"".join((*lines, _one(_RETURN, _ALLOW)))
 
@@ -81,7 +125,13 @@ def _sockets(families: Iterable[int]) -> list[bytes]:
     lines += [_jump(_EQUAL, family, len(known) - index, 0) for index, family in enumerate(known)]
     lines += [_refuse(errno.EACCES), _one(_LOAD, _SECOND), _one(_AND, _TYPE)]
     # A raw socket of NETLINK is the only kind that there is.
-    lines += [_jump(_EQUAL, _RAW, 0, 3), _one(_LOAD, _FIRST), _jump(_EQUAL, NETLINK, 1, 0), _refuse(errno.EPERM), _one(_RETURN, _ALLOW)]
+    lines += [
+        _jump(_EQUAL, _RAW, 0, 3),
+        _one(_LOAD, _FIRST),
+        _jump(_EQUAL, NETLINK, 1, 0),
+        _refuse(errno.EPERM),
+        _one(_RETURN, _ALLOW),
+    ]
     return lines
 
 
@@ -91,7 +141,9 @@ def _when(number: int, lines: list[bytes]) -> list[bytes]:
 
 
 def _refused(numbers: Iterable[int]) -> list[bytes]:
-    return [line for number in numbers for line in (_jump(_EQUAL, number, 0, 1), _refuse(errno.EPERM))]
+    return [
+        line for number in numbers for line in (_jump(_EQUAL, number, 0, 1), _refuse(errno.EPERM))
+    ]
 
 
 def _refuse(number: int) -> bytes:
@@ -103,4 +155,6 @@ def _one(code: int, value: int) -> bytes:
 
 
 def _jump(code: int, value: int, right: int, wrong: int) -> bytes:
-    return code.to_bytes(2, sys.byteorder) + bytes((right, wrong)) + value.to_bytes(4, sys.byteorder)
+    return (
+        code.to_bytes(2, sys.byteorder) + bytes((right, wrong)) + value.to_bytes(4, sys.byteorder)
+    )

@@ -1,4 +1,6 @@
-"""What a process is held to, as a value: made by `policy`, carried to the child by `process`, and done there by `enter`."""
+"""What a process is held to, as a value: made by `policy`, carried to the child by `process`, and
+done there by `enter`.
+"""
 
 import os
 from collections.abc import Callable, Mapping
@@ -14,11 +16,13 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot hold.
+    """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
+    hold.
 
-    `stated` is what the tool states. `connect` opens the connections of its proxy; None
-    where there is no proxy. `environment` is to be added to the process's own. `refusals` is what its proxy refused so far.
-    `prefix` is a program that holds what it is given to start, where the system has one.
+    `stated` is what the tool states. `connect` opens the connections of its proxy; None where there
+    is no proxy. `environment` is to be added to the process's own. `refusals` is what its proxy
+    refused so far. `prefix` is a program that holds what it is given to start, where the system has
+    one.
     """
 
     level: str
@@ -31,7 +35,9 @@ class Policy:
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def refuses(self, kind: str, what: str) -> bool:
-        """Whether it holds the process back from a path (`read`, `write`, `programs`) or from a host (`network`)."""
+        """Whether it holds the process back from a path (`read`, `write`, `programs`) or from a
+        host (`network`).
+        """
         if not self.message:
             return False
         if kind == "network":
@@ -50,7 +56,9 @@ class Policy:
         covered = (*mounts["hidden"], *(mounts["kept"] if kind == "write" else ()))
         if any(_holds(path, place) for path in covered):
             return True
-        return not any(rights & wanted and _holds(path, place) for path, rights in self.message["rules"])
+        return not any(
+            rights & wanted and _holds(path, place) for path, rights in self.message["rules"]
+        )
 
     @property
     def document(self) -> dict[str, Any]:
@@ -63,5 +71,7 @@ def _holds(place: bytes, path: bytes) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address, with or without a port, is this process's own machine, or a name for none."""
+    """Whether an address, with or without a port, is this process's own machine, or a name for
+    none.
+    """
     return address.startswith(("127.", "::1", "localhost", ":", "/")) or not address

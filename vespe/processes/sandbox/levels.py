@@ -1,4 +1,6 @@
-"""Which level of sandbox this machine has: found by trying each part in a child, once for each start of the machine."""
+"""Which level of sandbox this machine has: found by trying each part in a child, once for each
+start of the machine.
+"""
 
 import functools
 import os
@@ -21,7 +23,8 @@ _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 class Machine:
     """What this machine's kernel offers to this user.
 
-    `landlock` is the version of it, 0 for none. `namespaces` and `filter` are 0 where they work, else the number of the error.
+    `landlock` is the version of it, 0 for none. `namespaces` and `filter` are 0 where they work,
+    else the number of the error.
     """
 
     landlock: int = 0
@@ -39,7 +42,9 @@ class Machine:
 
 @functools.cache
 def machine(cache: str = "") -> Machine:
-    """Return what there is, out of a file in the directory `cache` where this start of the machine has been asked before."""
+    """Return what there is, out of a file in the directory `cache` where this start of the machine
+    has been asked before.
+    """
     if sys.platform == "darwin":
         return Machine(seatbelt=_works(seatbelt.trial()))
     if sys.platform != "linux":
@@ -52,7 +57,9 @@ def machine(cache: str = "") -> Machine:
 def tried() -> Machine:
     """Try each part in a child, as a tool's process would have it."""
     argv = (sys.executable, "-I", "-S", "-B", "-c", child_scripts.BOOT)
-    command = process.Command(argv=argv, cwd="/", env={}, stdin=child_scripts.boot_message(ENTER, None), timeout_s=20.0)
+    command = process.Command(
+        argv=argv, cwd="/", env={}, stdin=child_scripts.boot_message(ENTER, None), timeout_s=20.0
+    )
     try:
         said = process.run(command).stdout.decode("ascii", "replace")
     except VespeError:
@@ -62,7 +69,9 @@ def tried() -> Machine:
 
 def _works(argv: tuple[str, ...]) -> bool:
     try:
-        return process.run(process.Command(argv=argv, cwd="/", env={}, timeout_s=20.0)).returncode == 0
+        return (
+            process.run(process.Command(argv=argv, cwd="/", env={}, timeout_s=20.0)).returncode == 0
+        )
     except VespeError:
         return False
 
@@ -70,7 +79,11 @@ def _works(argv: tuple[str, ...]) -> bool:
 def _parsed(said: str) -> Machine | None:
     values = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
     try:
-        return Machine(landlock=int(values["landlock"]), namespaces=int(values["namespaces"]), filter=int(values["filter"]))
+        return Machine(
+            landlock=int(values["landlock"]),
+            namespaces=int(values["namespaces"]),
+            filter=int(values["filter"]),
+        )
     except (KeyError, ValueError):
         return None
 
@@ -98,9 +111,13 @@ def _write(path: str, key: str, found: Machine) -> Machine:
     aside = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(
+            aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
         with open(descriptor, "w", encoding="ascii") as file:
-            file.write(f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\nfilter={found.filter}\n")
+            file.write(
+                f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\nfilter={found.filter}\n"
+            )
         os.replace(aside, path)
     except OSError:
         pass

@@ -1,4 +1,6 @@
-"""From what a tool may use to what its process is held to, at the level that there is, and what of it cannot be held."""
+"""From what a tool may use to what its process is held to, at the level that there is, and what of
+it cannot be held.
+"""
 
 import os
 import sys
@@ -45,18 +47,21 @@ _SYSTEM: Final = (
 )  # fmt: skip
 """What programs need in order to start at all."""
 _EXECUTED: Final = (".vespe", ".git", ".hg", ".jj")
-"""What of a project other programs take commands from: a tool that may write the project does not write there unless it says so.
+"""What of a project other programs take commands from: a tool that may write the project does not
+write there unless it says so.
 
-All of `.git`: a `commondir` put there, or an index that names a repository beside it, has git run what another configuration says.
+All of `.git`: a `commondir` put there, or an index that names a repository beside it, has git run
+what another configuration says.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where a tool runs: the project, its own directory, a temporary directory of its own, and its environment.
+    """Where a tool runs: the project, its own directory, a temporary directory of its own, and its
+    environment.
 
-    `needs` are directories that its interpreter needs; `starts` are programs that it is started with; `own` are the directories of
-    Vespe's own state.
+    `needs` are directories that its interpreter needs; `starts` are programs that it is started
+    with; `own` are the directories of Vespe's own state.
     """
 
     project: str
@@ -68,8 +73,17 @@ class Surroundings:
     own: tuple[str, ...] = ()
 
 
-def policy(machine: Machine, level: str, permissions: Permissions, where: Surroundings, *, connect: Connect | None = None) -> Policy:
-    """Return what a tool's process is held to at a level that the machine has; `connect` is what its proxy reaches hosts by."""
+def policy(
+    machine: Machine,
+    level: str,
+    permissions: Permissions,
+    where: Surroundings,
+    *,
+    connect: Connect | None = None,
+) -> Policy:
+    """Return what a tool's process is held to at a level that the machine has; `connect` is what
+    its proxy reaches hosts by.
+    """
     if level == "off":
         return Policy(level="off", gaps=tuple(_stated(permissions)), stated=permissions)
     files = _Files(permissions, where, mounts=level == "namespaces")
@@ -83,7 +97,9 @@ def policy(machine: Machine, level: str, permissions: Permissions, where: Surrou
         "scoped": _SCOPES if machine.landlock >= 6 else 0,
         "capabilities": _KEPT_BY_ROOT,
         "memory": (permissions.memory_mb or 0) << 20,
-        "filter": seccomp.program(_families(permissions, isolated), memfd=permissions.programs is None),
+        "filter": seccomp.program(
+            _families(permissions, isolated), memfd=permissions.programs is None
+        ),
         "namespaces": files.mounts() | _network(permissions) if level == "namespaces" else None,
     }
     proxied = isolated and bool(permissions.network)
@@ -101,8 +117,14 @@ def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") ->
     rules = [(os.fsencode(path), rights) for path, rights in files.rules()]
     profile = seatbelt.profile(
         hidden=files.hidden if permissions.read is None else (*homes(), *files.hidden),
-        readable=[os.fsdecode(path) for path, rights in rules if rights & READ_FILE and path != b"/"],
-        writable=[os.fsdecode(path) for path, rights in rules if rights & WRITE_FILE and not path.startswith(b"/dev/")],
+        readable=[
+            os.fsdecode(path) for path, rights in rules if rights & READ_FILE and path != b"/"
+        ],
+        writable=[
+            os.fsdecode(path)
+            for path, rights in rules
+            if rights & WRITE_FILE and not path.startswith(b"/dev/")
+        ],
         network=permissions.network is None or bool(permissions.network),
     )
     stated = [key for key in ("programs", "memory_mb") if getattr(permissions, key) is not None]
@@ -117,25 +139,36 @@ def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") ->
 
 
 def _stated(permissions: Permissions) -> Iterator[str]:
-    yield from (key for key in ("read", "write", "network", "programs", "memory_mb") if getattr(permissions, key) is not None)
+    yield from (
+        key
+        for key in ("read", "write", "network", "programs", "memory_mb")
+        if getattr(permissions, key) is not None
+    )
 
 
 def _families(permissions: Permissions, isolated: bool) -> tuple[int, ...]:
     if permissions.network is None:
         return (seccomp.UNIX, seccomp.INET, seccomp.INET6, seccomp.NETLINK)
-    # With a network stack of its own, its loopback is as good as a pipe; a Unix socket at a path would lead out.
+    # With a network stack of its own, its loopback is as good as a pipe; a Unix socket at a path
+    # would lead out.
     return (seccomp.INET, seccomp.INET6) if isolated or permissions.network else ()
 
 
 def _network(permissions: Permissions) -> dict[str, Any]:
-    return {"network": permissions.network is not None, "port": PROXY_PORT if permissions.network else 0}
+    return {
+        "network": permissions.network is not None,
+        "port": PROXY_PORT if permissions.network else 0,
+    }
 
 
 def _environment(where: Surroundings, *, proxied: bool) -> dict[str, str]:
     found = {"TMPDIR": where.scratch}
     if proxied:
         proxy = f"http://127.0.0.1:{PROXY_PORT}"
-        found |= dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"), proxy)
+        found |= dict.fromkeys(
+            ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
+            proxy,
+        )
         found |= {"no_proxy": "", "NO_PROXY": "", "NODE_USE_ENV_PROXY": "1"}
     return found
 
@@ -164,11 +197,15 @@ _STARTED: Final = (
     ".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".xprofile", ".xsessionrc", ".pam_environment",
     ".gitconfig", ".config/git", ".config/nvim", ".vimrc", ".emacs", ".emacs.d", ".local/bin", "bin", "Library/LaunchAgents",
 )  # fmt: skip
-"""What of a home directory other programs take commands from, where that is the project or is in it."""
+"""What of a home directory other programs take commands from, where that is the project or is in
+it.
+"""
 
 
 class _Files:
-    """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts where there are any."""
+    """The places of one tool: what it may read, write and start, as rules of Landlock and as mounts
+    where there are any.
+    """
 
     def __init__(self, permissions: Permissions, where: Surroundings, *, mounts: bool) -> None:
         self._permissions, self._where, self._mounts = permissions, where, mounts
@@ -182,32 +219,55 @@ class _Files:
         executed = [os.path.join(self._root, name) for name in _EXECUTED]
         # Nothing covers what is not there yet, nor a link.
         links = (path for path in executed if os.path.islink(path))
-        self.is_open = any(holds(place, one) for place in self._written for one in (*homes(), *links))
-        executed += [os.path.join(home, name) for home in homes() if holds(self._root, home) for name in _STARTED]
+        self.is_open = any(
+            holds(place, one) for place in self._written for one in (*homes(), *links)
+        )
+        executed += [
+            os.path.join(home, name)
+            for home in homes()
+            if holds(self._root, home)
+            for name in _STARTED
+        ]
         self.kept = [
             path
             for path in executed
             if os.path.lexists(path)
             and not os.path.islink(path)
-            and not any(holds(one, path) and one != self._root and holds(self._root, one) for one in explicit)
+            and not any(
+                holds(one, path) and one != self._root and holds(self._root, one)
+                for one in explicit
+            )
             and any(holds(place, path) for place in self._written)
         ]
-        self._directory, self._own = os.path.realpath(where.directory), tuple(map(os.path.realpath, where.own))
-        self._needs = [path for path in (self._directory, *map(os.path.realpath, where.needs)) if os.path.lexists(path)]
+        self._directory, self._own = (
+            os.path.realpath(where.directory),
+            tuple(map(os.path.realpath, where.own)),
+        )
+        self._needs = [
+            path
+            for path in (self._directory, *map(os.path.realpath, where.needs))
+            if os.path.lexists(path)
+        ]
         self._covered = self._covered_places() if mounts else ()
         self._bare = ["/dev", *(hole for hole in self.hidden if hole not in self._covered)]
 
     def _written_by_default(self) -> tuple[str, ...]:
-        """Return the project; nothing for a directory that holds a home and that nobody made a project: a client merely starts there."""
+        """Return the project; nothing for a directory that holds a home and that nobody made a
+        project: a client merely starts there.
+        """
         is_project = os.path.isdir(os.path.join(self._root, ".vespe"))
         return (".",) if is_project or not any(holds(self._root, home) for home in homes()) else ()
 
     def place(self, path: str) -> str:
-        """Return where a stated path really is: `~` is home, anything relative is in the project."""
+        """Return where a stated path really is: `~` is home, anything relative is in the
+        project.
+        """
         return os.path.realpath(os.path.join(self._root, os.path.expanduser(path)))
 
     def _written_place(self, path: str) -> str:
-        """Return the place that is to be opened for writing; for what is not there yet, the directory that it would be made in."""
+        """Return the place that is to be opened for writing; for what is not there yet, the
+        directory that it would be made in.
+        """
         place = self.place(path)
         if path.endswith("/") and holds(self._root, place):
             os.makedirs(place, exist_ok=True)
@@ -216,13 +276,18 @@ class _Files:
         return place
 
     def rules(self) -> Iterator[tuple[str, int]]:
-        """Return paths with the rights that there are beneath each; those of several rules add up."""
+        """Return paths with the rights that there are beneath each; those of several rules add
+        up.
+        """
         may_start = self._permissions.programs is None
         read = _READ | (EXECUTE if may_start else 0)
         everywhere = self._permissions.read is None
         yield from self._given(("/",) if everywhere else _SYSTEM, read)
         yield from self._given(search_path(self._where.path), read)
-        named = (*map(self.place, self._permissions.read or ()), *((self._root,) if everywhere else ()))
+        named = (
+            *map(self.place, self._permissions.read or ()),
+            *((self._root,) if everywhere else ()),
+        )
         yield from self._given(filter(self._may_be_named, named), read, named=True)
         yield from self._given(self._needs, read, named=True)
         yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
@@ -244,11 +309,22 @@ class _Files:
         yield from of_programs(named, search=self._where.path, home=self._root)
 
     def mounts(self) -> dict[str, Any]:
-        """Return what is writable, what in it is kept as it is, what is hidden, and what of that is shown all the same."""
-        hidden = [path for path in (*SOCKETS, *self._covered) if os.path.exists(path) and not os.path.islink(path)]
-        shown = [path for path in self._needs if any(path != cover and holds(cover, path) for cover in self._covered)]
+        """Return what is writable, what in it is kept as it is, what is hidden, and what of that is
+        shown all the same.
+        """
+        hidden = [
+            path
+            for path in (*SOCKETS, *self._covered)
+            if os.path.exists(path) and not os.path.islink(path)
+        ]
+        shown = [
+            path
+            for path in self._needs
+            if any(path != cover and holds(cover, path) for cover in self._covered)
+        ]
         written = _outermost((*self._written, self._scratch))
-        # A directory in which something is kept could be renamed, and made anew without it, were it not mounted itself.
+        # A directory in which something is kept could be renamed, and made anew without it, were it
+        # not mounted itself.
         held = {place for path in self.kept for place in _between(path, written)}
         named = {place for place in self._written if any(holds(path, place) for path in self.kept)}
         return {
@@ -260,15 +336,31 @@ class _Files:
         }
 
     def _covered_places(self) -> tuple[str, ...]:
-        """Return the protected places that a mount hides: all that hold nothing which the tool names or works in."""
-        needed = (self._root, self._scratch, self._directory, *self._written, *map(self.place, self._permissions.read or ()))
-        return tuple(path for path in self.hidden if not any(holds(path, one) for one in needed) and path not in self._needs)
+        """Return the protected places that a mount hides: all that hold nothing which the tool
+        names or works in.
+        """
+        needed = (
+            self._root,
+            self._scratch,
+            self._directory,
+            *self._written,
+            *map(self.place, self._permissions.read or ()),
+        )
+        return tuple(
+            path
+            for path in self.hidden
+            if not any(holds(path, one) for one in needed) and path not in self._needs
+        )
 
-    def _given(self, paths: Iterable[str], rights: int, *, named: bool = False) -> Iterator[tuple[str, int]]:
-        """Return the paths with rights on what is beneath each, protected places left out: of them only names can be listed.
+    def _given(
+        self, paths: Iterable[str], rights: int, *, named: bool = False
+    ) -> Iterator[tuple[str, int]]:
+        """Return the paths with rights on what is beneath each, protected places left out: of them
+        only names can be listed.
 
-        A path that lies in a protected place is left out, unless it is `named`: the tool said so, and its user agreed.
-        Those that a mount covers need not be left out, which saves a rule for everything beside them.
+        A path that lies in a protected place is left out, unless it is `named`: the tool said so,
+        and its user agreed. Those that a mount covers need not be left out, which saves a rule for
+        everything beside them.
         """
         for path in paths:
             if not named and f"{path}/".startswith(self._hiding):
@@ -314,6 +406,18 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 
 
 def python_needs(interpreter: str) -> tuple[str, ...]:
-    """Return the directories that a Python interpreter is in: its own, and those of the one that it was made from."""
+    """Return the directories that a Python interpreter is in: its own, and those of the one that it
+    was made from.
+    """
     own = os.path.dirname(os.path.dirname(os.path.abspath(interpreter)))
-    return tuple(dict.fromkeys((own, sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(interpreter)), _PACKAGE)))
+    return tuple(
+        dict.fromkeys(
+            (
+                own,
+                sys.prefix,
+                sys.base_prefix,
+                os.path.dirname(os.path.realpath(interpreter)),
+                _PACKAGE,
+            )
+        )
+    )

@@ -1,4 +1,6 @@
-"""Protected places: keys, tokens, browser profiles, and Vespe's own state, which no tool reads unless it names them."""
+"""Protected places: keys, tokens, browser profiles, and Vespe's own state, which no tool reads
+unless it names them.
+"""
 
 import contextlib
 import functools
@@ -54,7 +56,9 @@ SOCKETS: Final = (
 
 
 def homes() -> tuple[str, ...]:
-    """Return the user's home directories, as they really are: that of HOME, and that of the user's own entry."""
+    """Return the user's home directories, as they really are: that of HOME, and that of the user's
+    own entry.
+    """
     return _homes(os.environ.get("HOME", ""))
 
 
@@ -67,24 +71,36 @@ def _homes(named: str) -> tuple[str, ...]:
 
 
 def protected(own: tuple[str, ...]) -> tuple[str, ...]:
-    """Return every protected place that there is, links followed, sorted; `own` are the directories of Vespe's own state."""
+    """Return every protected place that there is, links followed, sorted; `own` are the directories
+    of Vespe's own state.
+    """
     there = [path for path in (*own, *MACHINE, *_of_homes()) if os.path.lexists(path)]
     return tuple(sorted({*there, *filter(os.path.lexists, map(os.path.realpath, there))}))
 
 
 def _of_homes() -> Iterator[str]:
-    """Return the places of the home directories that may be there: one list of a home says of most that they are not."""
+    """Return the places of the home directories that may be there: one list of a home says of most
+    that they are not.
+    """
     for home in homes():
         if home != "/":
             try:
                 listed = {name.casefold() for name in os.listdir(home)}
             except OSError:
                 listed = set(_IN_HOME)
-            yield from (f"{home}/{name}" for first, names in _IN_HOME.items() if first in listed for name in names)
+            yield from (
+                f"{home}/{name}"
+                for first, names in _IN_HOME.items()
+                if first in listed
+                for name in names
+            )
 
 
 _IN_HOME: Final = {
-    first: tuple(names) for first, names in itertools.groupby(sorted(HOME), key=lambda name: name.partition("/")[0].casefold())
+    first: tuple(names)
+    for first, names in itertools.groupby(
+        sorted(HOME), key=lambda name: name.partition("/")[0].casefold()
+    )
 }
 
 

@@ -1,4 +1,6 @@
-"""The proxy of one sandboxed process: its listening socket comes out of the process's own network, and leads to stated hosts alone."""
+"""The proxy of one sandboxed process: its listening socket comes out of the process's own network,
+and leads to stated hosts alone.
+"""
 
 import contextlib
 import select
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     from socket import socket as Socket
 
 Connect = Callable[[str, int], "Socket"]
-"""Opens a connection to a host and a port, or raises VespeError: what may be reached is decided there."""
+"""Opens a connection to a host and a port, or raises VespeError: what may be reached is decided
+there.
+"""
 _MAX_HEAD: Final = 64 * 1024
 _HEAD_S: Final = 30.0
 _CHUNK: Final = 64 * 1024
@@ -22,7 +26,8 @@ _MOST: Final = 256
 
 
 class Proxy:
-    """Answers CONNECT, and requests with a whole http URL, for as long as the process runs; everything else is refused.
+    """Answers CONNECT, and requests with a whole http URL, for as long as the process runs;
+    everything else is refused.
 
     `theirs` is the end of a Unix socket that the process passes its listening socket through.
     """
@@ -72,7 +77,9 @@ class Proxy:
             while not self._closed:
                 self._free.acquire()
                 one = self._kept(listening.accept()[0])
-                threading.Thread(target=self._answer, args=(one,), name="vespe-proxied", daemon=True).start()
+                threading.Thread(
+                    target=self._answer, args=(one,), name="vespe-proxied", daemon=True
+                ).start()
         self._done(listening)
 
     def _answer(self, one: "Socket") -> None:
@@ -105,7 +112,9 @@ class Proxy:
 
 
 def _head(one: "Socket") -> tuple[bytes, bytes]:
-    """Read a request's head; returns it, and what came after it. Raises ValueError where there is none."""
+    """Read a request's head; returns it, and what came after it. Raises ValueError where there is
+    none.
+    """
     data = b""
     while b"\r\n\r\n" not in data:
         more = one.recv(_CHUNK)
@@ -123,27 +132,41 @@ def _parsed(head: bytes) -> tuple[str, str, list[bytes]]:
 
 
 def _wanted(method: str, target: str, fields: list[bytes]) -> tuple[str, int, bytes]:
-    """Return the host and the port that a request is for, and the request as that host gets it; "" for what is none."""
+    """Return the host and the port that a request is for, and the request as that host gets it; ""
+    for what is none.
+    """
     if method == "CONNECT":
         host, _, port = target.rpartition(":")
         return (host.strip("[]").lower(), int(port), b"") if port.isdigit() else ("", 0, b"")
     if not target.lower().startswith("http://"):
         return "", 0, b""
     authority, slash, path = target[len("http://") :].partition("/")
-    host, _, port = authority.rpartition(":") if authority.rpartition(":")[2].isdigit() else (authority, "", "80")
+    host, _, port = (
+        authority.rpartition(":")
+        if authority.rpartition(":")[2].isdigit()
+        else (authority, "", "80")
+    )
     # Its Host is the one that was judged, and what follows on the connection goes to nobody else.
-    kept = [line for line in fields if line.partition(b":")[0].strip().lower() not in (b"host", b"connection", b"proxy-connection")]
+    kept = [
+        line
+        for line in fields
+        if line.partition(b":")[0].strip().lower()
+        not in (b"host", b"connection", b"proxy-connection")
+    ]
     kept = [line for line in kept if not line.lower().startswith(b"proxy-")]
-    lines = [f"{method} /{path if slash else ''} HTTP/1.1".encode(), b"Host: " + authority.encode(), b"Connection: close", *kept]
+    lines = [
+        f"{method} /{path if slash else ''} HTTP/1.1".encode(),
+        b"Host: " + authority.encode(),
+        b"Connection: close",
+        *kept,
+    ]
     return host.strip("[]").lower(), int(port), b"\r\n".join(lines) + b"\r\n\r\n"
 
 
 def _refusal(status: int, why: str) -> bytes:
     body = f"{why}\n".encode("utf-8", "replace")
     reason = {400: "Bad Request", 403: "Forbidden"}[status]
-    head = (
-        f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
+    head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     return head.encode() + body
 
 

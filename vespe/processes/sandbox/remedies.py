@@ -5,15 +5,32 @@ import os
 from vespe.processes.sandbox.levels import Machine
 
 _SWITCHES = (
-    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0", "AppArmor"),
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1", "the kernel's setting"),
-    ("/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces=15000", "the kernel's setting"),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "kernel.apparmor_restrict_unprivileged_userns=0",
+        "AppArmor",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "kernel.unprivileged_userns_clone=1",
+        "the kernel's setting",
+    ),
+    (
+        "/proc/sys/user/max_user_namespaces",
+        "0",
+        "user.max_user_namespaces=15000",
+        "the kernel's setting",
+    ),
 )
 _CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 
 
 def remedy(machine: Machine, *, root: str = "/") -> str:
-    """Say what would raise the level, as a sentence with a command; "" at the best one. `root` is where the machine's files are."""
+    """Say what would raise the level, as a sentence with a command; "" at the best one. `root` is
+    where the machine's files are.
+    """
     if machine.level in ("namespaces", "seatbelt"):
         return ""
     if machine.level == "landlock":

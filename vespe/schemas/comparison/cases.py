@@ -1,4 +1,6 @@
-"""One side of a comparison of schemas: a root rewritten so that any part of it can be judged alone, and cases of its values."""
+"""One side of a comparison of schemas: a root rewritten so that any part of it can be judged alone,
+and cases of its values.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +20,10 @@ ATOMS: Final = frozenset(("null", "boolean", "object", "array", "string", "integ
 """The kinds of JSON values: those of JSON Schema, with the numbers that are no integers apart."""
 NEIGHBOURLY: Final = ("unevaluatedProperties", "unevaluatedItems")
 """What these say depends on all that stands beside them: they are not the same rule elsewhere."""
-_NEWER: Final = ("https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema")
+_NEWER: Final = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+)
 _OLDER: Final = ("http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema")
 _ONLY_2020: Final = ("prefixItems", "$dynamicRef", "$dynamicAnchor")
 _SINCE_2019: Final = (
@@ -28,10 +33,16 @@ _ROOT: Final = "#/$defs/root"
 
 
 class Side:
-    """A schema with its draft and its references; `problem` says why it cannot be compared, where it cannot."""
+    """A schema with its draft and its references; `problem` says why it cannot be compared, where
+    it cannot.
+    """
 
     def __init__(self, schema: JsonValue) -> None:
-        self.draft = str(schema.get("$schema", _NEWER[0])).rstrip("#") if isinstance(schema, dict) else _NEWER[0]
+        self.draft = (
+            str(schema.get("$schema", _NEWER[0])).rstrip("#")
+            if isinstance(schema, dict)
+            else _NEWER[0]
+        )
         self.problem = _problem(schema, self.draft)
         self.root: Any = True if self.problem else _rebased(schema, self.draft)
         self.references = References({"$defs": {"root": self.root}})
@@ -39,18 +50,28 @@ class Side:
         self._made: dict[tuple[int, tuple[str, ...]], tuple[Any, dict[str, Any]]] = {}
 
     def allows(self, parts: tuple[Any, ...], value: JsonValue) -> bool | None:
-        """Whether all the parts of this side's schema allow a value; None where that cannot be judged."""
+        """Whether all the parts of this side's schema allow a value; None where that cannot be
+        judged.
+        """
         key = tuple(map(id, parts))
         if key not in self._judges:
-            self._judges[key] = (parts, self._judge(parts))  # the parts are kept, so that their ids stay theirs
+            self._judges[key] = (
+                parts,
+                self._judge(parts),
+            )  # the parts are kept, so that their ids stay theirs
         judge = self._judges[key][1]
         return None if judge is None else judge.is_valid(value)
 
     def only(self, schema: dict[str, Any], keywords: tuple[str, ...]) -> dict[str, Any]:
-        """Return a schema with some of its keywords alone: the same object each time, so that a cycle is met again."""
+        """Return a schema with some of its keywords alone: the same object each time, so that a
+        cycle is met again.
+        """
         key = (id(schema), keywords)
         if key not in self._made:
-            self._made[key] = (schema, {keyword: schema[keyword] for keyword in keywords if keyword in schema})
+            self._made[key] = (
+                schema,
+                {keyword: schema[keyword] for keyword in keywords if keyword in schema},
+            )
         return self._made[key][1]
 
     def without(self, schema: dict[str, Any], *keywords: str) -> dict[str, Any]:
@@ -59,7 +80,9 @@ class Side:
 
     def _judge(self, parts: tuple[Any, ...]) -> validator.Validator | None:
         try:
-            return validator.Validator({"$schema": self.draft, "$defs": {"root": self.root}, "allOf": [*parts, True]})
+            return validator.Validator(
+                {"$schema": self.draft, "$defs": {"root": self.root}, "allOf": [*parts, True]}
+            )
         except InvalidDocument:
             return None
 
@@ -73,7 +96,9 @@ class Case:
     atoms: frozenset[str] = ATOMS
 
     def spread(self) -> "Case":
-        """Return the same case with references and `allOf` opened into parts, each once, and its kinds narrowed."""
+        """Return the same case with references and `allOf` opened into parts, each once, and its
+        kinds narrowed.
+        """
         waiting, parts, atoms, seen = list(self.parts), list[Any](), self.atoms, set[int]()
         while waiting:
             part = waiting.pop(0)
@@ -84,7 +109,11 @@ class Case:
                 if "$ref" in part:
                     waiting.append(self.side.references.target(part["$ref"]))
                 waiting += part.get("allOf") or ()
-                part = part if any(keyword in part for keyword in NEIGHBOURLY) else self.side.without(part, "$ref", "allOf")
+                part = (
+                    part
+                    if any(keyword in part for keyword in NEIGHBOURLY)
+                    else self.side.without(part, "$ref", "allOf")
+                )
             parts.append(part)
             atoms &= atoms_of(part) if isinstance(part, dict) else atoms
         return replace(self, parts=tuple(parts), atoms=frozenset() if False in parts else atoms)
@@ -100,7 +129,11 @@ class Case:
 
     def finite(self) -> list[Any] | None:
         """Return all the values of the case where a part lists them, else None."""
-        listed = [part.get("enum", [part.get("const")]) for part in self.objects if "const" in part or "enum" in part]
+        listed = [
+            part.get("enum", [part.get("const")])
+            for part in self.objects
+            if "const" in part or "enum" in part
+        ]
         if not listed and self.atoms <= {"null", "boolean"}:
             listed = [[None, True, False]]
         shortest = min(listed, key=len, default=None)
@@ -115,7 +148,9 @@ def atoms_of(schema: dict[str, Any]) -> frozenset[str]:
     if "type" not in schema:
         return ATOMS
     said = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    return frozenset(atom for kind in said for atom in (("integer", "fraction") if kind == "number" else (kind,)))
+    return frozenset(
+        atom for kind in said for atom in (("integer", "fraction") if kind == "number" else (kind,))
+    )
 
 
 def atom_of(value: JsonValue) -> str:
@@ -146,17 +181,33 @@ def _problem(schema: JsonValue, draft: str) -> str | None:
 
 
 def _rebased(schema: JsonValue, draft: str) -> Any:
-    """Return a copy without what its draft does not know, whose references lead into the place where `Side` keeps the root."""
+    """Return a copy without what its draft does not know, whose references lead into the place
+    where `Side` keeps the root.
+    """
     if not isinstance(schema, dict):
         return schema
     if draft in _OLDER and "$ref" in schema:  # those drafts look at nothing beside a reference
-        apart = {keyword: schema[keyword] for keyword in ("definitions", "$defs") if keyword in schema}
+        apart = {
+            keyword: schema[keyword] for keyword in ("definitions", "$defs") if keyword in schema
+        }
         schema = {"$ref": schema["$ref"], **apart}
-    unknown = {"$schema", "$id", *(_ONLY_2020 if draft != _NEWER[0] else ()), *(_SINCE_2019 if draft in _OLDER else ())}
+    unknown = {
+        "$schema",
+        "$id",
+        *(_ONLY_2020 if draft != _NEWER[0] else ()),
+        *(_SINCE_2019 if draft in _OLDER else ()),
+    }
     made = {keyword: value for keyword, value in schema.items() if keyword not in unknown}
     if isinstance(made.get("$ref"), str):
         made["$ref"] = _ROOT + made["$ref"][1:]
-    for keyword in ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"):
+    for keyword in (
+        "properties",
+        "patternProperties",
+        "$defs",
+        "definitions",
+        "dependentSchemas",
+        "dependencies",
+    ):
         if isinstance(made.get(keyword), dict):
             made[keyword] = {name: _rebased(below, draft) for name, below in made[keyword].items()}
     for keyword in ("allOf", "anyOf", "oneOf", "prefixItems"):
@@ -182,36 +233,56 @@ def required_by(case: Case) -> set[str]:
 def number(part: dict[str, Any], keyword: str) -> Fraction | None:
     """Return the exact number under a keyword, or None."""
     value = part.get(keyword)
-    return None if isinstance(value, bool) or not isinstance(value, (int, float)) else Fraction(str(value))
+    return (
+        None
+        if isinstance(value, bool) or not isinstance(value, (int, float))
+        else Fraction(str(value))
+    )
 
 
 def lower_bounds(case: Case) -> list[tuple[Fraction, bool]]:
     """The lower bounds of a case's numbers, each with whether the bound itself is out."""
     found = _bounds(case, "minimum", "exclusiveMinimum")
-    return [(Fraction(floor(b) + 1 if out else ceil(b)), False) for b, out in found] if case.atoms == {"integer"} else found
+    return (
+        [(Fraction(floor(b) + 1 if out else ceil(b)), False) for b, out in found]
+        if case.atoms == {"integer"}
+        else found
+    )
 
 
 def upper_bounds(case: Case) -> list[tuple[Fraction, bool]]:
     """The upper bounds of a case's numbers, each with whether the bound itself is out."""
     found = _bounds(case, "maximum", "exclusiveMaximum")
-    return [(Fraction(ceil(b) - 1 if out else floor(b)), False) for b, out in found] if case.atoms == {"integer"} else found
+    return (
+        [(Fraction(ceil(b) - 1 if out else floor(b)), False) for b, out in found]
+        if case.atoms == {"integer"}
+        else found
+    )
 
 
 def _bounds(case: Case, inclusive: str, exclusive: str) -> list[tuple[Fraction, bool]]:
-    found = [(bound, False) for part in case.objects if (bound := number(part, inclusive)) is not None]
-    return found + [(bound, True) for part in case.objects if (bound := number(part, exclusive)) is not None]
+    found = [
+        (bound, False) for part in case.objects if (bound := number(part, inclusive)) is not None
+    ]
+    return found + [
+        (bound, True) for part in case.objects if (bound := number(part, exclusive)) is not None
+    ]
 
 
 def known_names(case: Case) -> set[str]:
     """Return every name that the case's parts name, in place too where they close its objects."""
-    return {name for part in case.objects for name in part.get("properties", {})} | set(names_of(case) or ())
+    return {name for part in case.objects for name in part.get("properties", {})} | set(
+        names_of(case) or ()
+    )
 
 
 def case_of_property(case: Case, name: str) -> Case:
     """Return the values that an object of the case may have under a name."""
     parts = [sub for part in case.objects for _, sub in schemas_of_property(part, name)]
     names = names_of(case)
-    return Case(side=case.side, parts=(False,) if names is not None and name not in names else tuple(parts))
+    return Case(
+        side=case.side, parts=(False,) if names is not None and name not in names else tuple(parts)
+    )
 
 
 def schemas_of_property(schema: dict[str, Any], name: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -238,7 +309,9 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def names_of(case: Case) -> frozenset[str] | None:
-    """Return names that hold every name of the case's objects, where a part closes them; None where they are open."""
+    """Return names that hold every name of the case's objects, where a part closes them; None where
+    they are open.
+    """
     found: frozenset[str] | None = None
     for part in case.objects:
         names: frozenset[str] | None = None
@@ -252,11 +325,15 @@ def names_of(case: Case) -> frozenset[str] | None:
 
 
 def _evaluated(side: Side, part: Any, seen: set[int]) -> frozenset[str] | None:
-    """Return every name that some part in place could let past `unevaluatedProperties`; None where that is no list."""
+    """Return every name that some part in place could let past `unevaluatedProperties`; None where
+    that is no list.
+    """
     if not isinstance(part, dict) or id(part) in seen:
         return frozenset()
     seen.add(id(part))
-    if part.get("patternProperties") or any(part.get(keyword, False) is not False for keyword in _CLOSING):
+    if part.get("patternProperties") or any(
+        part.get(keyword, False) is not False for keyword in _CLOSING
+    ):
         return None
     if "dependentSchemas" in part or "dependencies" in part:
         return None
@@ -266,7 +343,9 @@ def _evaluated(side: Side, part: Any, seen: set[int]) -> frozenset[str] | None:
     found = [_evaluated(side, one, seen) for one in inner]
     if any(names is None for names in found):
         return None
-    return frozenset(part.get("properties", {})).union(*(names for names in found if names is not None))
+    return frozenset(part.get("properties", {})).union(
+        *(names for names in found if names is not None)
+    )
 
 
 def case_of_item(case: Case, index: int) -> Case:

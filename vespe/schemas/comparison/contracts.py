@@ -1,4 +1,6 @@
-"""Whether a tool's next version keeps its contract: a verdict for each change, with its place, never a guess; pure."""
+"""Whether a tool's next version keeps its contract: a verdict for each change, with its place,
+never a guess; pure.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
@@ -13,16 +15,28 @@ from vespe.schemas.explain import short
 
 Verdict: TypeAlias = Literal["compatible", "breaking", "unknown"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("breaking", "unknown", "compatible")
-"""The gravest first. Breaking is shown by a value or follows from what is gone; compatible is proved; unknown is all else."""
+"""The gravest first. Breaking is shown by a value or follows from what is gone; compatible is
+proved; unknown is all else.
+"""
 _DEFINITIONS: Final = ("$defs", "definitions")
-_SAID_TO_PEOPLE: Final = ("title", "description", "examples", "$comment", "deprecated", "readOnly", "writeOnly")
+_SAID_TO_PEOPLE: Final = (
+    "title",
+    "description",
+    "examples",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+)
 _ABSENT: Final = object()
 Steps: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """What callers of a tool rely on; `command` is what runs, as data, with digests of its files."""
+    """What callers of a tool rely on; `command` is what runs, as data, with digests of its
+    files.
+    """
 
     name: str
     description: str
@@ -35,10 +49,11 @@ class Contract:
 class Change:
     """One change between two versions of a tool.
 
-    `part` is `tool`, `name`, `description`, `input`, `output` or `command`; of what models see, `preset` and `expose` too. `pointer` is
-    an RFC 6901 pointer into the config.json of the version `side` (`old` for what is gone, else `new`), the tool's or, below `/tools`,
-    the project's. `example` is a whole input that the old version takes and
-    the new one refuses, or a whole output that the new version may give and the old one never did; `has_example` says if so.
+    `part` is `tool`, `name`, `description`, `input`, `output` or `command`; of what models see,
+    `preset` and `expose` too. `pointer` is an RFC 6901 pointer into the config.json of the version
+    `side` (`old` for what is gone, else `new`), the tool's or, below `/tools`, the project's.
+    `example` is a whole input that the old version takes and the new one refuses, or a whole output
+    that the new version may give and the old one never did; `has_example` says if so.
     """
 
     part: str
@@ -50,7 +65,9 @@ class Change:
     has_example: bool = False
 
     def to_json(self) -> JsonObject:
-        """Return the change as `tool diff --json` prints it; `example` is there only where there is one."""
+        """Return the change as `tool diff --json` prints it; `example` is there only where there is
+        one.
+        """
         document: JsonObject = {
             "part": self.part, "verdict": self.verdict, "pointer": self.pointer, "side": self.side, "message": self.message,
         }  # fmt: skip
@@ -58,7 +75,9 @@ class Change:
 
 
 def contract_of(tool: Tool, *, command: JsonValue = None) -> Contract:
-    """Return what callers of a tool rely on; `command` stands for its `implementation_details`, where their files are known too."""
+    """Return what callers of a tool rely on; `command` stands for its `implementation_details`,
+    where their files are known too.
+    """
     return Contract(
         name=tool.name,
         description=tool.description,
@@ -71,10 +90,17 @@ def contract_of(tool: Tool, *, command: JsonValue = None) -> Contract:
 def changes(old: Contract, new: Contract) -> list[Change]:
     """Return every change from `old` to `new`, the gravest first; `[]` where they are the same.
 
-    Inputs are compared as calls judge them: a root that says nothing of other names refuses them. A default counts as
-    what the tool does, so that another one is unknown. Both contracts hold schemas that Vespe accepts.
+    Inputs are compared as calls judge them: a root that says nothing of other names refuses them. A
+    default counts as what the tool does, so that another one is unknown. Both contracts hold
+    schemas that Vespe accepts.
     """
-    found = [*_name(old, new), *_input(old, new), *_output(old, new), *_command(old, new), *_description(old, new)]
+    found = [
+        *_name(old, new),
+        *_input(old, new),
+        *_output(old, new),
+        *_command(old, new),
+        *_description(old, new),
+    ]
     return sorted(found, key=lambda change: VERDICTS.index(change.verdict))
 
 
@@ -85,34 +111,49 @@ def verdict_of(found: Sequence[Change]) -> Verdict:
 
 def _name(old: Contract, new: Contract) -> Iterator[Change]:
     if old.name != new.name:
-        message = f"is called {new.name} and was called {old.name}: calls by the old name find nothing"
+        message = (
+            f"is called {new.name} and was called {old.name}: calls by the old name find nothing"
+        )
         yield Change(part="name", verdict="breaking", message=message, pointer="/name")
 
 
 def _description(old: Contract, new: Contract) -> Iterator[Change]:
     if old.description != new.description:
         message = "the description reads differently: a model may choose differently, and what it sends and gets is the same"
-        yield Change(part="description", verdict="compatible", message=message, pointer="/description")
+        yield Change(
+            part="description", verdict="compatible", message=message, pointer="/description"
+        )
 
 
 def _command(old: Contract, new: Contract) -> Iterator[Change]:
     if old.command != new.command:
-        places = [pointer_to(("implementation_details", *steps)) for steps, _, _ in differences(old.command, new.command)]
+        places = [
+            pointer_to(("implementation_details", *steps))
+            for steps, _, _ in differences(old.command, new.command)
+        ]
         message = f"what runs is different ({listed(places, most=5)}), and what it does cannot be read from that"
-        yield Change(part="command", verdict="unknown", message=message, pointer="/implementation_details")
+        yield Change(
+            part="command", verdict="unknown", message=message, pointer="/implementation_details"
+        )
 
 
 def _input(old: Contract, new: Contract) -> Iterator[Change]:
-    if old.input_schema == new.input_schema and _order(old.input_schema) == _order(new.input_schema):
+    if old.input_schema == new.input_schema and _order(old.input_schema) == _order(
+        new.input_schema
+    ):
         return
-    found = gaps(validator.closed_schema(old.input_schema), validator.closed_schema(new.input_schema))
+    found = gaps(
+        validator.closed_schema(old.input_schema), validator.closed_schema(new.input_schema)
+    )
     for gap in found:
         yield _change("input", gap, "callers may send", sides=("old", "new"))
     yield from _rest("input", old.input_schema, new.input_schema, found)
 
 
 def _output(old: Contract, new: Contract) -> Iterator[Change]:
-    before, after = (True if schema is None else schema for schema in (old.output_schema, new.output_schema))
+    before, after = (
+        True if schema is None else schema for schema in (old.output_schema, new.output_schema)
+    )
     if before == after and _order(before) == _order(after):
         return
     found = gaps(after, before)
@@ -125,9 +166,13 @@ def _order(value: JsonValue) -> str:
     return repr(value)  # apart from ==, which takes 1, 1.0 and true for the same
 
 
-def _change(part: str, gap: Gap, can: str, *, sides: tuple[Literal["old", "new"], Literal["old", "new"]]) -> Change:
+def _change(
+    part: str, gap: Gap, can: str, *, sides: tuple[Literal["old", "new"], Literal["old", "new"]]
+) -> Change:
     shown = gap.witness is not NOTHING
-    why = f"{can} {short(gap.witness)}" if shown else "whether that breaks callers cannot be decided"
+    why = (
+        f"{can} {short(gap.witness)}" if shown else "whether that breaks callers cannot be decided"
+    )
     return Change(
         part=part,
         verdict="breaking" if shown else "unknown",
@@ -140,7 +185,9 @@ def _change(part: str, gap: Gap, can: str, *, sides: tuple[Literal["old", "new"]
 
 
 def _rest(part: str, old: JsonValue, new: JsonValue, found: list[Gap]) -> Iterator[Change]:
-    """The differences that no gap is about: all that is left of the proof is that they are compatible."""
+    """The differences that no gap is about: all that is left of the proof is that they are
+    compatible.
+    """
     for steps, before, after in differences(old, new):
         if any(_touches(gap.steps, steps) for gap in found):
             continue
@@ -148,9 +195,19 @@ def _rest(part: str, old: JsonValue, new: JsonValue, found: list[Gap]) -> Iterat
         verdict: Verdict = "compatible"
         if steps and steps[-1] == "default" and part == "input":
             verdict = "unknown"
-        elif found and ((steps[:1] and steps[0] in _DEFINITIONS) or any(not gap.steps for gap in found)):
-            verdict = "unknown"  # whether the places that use it are among those with a gap is not asked
-        yield Change(part=part, verdict=verdict, message=_said(before, after), pointer=pointer_to(("schema", part, *steps)), side=side)
+        elif found and (
+            (steps[:1] and steps[0] in _DEFINITIONS) or any(not gap.steps for gap in found)
+        ):
+            verdict = (
+                "unknown"  # whether the places that use it are among those with a gap is not asked
+            )
+        yield Change(
+            part=part,
+            verdict=verdict,
+            message=_said(before, after),
+            pointer=pointer_to(("schema", part, *steps)),
+            side=side,
+        )
 
 
 def _touches(gap: Steps, steps: Steps) -> bool:
@@ -167,11 +224,17 @@ _PAIRED: Final = {("enum",), ("const",), ("type",), ("anyOf",), ("oneOf",)}
 def _said(before: Any, after: Any) -> str:
     if before is _ABSENT:
         return f"{short(after)} is new"
-    return f"{short(before)} is gone" if after is _ABSENT else f"was {short(before)}, is {short(after)}"
+    return (
+        f"{short(before)} is gone"
+        if after is _ABSENT
+        else f"was {short(before)}, is {short(after)}"
+    )
 
 
 def differences(old: Any, new: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:
-    """Return each place where two documents differ, as deep as they are both objects, with what stands on each side."""
+    """Return each place where two documents differ, as deep as they are both objects, with what
+    stands on each side.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             yield from differences(old.get(key, _ABSENT), new.get(key, _ABSENT), (*steps, key))

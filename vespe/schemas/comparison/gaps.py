@@ -1,4 +1,6 @@
-"""What keeps one schema from allowing all that another allows: each place, and a value that shows it where one is found."""
+"""What keeps one schema from allowing all that another allows: each place, and a value that shows
+it where one is found.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
@@ -37,8 +39,9 @@ Steps: TypeAlias = tuple[str | int, ...]
 class Gap:
     """One place of the narrower schema that may refuse what the wider one allows.
 
-    `steps` lead into the narrower schema, or with `gone` into the wider one, whose part the narrower one lacks. `witness` is a
-    value that the wider one was seen to allow and the narrower one to refuse; NOTHING where none was found.
+    `steps` lead into the narrower schema, or with `gone` into the wider one, whose part the
+    narrower one lacks. `witness` is a value that the wider one was seen to allow and the narrower
+    one to refuse; NOTHING where none was found.
     """
 
     steps: Steps
@@ -48,18 +51,30 @@ class Gap:
 
 
 def gaps(wider: JsonValue, narrower: JsonValue) -> list[Gap]:
-    """Return every place where not all that `wider` allows is proved to be allowed by `narrower`; `[]` is a proof of all.
+    """Return every place where not all that `wider` allows is proved to be allowed by `narrower`;
+    `[]` is a proof of all.
 
-    Both are schemas that `schemas.check_schema` finds nothing wrong with. A gap with a witness is a fact, one without is a doubt.
+    Both are schemas that `schemas.check_schema` finds nothing wrong with. A gap with a witness is a
+    fact, one without is a doubt.
     """
     left, right = Side(wider), Side(narrower)
     problem = left.problem or right.problem
     if problem is not None:
-        return [] if repr(wider) == repr(narrower) else [Gap(steps=(), message=f"cannot be compared: {problem}", witness=NOTHING)]
+        return (
+            []
+            if repr(wider) == repr(narrower)
+            else [Gap(steps=(), message=f"cannot be compared: {problem}", witness=NOTHING)]
+        )
     try:
         return _distinct(_Search(left, right).gaps())
     except TooManySteps:
-        return [Gap(steps=(), message="cannot be compared: it branches into too many cases", witness=NOTHING)]
+        return [
+            Gap(
+                steps=(),
+                message="cannot be compared: it branches into too many cases",
+                witness=NOTHING,
+            )
+        ]
 
 
 def _distinct(found: Iterator[Gap]) -> list[Gap]:
@@ -76,10 +91,15 @@ class _Search:
         self._above: set[tuple[int, ...]] = set()
 
     def gaps(self) -> Iterator[Gap]:
-        yield from self._in(Case(side=self._wider, parts=(self._wider.root,)), self._narrower.root, (), self._whole)
+        yield from self._in(
+            Case(side=self._wider, parts=(self._wider.root,)), self._narrower.root, (), self._whole
+        )
 
     def _whole(self, value: JsonValue) -> Any:
-        judged = (self._wider.allows((self._wider.root,), value), self._narrower.allows((self._narrower.root,), value))
+        judged = (
+            self._wider.allows((self._wider.root,), value),
+            self._narrower.allows((self._narrower.root,), value),
+        )
         return value if judged == (True, False) else NOTHING
 
     def _in(self, case: Case, schema: Any, steps: Steps, lift: Lift) -> Iterator[Gap]:
@@ -89,13 +109,20 @@ class _Search:
             return
         self._above.add(key)
         if schema is False:
-            yield Gap(steps=steps, message="is not allowed", witness=self._witness(case, False, lift), gone=False)
+            yield Gap(
+                steps=steps,
+                message="is not allowed",
+                witness=self._witness(case, False, lift),
+                gone=False,
+            )
         elif (values := case.finite()) is not None:
             yield from self._listed(values, schema, steps, lift)
         else:
             for group in groups_of(schema):
                 if not self._proof.group_holds(case, schema, group):
-                    yield from _DESCENTS.get(group[0], _Search._at)(self, case, schema, steps, lift, group)
+                    yield from _DESCENTS.get(group[0], _Search._at)(
+                        self, case, schema, steps, lift, group
+                    )
         self._above.discard(key)
 
     def _listed(self, values: list[Any], schema: Any, steps: Steps, lift: Lift) -> Iterator[Gap]:
@@ -105,16 +132,30 @@ class _Search:
             if lost:
                 keyword = next(keyword for keyword in group if keyword in schema)
                 said = listed(map(short, lost), most=5)
-                yield Gap(steps=(*steps, keyword), message=f"{said} is not allowed by `{keyword}`", witness=_first(map(lift, lost)))
+                yield Gap(
+                    steps=(*steps, keyword),
+                    message=f"{said} is not allowed by `{keyword}`",
+                    witness=_first(map(lift, lost)),
+                )
 
-    def _at(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:
+    def _at(
+        self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]
+    ) -> Iterator[Gap]:
         alone = schema if group[0] in _WHOLE else self._narrower.only(schema, group)
         keyword = next(keyword for keyword in group if keyword in schema)
-        yield Gap(steps=(*steps, keyword), message=_told(case, schema, keyword), witness=self._witness(case, alone, lift))
+        yield Gap(
+            steps=(*steps, keyword),
+            message=_told(case, schema, keyword),
+            witness=self._witness(case, alone, lift),
+        )
 
     def _witness(self, case: Case, schema: Any, lift: Lift) -> Any:
         for value in self._samples(case, schema):
-            if case.allows(value) and self._narrower.allows((schema,), value) is False and (whole := lift(value)) is not NOTHING:
+            if (
+                case.allows(value)
+                and self._narrower.allows((schema,), value) is False
+                and (whole := lift(value)) is not NOTHING
+            ):
                 return whole
         return NOTHING
 
@@ -126,16 +167,26 @@ class _Search:
         side = self._wider if references is self._wider.references else self._narrower
         return side.allows((schema,), value) is True
 
-    def _reference(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:
+    def _reference(
+        self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]
+    ) -> Iterator[Gap]:
         target = self._narrower.references.target(schema["$ref"])
         yield from self._in(case, target, steps_of(schema["$ref"][1:])[_ROOT:], lift)
 
-    def _all(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:
+    def _all(
+        self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]
+    ) -> Iterator[Gap]:
         for index, part in enumerate(schema["allOf"]):
             yield from self._in(case, part, (*steps, "allOf", index), lift)
 
-    def _properties(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:
-        objects = [value for value in self._samples(case, schema) if isinstance(value, dict) and case.allows(value)][:_BASES]
+    def _properties(
+        self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]
+    ) -> Iterator[Gap]:
+        objects = [
+            value
+            for value in self._samples(case, schema)
+            if isinstance(value, dict) and case.allows(value)
+        ][:_BASES]
 
         def lifted(name: str) -> Lift:
             def lift_from(value: JsonValue) -> Any:
@@ -153,14 +204,25 @@ class _Search:
                 explained = True
                 if inner[0] == "additionalProperties":
                     witness = self._witness(below.spread(), sub, lifted(name))
-                    yield Gap(steps=(*_place_of(case, name, steps),), message=f"{name} is not known", witness=witness, gone=True)
+                    yield Gap(
+                        steps=(*_place_of(case, name, steps),),
+                        message=f"{name} is not known",
+                        witness=witness,
+                        gone=True,
+                    )
                 else:
                     yield from self._in(below, sub, (*steps, *inner), lifted(name))
         if not explained:
             yield from self._at(case, schema, steps, lift, tuple(reversed(group)))
 
-    def _items(self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]) -> Iterator[Gap]:
-        arrays = [value for value in self._samples(case, schema) if isinstance(value, list) and case.allows(value)][:_BASES]
+    def _items(
+        self, case: Case, schema: Any, steps: Steps, lift: Lift, group: tuple[str, ...]
+    ) -> Iterator[Gap]:
+        arrays = [
+            value
+            for value in self._samples(case, schema)
+            if isinstance(value, list) and case.allows(value)
+        ][:_BASES]
         longest = max(len(part.get("prefixItems", ())) for part in (*case.objects, schema))
         for at in range(longest + 1):
             below, sub = case_of_item(case, at), schema_of_item(schema, at)
@@ -168,14 +230,18 @@ class _Search:
 
             def lifted(value: JsonValue, at: int = at) -> Any:
                 made = [[*base[:at], value, *base[at + 1 :]] for base in arrays if len(base) >= at]
-                return _first(lift(whole) for whole in [*made, [value] * (at + 1)] if case.allows(whole))
+                return _first(
+                    lift(whole) for whole in [*made, [value] * (at + 1)] if case.allows(whole)
+                )
 
             if not self._proof.below(below, sub):
                 yield from self._in(below, sub, (*steps, *place), lifted)
 
 
 def _place_of(case: Case, name: str, steps: Steps) -> Steps:
-    """The steps to a property in the wider schema: those of the place in the narrower one, where both have it."""
+    """The steps to a property in the wider schema: those of the place in the narrower one, where
+    both have it.
+    """
     return (*steps, "properties", name)
 
 
@@ -192,7 +258,9 @@ def _told(case: Case, schema: dict[str, Any], keyword: str) -> str:
     if keyword == "additionalProperties" and schema[keyword] is False:
         return "names that it does not list are refused"
     before = next((part[keyword] for part in case.objects if keyword in part), NOTHING)
-    return f"`{keyword}` is {short(schema[keyword])}" + ("" if before is NOTHING else f", on the other side {short(before)}")
+    return f"`{keyword}` is {short(schema[keyword])}" + (
+        "" if before is NOTHING else f", on the other side {short(before)}"
+    )
 
 
 def _named(kind: Any) -> str:

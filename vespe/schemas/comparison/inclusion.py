@@ -1,4 +1,6 @@
-"""Whether every value that one schema allows is allowed by another: proved part by part, or nothing is claimed; pure."""
+"""Whether every value that one schema allows is allowed by another: proved part by part, or nothing
+is claimed; pure.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -70,7 +72,9 @@ class TooManySteps(Exception):
 
 @dataclass(slots=True)
 class _Proof:
-    """A question under way: the other side, the steps left, and what is assumed of pairs met higher up in the value."""
+    """A question under way: the other side, the steps left, and what is assumed of pairs met higher
+    up in the value.
+    """
 
     side: Side
     steps: int = _MOST_STEPS
@@ -79,18 +83,26 @@ class _Proof:
 
 
 class Inclusion:
-    """Proves that values of cases of one side are allowed by schemas of the other side, which is `side`."""
+    """Proves that values of cases of one side are allowed by schemas of the other side, which is
+    `side`.
+    """
 
     def __init__(self, side: Side) -> None:
         self._proof = _Proof(side)
 
     def holds(self, case: Case, schema: Any) -> bool:
-        """Whether all of the case is proved to be allowed by a schema of the other side; raises TooManySteps."""
+        """Whether all of the case is proved to be allowed by a schema of the other side; raises
+        TooManySteps.
+        """
         proof = self._proof
         proof.steps -= 1
         if proof.steps < 0 or len(proof.assumed) > _DEEPEST:
             raise TooManySteps
-        if schema is True or schema == {} or any(self._same(case.side, part, schema) for part in case.parts):
+        if (
+            schema is True
+            or schema == {}
+            or any(self._same(case.side, part, schema) for part in case.parts)
+        ):
             return True
         key = (*map(id, case.parts), case.atoms, id(schema))
         if key in proof.assumed:
@@ -116,7 +128,9 @@ class Inclusion:
         return all(self.group_holds(case, schema, group) for group in groups_of(schema))
 
     def group_holds(self, case: Case, schema: dict[str, Any], group: tuple[str, ...]) -> bool:
-        """Whether all of the case, which is spread, is proved to be allowed by one group of a schema's keywords."""
+        """Whether all of the case, which is spread, is proved to be allowed by one group of a
+        schema's keywords.
+        """
         about = KIND_OF.get(group[0])
         if about is not None:
             case = replace(case, atoms=case.atoms & about)
@@ -125,21 +139,31 @@ class Inclusion:
         rule = _RULES.get(group[0])
         if rule is not None and rule(self, case, schema):
             return True
-        if any(_same_group(part, schema, group) for part in case.objects) and _same_roots(case.side, self._proof.side, schema, group):
+        if any(_same_group(part, schema, group) for part in case.objects) and _same_roots(
+            case.side, self._proof.side, schema, group
+        ):
             return True
         return self._by_cases(case, schema, group)
 
     def _by_cases(self, case: Case, schema: dict[str, Any], group: tuple[str, ...]) -> bool:
-        """Take the branches of an `anyOf` or `oneOf` of the case one by one, else the kinds of values one by one."""
+        """Take the branches of an `anyOf` or `oneOf` of the case one by one, else the kinds of
+        values one by one.
+        """
         alone = self.side.only(schema, group)
         for index, part in enumerate(case.parts):
             for keyword in ("anyOf", "oneOf"):
                 if isinstance(part, dict) and keyword in part:
                     rest = case.side.without(part, keyword, "$ref", "allOf", *NEIGHBOURLY)
                     others = (*case.parts[:index], rest, *case.parts[index + 1 :])
-                    return all(self.holds(replace(case, parts=(*others, branch)), alone) for branch in part[keyword])
+                    return all(
+                        self.holds(replace(case, parts=(*others, branch)), alone)
+                        for branch in part[keyword]
+                    )
         if group[0] in ("anyOf", "oneOf") and len(case.atoms) > 1:
-            return all(self.holds(replace(case, atoms=frozenset((atom,))), alone) for atom in sorted(case.atoms))
+            return all(
+                self.holds(replace(case, atoms=frozenset((atom,))), alone)
+                for atom in sorted(case.atoms)
+            )
         return False
 
     def below(self, case: Case, schema: Any) -> bool:
@@ -158,13 +182,20 @@ class Inclusion:
 
 def groups_of(schema: Any) -> Iterator[tuple[str, ...]]:
     """Return the groups of asserting keywords that a schema has, each once."""
-    found = dict.fromkeys(GROUPS[keyword] for keyword in schema if keyword in GROUPS) if isinstance(schema, dict) else {}
+    found = (
+        dict.fromkeys(GROUPS[keyword] for keyword in schema if keyword in GROUPS)
+        if isinstance(schema, dict)
+        else {}
+    )
     yield from found
 
 
 def _same_group(part: dict[str, Any], schema: dict[str, Any], group: tuple[str, ...]) -> bool:
     return (
-        all(_equal_keyword(keyword, part.get(keyword, _ABSENT), schema.get(keyword, _ABSENT)) for keyword in group)
+        all(
+            _equal_keyword(keyword, part.get(keyword, _ABSENT), schema.get(keyword, _ABSENT))
+            for keyword in group
+        )
         and group[0] not in NEIGHBOURLY
     )
 
@@ -173,10 +204,15 @@ _ABSENT: Final = object()
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Whether two subschemas say the same, what is only said to people left out; `true` is not 1."""
+    """Whether two subschemas say the same, what is only said to people left out; `true` is not
+    1.
+    """
     if isinstance(left, dict) and isinstance(right, dict):
         names = (left.keys() | right.keys()) - _SILENT
-        return all(_equal_keyword(name, left.get(name, _ABSENT), right.get(name, _ABSENT)) for name in names)
+        return all(
+            _equal_keyword(name, left.get(name, _ABSENT), right.get(name, _ABSENT))
+            for name in names
+        )
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(equal, left, right))
     return type(left) is type(right) and bool(left == right)
@@ -191,18 +227,26 @@ def _equal_keyword(keyword: str, left: Any, right: Any) -> bool:
 
 
 def _same_roots(left: Side, right: Side, schema: dict[str, Any], group: tuple[str, ...]) -> bool:
-    """Whether references inside a group of keywords lead to the same on both sides: none are there, or the roots are alike."""
+    """Whether references inside a group of keywords lead to the same on both sides: none are there,
+    or the roots are alike.
+    """
     text = repr([schema.get(keyword) for keyword in group])
     return "'$ref'" not in text or _alike(left, right)
 
 
 def _alike(left: Side, right: Side) -> bool:
-    """Whether the same reference leads to the same in both roots: `equal` takes no notice of definitions, so they are compared too."""
+    """Whether the same reference leads to the same in both roots: `equal` takes no notice of
+    definitions, so they are compared too.
+    """
     return equal(left.root, right.root) and _definitions(left) == _definitions(right)
 
 
 def _definitions(side: Side) -> str:
-    parts = (part for _, part, _, _ in walk(side.root, most=defaults.MAX_SUBSCHEMAS + 1) if isinstance(part, dict))
+    parts = (
+        part
+        for _, part, _, _ in walk(side.root, most=defaults.MAX_SUBSCHEMAS + 1)
+        if isinstance(part, dict)
+    )
     return repr([(part.get("$defs"), part.get("definitions")) for part in parts])
 
 
@@ -276,7 +320,10 @@ def _multiple(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
 def _at_least(keyword: str) -> Callable[[Inclusion, Case, dict[str, Any]], bool]:
     def rule(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
         least = len(required_by(case)) if keyword == "minProperties" else 0
-        return any(bound >= schema[keyword] for bound in (least, *(part.get(keyword, 0) for part in case.objects)))
+        return any(
+            bound >= schema[keyword]
+            for bound in (least, *(part.get(keyword, 0) for part in case.objects))
+        )
 
     return rule
 
@@ -289,7 +336,9 @@ def _at_most(keyword: str) -> Callable[[Inclusion, Case, dict[str, Any]], bool]:
 
 
 def _unique(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
-    return schema["uniqueItems"] is False or any(part.get("maxItems", 2) <= 1 for part in case.objects)
+    return schema["uniqueItems"] is False or any(
+        part.get("maxItems", 2) <= 1 for part in case.objects
+    )
 
 
 def _properties(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
@@ -298,27 +347,41 @@ def _properties(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
         allowed = case_of_property(case, name)
         if not all(proof.below(allowed, sub) for _, sub in schemas_of_property(schema, name)):
             return False
-    return all(_others_hold(proof, case, keyword_steps, sub) for keyword_steps, sub in _for_any_name(schema))
+    return all(
+        _others_hold(proof, case, keyword_steps, sub)
+        for keyword_steps, sub in _for_any_name(schema)
+    )
 
 
 def _for_any_name(schema: dict[str, Any]) -> Iterator[tuple[str | None, Any]]:
-    """What a schema asks of properties that it does not name: of those that match a pattern, and (None) of those that match none."""
+    """What a schema asks of properties that it does not name: of those that match a pattern, and
+    (None) of those that match none.
+    """
     yield from schema.get("patternProperties", {}).items()
     if "additionalProperties" in schema:
         yield None, schema["additionalProperties"]
 
 
 def _others_hold(proof: Inclusion, case: Case, pattern: str | None, wanted: Any) -> bool:
-    """Whether one part of the case gives every name that is not named what is wanted of those of a pattern."""
+    """Whether one part of the case gives every name that is not named what is wanted of those of a
+    pattern.
+    """
     if wanted is True or wanted == {}:
         return True
     for part in case.objects:
-        classes: Mapping[str | None, Any] = {None: part.get("additionalProperties", True), **part.get("patternProperties", {})}
+        classes: Mapping[str | None, Any] = {
+            None: part.get("additionalProperties", True),
+            **part.get("patternProperties", {}),
+        }
         concerned = [pattern] if pattern in classes and pattern is not None else list(classes)
-        if all(proof.below(Case(side=case.side, parts=(classes[one],)), wanted) for one in concerned):
+        if all(
+            proof.below(Case(side=case.side, parts=(classes[one],)), wanted) for one in concerned
+        ):
             return True
     names = names_of(case)
-    return names is not None  # every name that the case allows is a named one, and those have been looked at
+    return (
+        names is not None
+    )  # every name that the case allows is a named one, and those have been looked at
 
 
 def _unevaluated(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
@@ -341,8 +404,13 @@ def _property_names(proof: Inclusion, case: Case, schema: dict[str, Any]) -> boo
 
 def _items(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
     longest = max((len(part.get("prefixItems", ())) for part in (*case.objects, schema)), default=0)
-    most = min((part["maxItems"] for part in case.objects if "maxItems" in part), default=longest + 1)
-    return all(proof.below(case_of_item(case, at), schema_of_item(schema, at)) for at in range(min(longest + 1, int(most))))
+    most = min(
+        (part["maxItems"] for part in case.objects if "maxItems" in part), default=longest + 1
+    )
+    return all(
+        proof.below(case_of_item(case, at), schema_of_item(schema, at))
+        for at in range(min(longest + 1, int(most)))
+    )
 
 
 _RULES: Final[dict[str, Callable[[Inclusion, Case, dict[str, Any]], bool]]] = {

@@ -1,4 +1,6 @@
-"""Values that a schema, or its next version, could be about: candidates for a counterexample, to be judged; pure."""
+"""Values that a schema, or its next version, could be about: candidates for a counterexample, to be
+judged; pure.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -25,7 +27,9 @@ _Schemas: TypeAlias = list[tuple[Any, References]]
 
 
 def samples(own: _Schemas, about: _Schemas, *, fits: Fits) -> list[Any]:
-    """Return values near to what the schemas `own` allow together, and to what those `about` forbid; many fit neither."""
+    """Return values near to what the schemas `own` allow together, and to what those `about`
+    forbid; many fit neither.
+    """
     return list(islice(_unique(_Sampler(fits).values(own, about, 0)), _MOST))
 
 
@@ -48,16 +52,26 @@ class _Sampler:
             "null": lambda: iter((None,)),
         }
         deep = depth >= _DEEPEST
-        yield from _in_turn([makers[kind]() for kind in kinds if not (deep and kind in ("object", "array"))])
+        yield from _in_turn(
+            [makers[kind]() for kind in kinds if not (deep and kind in ("object", "array"))]
+        )
 
     def _fillers(self, schemas: _Schemas, depth: int) -> list[Any]:
         """A few values for one place, those that all its schemas allow first."""
         found = list(islice(_unique(self.values(schemas, [], depth + 1)), 4 * _FILLERS))
-        good = [value for value in found if all(self._fits(schema, references, value) for schema, references in schemas)]
+        good = [
+            value
+            for value in found
+            if all(self._fits(schema, references, value) for schema, references in schemas)
+        ]
         return (good + [value for value in found if value not in good])[:_FILLERS]
 
     def _arrays(self, schemas: _Schemas, depth: int) -> Iterator[list[Any]]:
-        inner = [(schema["items"], references) for schema, references in schemas if isinstance(schema.get("items"), dict)]
+        inner = [
+            (schema["items"], references)
+            for schema, references in schemas
+            if isinstance(schema.get("items"), dict)
+        ]
         fillers = self._fillers(inner, depth) or [0]
         for filler in fillers:
             yield [filler]
@@ -69,14 +83,24 @@ class _Sampler:
         yield [fillers[0]] * 2
 
     def _objects(self, schemas: _Schemas, own: _Schemas, depth: int) -> Iterator[dict[str, Any]]:
-        """Objects with what is required, with each property beside it, with all of them, and with one that nobody knows."""
+        """Objects with what is required, with each property beside it, with all of them, and with
+        one that nobody knows.
+        """
         named: dict[str, _Schemas] = {}
         for schema, references in schemas:
             properties = schema.get("properties")
             for name, sub in properties.items() if isinstance(properties, dict) else ():
                 named.setdefault(name, []).append((sub, references))
-        required = [name for schema, _ in own for name in schema.get("required") or () if isinstance(name, str)]
-        some = {name: self._fillers(named.get(name, []), depth) for name in dict.fromkeys([*required, *named])}
+        required = [
+            name
+            for schema, _ in own
+            for name in schema.get("required") or ()
+            if isinstance(name, str)
+        ]
+        some = {
+            name: self._fillers(named.get(name, []), depth)
+            for name in dict.fromkeys([*required, *named])
+        }
         base = {name: _nth(some[name], 0) for name in required}
         yield base
         yield {**base, _UNUSUAL: 0}
@@ -100,7 +124,9 @@ def _flat(schemas: _Schemas) -> _Schemas:
         seen.add(id(schema))
         found.append((schema, references))
         inner = [references.target(schema.get("$ref"))]
-        inner += [one for keyword in ("allOf", "anyOf", "oneOf") for one in schema.get(keyword) or ()]
+        inner += [
+            one for keyword in ("allOf", "anyOf", "oneOf") for one in schema.get(keyword) or ()
+        ]
         inner += [schema[keyword] for keyword in ("if", "then", "else", "not") if keyword in schema]
         waiting += [(one, references) for one in inner]
     return found
@@ -110,7 +136,10 @@ def _kinds(schemas: _Schemas) -> list[str]:
     said: list[str] = []
     for schema, _ in schemas:
         kind = schema.get("type")
-        said += [str(one).replace("integer", "number") for one in (kind if isinstance(kind, list) else [kind] if kind else [])]
+        said += [
+            str(one).replace("integer", "number")
+            for one in (kind if isinstance(kind, list) else [kind] if kind else [])
+        ]
     return [kind for kind in _KINDS if kind in said]
 
 
@@ -131,7 +160,9 @@ def _numbers(schemas: _Schemas) -> Iterator[int | float]:
 
 
 def _strings(schemas: _Schemas) -> Iterator[str]:
-    yield from ("a" * length for length in _lengths(schemas, "minLength", "maxLength", most=_LONGEST))
+    yield from (
+        "a" * length for length in _lengths(schemas, "minLength", "maxLength", most=_LONGEST)
+    )
     yield from _TEXTS
 
 

@@ -1,4 +1,5 @@
-"""A Python function as a tool: its annotations, defaults and docstring become a schema. Nothing is imported or run.
+"""A Python function as a tool: its annotations, defaults and docstring become a schema. Nothing is
+imported or run.
 
 Begin with `signatures.py`.
 """

@@ -1,4 +1,6 @@
-"""Python annotations, as written in one file, to JSON Schema; nothing is imported and nothing runs."""
+"""Python annotations, as written in one file, to JSON Schema; nothing is imported and nothing
+runs.
+"""
 
 import ast
 import builtins
@@ -10,8 +12,26 @@ from vespe.models import JsonObject, JsonValue
 from vespe.tools.python.annotated import keywords
 from vespe.tools.python.classes import Field, Shape, read_class, read_declaration, value_of
 from vespe.tools.python.names import Names, expression, setting, spelling, subscripts
-from vespe.tools.python.schema_forms import enumeration, extended, fits, reference, settled, types_of, union
-from vespe.tools.python.types import ARRAYS, COUNTERS, LOOSE_FORMATS, OBJECTS, PLAIN, SETS, TUPLES, UNCONVERTED, WRAPPERS
+from vespe.tools.python.schema_forms import (
+    enumeration,
+    extended,
+    fits,
+    reference,
+    settled,
+    types_of,
+    union,
+)
+from vespe.tools.python.types import (
+    ARRAYS,
+    COUNTERS,
+    LOOSE_FORMATS,
+    OBJECTS,
+    PLAIN,
+    SETS,
+    TUPLES,
+    UNCONVERTED,
+    WRAPPERS,
+)
 
 _MAX_DEFINITIONS = 200
 
@@ -19,9 +39,9 @@ _MAX_DEFINITIONS = 200
 class Reader:
     """Reads the annotations of one file; `notes` gathers sentences on what a schema cannot say.
 
-    `closed` is for inputs: objects of declared fields refuse other keys, and a note tells where the function is
-    given plain JSON in place of the declared type. Results are read open: a subclass may have more keys, and Python
-    writes times without a zone.
+    `closed` is for inputs: objects of declared fields refuse other keys, and a note tells where the
+    function is given plain JSON in place of the declared type. Results are read open: a subclass
+    may have more keys, and Python writes times without a zone.
     """
 
     def __init__(self, names: Names, *, closed: bool) -> None:
@@ -34,7 +54,9 @@ class Reader:
         self._where = ""
 
     def read(self, node: ast.expr, *, where: str) -> JsonObject:
-        """The schema of an annotation, with references to definitions; `where` names its place for the notes."""
+        """The schema of an annotation, with references to definitions; `where` names its place for
+        the notes.
+        """
         self._where, self._head = where, ()
         return self._read(node)
 
@@ -57,7 +79,9 @@ class Reader:
         return types_of(schema)
 
     def value(self, default: ast.expr) -> JsonValue:
-        """The JSON value of a default or of one of a Literal's values; raises ValueError for what JSON cannot say."""
+        """The JSON value of a default or of one of a Literal's values; raises ValueError for what
+        JSON cannot say.
+        """
         return value_of(default, self._names)
 
     def keywords(self, piece: ast.expr, types: Collection[str]) -> JsonObject:
@@ -70,14 +94,20 @@ class Reader:
             self.notes.append(full)
 
     def _unknown(self, node: ast.expr, why: str = "") -> JsonObject:
-        self._note(f"{ast.unparse(node)} {why or self._strangeness(node)}, so that any value is accepted")
+        self._note(
+            f"{ast.unparse(node)} {why or self._strangeness(node)}, so that any value is accepted"
+        )
         return {}
 
     def _strangeness(self, node: ast.expr) -> str:
         module, _, name = self._names.dotted(node).rpartition(".")
         if module in ("typing", "types", "collections") or (not module and hasattr(builtins, name)):
             return "has no form in JSON"
-        return "comes from another file, which is not read" if module else "is not defined in this file"
+        return (
+            "comes from another file, which is not read"
+            if module
+            else "is not defined in this file"
+        )
 
     def _below(self, node: ast.expr) -> JsonObject:
         """Read what stands inside a container: from here on a type may refer to itself."""
@@ -114,7 +144,11 @@ class Reader:
         if self._closed and dotted in UNCONVERTED:
             self._note(f"the function is given the JSON value, not a {dotted}")
         schema = PLAIN[dotted]
-        return {key: value for key, value in schema.items() if self._closed or value not in LOOSE_FORMATS}
+        return {
+            key: value
+            for key, value in schema.items()
+            if self._closed or value not in LOOSE_FORMATS
+        }
 
     def _subscript(self, node: ast.Subscript) -> JsonObject:
         arguments, dotted = subscripts(node), self._names.dotted(node)
@@ -124,7 +158,9 @@ class Reader:
             return special(self, arguments)
         if not own and dotted in WRAPPERS:
             return self._read(arguments[-1])
-        return self._named(node.value, arguments) if own else self._container(node, dotted, arguments)
+        return (
+            self._named(node.value, arguments) if own else self._container(node, dotted, arguments)
+        )
 
     def _container(self, node: ast.expr, dotted: str, arguments: list[ast.expr]) -> JsonObject:
         if dotted in ARRAYS or dotted in SETS:
@@ -145,7 +181,9 @@ class Reader:
             schema["additionalProperties"] = inner
         named = self._below(key) if key is not None else {}
         if self.types(named) == ("integer",):
-            self._note("the keys of a JSON object are text: the function is given the digits, not an int")
+            self._note(
+                "the keys of a JSON object are text: the function is given the digits, not an int"
+            )
             schema["propertyNames"] = {"pattern": "^-?[0-9]+$"}
         elif named and named != {"type": "string"}:
             schema["propertyNames"] = named
@@ -173,20 +211,35 @@ class Reader:
         return self.constrained(self._read(arguments[0]), arguments[1:])
 
     def constrained(self, schema: JsonObject, metadata: Iterable[ast.expr]) -> JsonObject:
-        """The schema with what metadata says of it: bounds, lengths, a pattern, a description (the first one counts)."""
+        """The schema with what metadata says of it: bounds, lengths, a pattern, a description (the
+        first one counts).
+        """
         for piece in metadata:
             found = self.keywords(piece, self.types(schema))
-            schema = extended(schema, {key: value for key, value in found.items() if key != "description" or key not in schema})
+            schema = extended(
+                schema,
+                {
+                    key: value
+                    for key, value in found.items()
+                    if key != "description" or key not in schema
+                },
+            )
         return schema
 
     def _own(self, name: str, arguments: list[JsonObject]) -> JsonObject:
-        """A reference to the definition that a class or an alias of the file becomes, built at its first use."""
-        key = name + ("_" + re.sub(r"\W+", "_", compact_json(arguments)).strip("_") if arguments else "")
+        """A reference to the definition that a class or an alias of the file becomes, built at its
+        first use.
+        """
+        key = name + (
+            "_" + re.sub(r"\W+", "_", compact_json(arguments)).strip("_") if arguments else ""
+        )
         if key in self._head:
             self._note(f"{name} stands for itself alone, so that any value is accepted")
             return {}
         if len(self._definitions) >= _MAX_DEFINITIONS:
-            self._note(f"{name} is one type too many ({_MAX_DEFINITIONS} at most), so that any value is accepted")
+            self._note(
+                f"{name} is one type too many ({_MAX_DEFINITIONS} at most), so that any value is accepted"
+            )
             return {}
         if key not in self._definitions:
             self._definitions[key] = {}
@@ -200,22 +253,34 @@ class Reader:
         node = self._names.classes.get(name)
         if node is not None:
             shape = read_class(node, self._names)
-            self._bindings = {parameter: {} for parameter in shape.parameters} | dict(zip(shape.parameters, arguments, strict=False))
+            self._bindings = {parameter: {} for parameter in shape.parameters} | dict(
+                zip(shape.parameters, arguments, strict=False)
+            )
             return self._shape(shape, node.bases)
         self._bindings = {}
         value = self._names.values[name]
-        declared = read_declaration(name, value, self._names) if isinstance(value, ast.Call) else None
+        declared = (
+            read_declaration(name, value, self._names) if isinstance(value, ast.Call) else None
+        )
         if declared is not None:
             return self._shape(declared, [])
         return self._declared(name, value) if isinstance(value, ast.Call) else self._read(value)
 
     def _declared(self, name: str, call: ast.Call) -> JsonObject:
-        """What `NewType`, `TypeVar` and `TypeAliasType` stand for; a type variable is its bound, or any of its constraints."""
+        """What `NewType`, `TypeVar` and `TypeAliasType` stand for; a type variable is its bound, or
+        any of its constraints.
+        """
         kind, bound = self._names.dotted(call), setting(call, "bound")
         if kind in ("typing.NewType", "typing.TypeAliasType") and len(call.args) > 1:
             return self._read(call.args[1])
         if kind == "typing.TypeVar":
-            return self._read(bound) if bound is not None else union(map(self._read, call.args[1:])) if call.args[1:] else {}
+            return (
+                self._read(bound)
+                if bound is not None
+                else union(map(self._read, call.args[1:]))
+                if call.args[1:]
+                else {}
+            )
         return self._unknown(ast.Name(id=name), "is what a call gives, which would have to run")
 
     def _shape(self, shape: Shape, bases: Iterable[ast.expr]) -> JsonObject:
@@ -228,15 +293,26 @@ class Reader:
             return {**self._named_tuple(shape), **described}
         if shape.kind:
             return {**self._record(shape), **described}
-        plain = next((PLAIN[dotted] for base in bases if (dotted := self._names.dotted(base)) in PLAIN and PLAIN[dotted]), None)
+        plain = next(
+            (
+                PLAIN[dotted]
+                for base in bases
+                if (dotted := self._names.dotted(base)) in PLAIN and PLAIN[dotted]
+            ),
+            None,
+        )
         if plain is not None:
             return {**plain, **described}
-        return self._unknown(ast.Name(id=shape.name), "is a class that declares no data (no dataclass, TypedDict, NamedTuple or Enum)")
+        return self._unknown(
+            ast.Name(id=shape.name),
+            "is a class that declares no data (no dataclass, TypedDict, NamedTuple or Enum)",
+        )
 
     def _members(self, shape: Shape) -> JsonObject:
         if shape.unread or not shape.members:
             return self._unknown(
-                ast.Name(id=shape.name), f"has members whose values are not literals ({', '.join(shape.unread) or 'none'})"
+                ast.Name(id=shape.name),
+                f"has members whose values are not literals ({', '.join(shape.unread) or 'none'})",
             )
         return enumeration(shape.members.values())
 
@@ -246,24 +322,45 @@ class Reader:
         return {"type": "array", "prefixItems": items, "items": False, "minItems": required}
 
     def _record(self, shape: Shape) -> JsonObject:
-        fields = {field.alias if self._closed else field.name: field for field in shape.fields if self._closed or not field.init_only}
-        schema: JsonObject = {"type": "object", "properties": {name: self._field(field) for name, field in fields.items()}}
+        fields = {
+            field.alias if self._closed else field.name: field
+            for field in shape.fields
+            if self._closed or not field.init_only
+        }
+        schema: JsonObject = {
+            "type": "object",
+            "properties": {name: self._field(field) for name, field in fields.items()},
+        }
         if required := [name for name, field in fields.items() if field.required]:
             schema["required"] = required
         for base in shape.unread:
-            self._note(f"{shape.name} inherits from {base}, which is not defined in this file, so that its fields are not known")
-        return {**schema, "additionalProperties": False} if self._closed and not shape.unread else schema
+            self._note(
+                f"{shape.name} inherits from {base}, which is not defined in this file, so that its fields are not known"
+            )
+        return (
+            {**schema, "additionalProperties": False}
+            if self._closed and not shape.unread
+            else schema
+        )
 
     def _field(self, field: Field) -> JsonObject:
         schema = self._below(field.annotation) if field.annotation is not None else {}
-        found = self.keywords(field.settings, self.types(schema)) if field.settings is not None else {}
+        found = (
+            self.keywords(field.settings, self.types(schema)) if field.settings is not None else {}
+        )
         schema = extended(schema, found)
         if field.description:
             schema = {**schema, "description": field.description}
-        return self._with_default(schema, field.default) if field.default is not None and self._closed else schema
+        return (
+            self._with_default(schema, field.default)
+            if field.default is not None and self._closed
+            else schema
+        )
 
     def _with_default(self, schema: JsonObject, default: ast.expr) -> JsonObject:
-        """The schema with a default, where it is a value that JSON can say and the schema accepts; else as it is."""
+        """The schema with a default, where it is a value that JSON can say and the schema accepts;
+        else as it is.
+        """
         try:
             value = self.value(default)
         except ValueError:
@@ -291,7 +388,9 @@ def _alternatives(node: ast.expr) -> list[ast.expr]:
 _SPECIAL: Mapping[str, Callable[[Reader, list[ast.expr]], JsonObject]] = {
     "typing.Annotated": Reader._annotated,
     "typing.Literal": Reader._literal,
-    "typing.Optional": lambda reader, arguments: union([*map(reader._read, arguments), {"type": "null"}]),
+    "typing.Optional": lambda reader, arguments: union(
+        [*map(reader._read, arguments), {"type": "null"}]
+    ),
     "typing.Union": lambda reader, arguments: union(map(reader._read, arguments)),
     **dict.fromkeys(TUPLES, Reader._tuple),
 }

@@ -1,4 +1,6 @@
-"""Google, NumPy and reST docstrings, read into a summary, a description, parameters and what is returned."""
+"""Google, NumPy and reST docstrings, read into a summary, a description, parameters and what is
+returned.
+"""
 
 import inspect
 import re
@@ -7,9 +9,28 @@ from dataclasses import field
 
 from vespe.records import dataclass
 
-_PARAMETERS = ("args", "arguments", "params", "parameters", "keyword args", "keyword arguments", "other parameters", "attributes")
+_PARAMETERS = (
+    "args",
+    "arguments",
+    "params",
+    "parameters",
+    "keyword args",
+    "keyword arguments",
+    "other parameters",
+    "attributes",
+)
 _RETURNS = ("returns", "return", "yields", "yield")
-_KEPT = ("note", "warning", "warnings", "important", "caution", "attention", "danger", "hint", "tip")
+_KEPT = (
+    "note",
+    "warning",
+    "warnings",
+    "important",
+    "caution",
+    "attention",
+    "danger",
+    "hint",
+    "tip",
+)
 _LEFT_OUT = (
     "notes", "raises", "raise", "warns", "example", "examples", "see also", "references", "todo", "methods", "receives", "usage",
 )  # fmt: skip
@@ -21,14 +42,21 @@ _KINDS: Mapping[str, str] = {
 }
 _GOOGLE_TITLE = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)\s*:\s*")
 _GOOGLE_RETURNS_INLINE = re.compile(r"(?:Returns?|Yields?)\s*:\s+(\S.*)")
-_GOOGLE_ITEM = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s*:(?:\s+(.*))?")
+_GOOGLE_ITEM = re.compile(
+    r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s*:(?:\s+(.*))?"
+)
 _NUMPY_ITEM = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?()")
 _UNDERLINE = re.compile(r"\s*(?:-{3,}|={3,})\s*")
 _FIELD = re.compile(r"\s*[:@](\w+)(?:\s+([^:]*?))?\s*:(?:\s+(.*))?")
 _FIELD_KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("param", "parameter", "arg", "argument", "key", "keyword", "ivar", "var", "cvar"), "parameters"),
+    **dict.fromkeys(
+        ("param", "parameter", "arg", "argument", "key", "keyword", "ivar", "var", "cvar"),
+        "parameters",
+    ),
     **dict.fromkeys(("return", "returns", "yield", "yields"), "returns"),
-    **dict.fromkeys(("type", "rtype", "vartype", "raise", "raises", "except", "exception", "meta"), "left out"),
+    **dict.fromkeys(
+        ("type", "rtype", "vartype", "raise", "raises", "except", "exception", "meta"), "left out"
+    ),
 }
 _LEADING_TYPE = re.compile(r"[\w.]+(?:\[[^:]*\])?(?:\s*\|\s*[\w.]+(?:\[[^:]*\])?)*\s*:\s+")
 _KEEPS_ITS_LINES = re.compile(r"\s|[-*+•] |\d+[.)] |>>>|\||```")
@@ -36,10 +64,11 @@ _KEEPS_ITS_LINES = re.compile(r"\s|[-*+•] |\d+[.)] |>>>|\||```")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Docstring:
-    """What a docstring says: its first paragraph, the paragraphs after it, each parameter, and what is returned.
+    """What a docstring says: its first paragraph, the paragraphs after it, each parameter, and what
+    is returned.
 
-    `parameters` is in the order of the text; stars before a name are left off. Types in the text are left out:
-    annotations are what counts.
+    `parameters` is in the order of the text; stars before a name are left off. Types in the text
+    are left out: annotations are what counts.
     """
 
     summary: str = ""
@@ -56,7 +85,8 @@ class Docstring:
 def parse(text: str | None) -> Docstring:
     """Read a docstring in Google, NumPy or reST (Sphinx) style, or in none; never raises.
 
-    Sections on errors, examples and references are left out; notes and warnings stay in the description.
+    Sections on errors, examples and references are left out; notes and warnings stay in the
+    description.
     """
     lines = inspect.cleandoc(text or "").expandtabs(4).split("\n")
     prose: list[str] = []
@@ -70,7 +100,9 @@ def parse(text: str | None) -> Docstring:
         elif kind == "returns":
             returns = returns or _returns(body)
     summary, _, description = _flow(prose).partition("\n\n")
-    return Docstring(summary=summary, description=description, parameters=parameters, returns=returns)
+    return Docstring(
+        summary=summary, description=description, parameters=parameters, returns=returns
+    )
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -131,7 +163,11 @@ def _numpy_block(lines: Sequence[str], position: int) -> _Block | None:
 
 
 def _underlined(lines: Sequence[str], position: int) -> bool:
-    return bool(lines[position].strip()) and position + 1 < len(lines) and _UNDERLINE.fullmatch(lines[position + 1]) is not None
+    return (
+        bool(lines[position].strip())
+        and position + 1 < len(lines)
+        and _UNDERLINE.fullmatch(lines[position + 1]) is not None
+    )
 
 
 def _numpy_items(body: Sequence[str]) -> list[str]:
@@ -152,7 +188,9 @@ def _google_block(lines: Sequence[str], position: int) -> _Block | None:
     titled = _GOOGLE_TITLE.fullmatch(line)
     kind = "returns" if inline else _KINDS.get(titled[1].lower()) if titled else None
     end = position + 1
-    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > _indent(lines[position])):
+    while end < len(lines) and (
+        not lines[end].strip() or _indent(lines[end]) > _indent(lines[position])
+    ):
         end += 1
     body = _dedented(lines[position + 1 : end])
     if kind is None or not (inline or any(body)):
@@ -187,7 +225,9 @@ def _item_text(lines: Sequence[str]) -> str:
 
 
 def _returns(body: Sequence[str]) -> str:
-    """The text of a section on what is returned, without the type that may lead it; a lone word is only a type."""
+    """The text of a section on what is returned, without the type that may lead it; a lone word is
+    only a type.
+    """
     text = _flow([body[0], *_dedented(body[1:])]) if body else ""
     text = _LEADING_TYPE.sub("", text, count=1) if _LEADING_TYPE.match(text) else text
     return text if " " in text else ""
@@ -201,7 +241,11 @@ def _flow(lines: Sequence[str]) -> str:
             paragraphs[-1].append(line.rstrip())
         elif paragraphs[-1]:
             paragraphs.append([])
-    joined = ("\n".join(p) if any(_KEEPS_ITS_LINES.match(line) for line in p) else " ".join(p) for p in paragraphs if p)
+    joined = (
+        "\n".join(p) if any(_KEEPS_ITS_LINES.match(line) for line in p) else " ".join(p)
+        for p in paragraphs
+        if p
+    )
     return "\n\n".join(joined).strip()
 
 

@@ -1,4 +1,6 @@
-"""A function of the running program as a tool: the same schemas as from its source, from the types that it really has."""
+"""A function of the running program as a tool: the same schemas as from its source, from the types
+that it really has.
+"""
 
 import ast
 import enum
@@ -20,20 +22,29 @@ from vespe.tools.python.schema_forms import union
 from vespe.tools.python.signatures import Derived, Inputs, Taken, derived_from, output_schema
 from vespe.tools.python.types import ARRAYS, COUNTERS, OBJECTS, PLAIN, SETS, WRAPPERS
 
-_MODULES = {"collections.abc": "typing", "typing_extensions": "typing", "pathlib._local": "pathlib", "_decimal": "decimal", "builtins": ""}
+_MODULES = {
+    "collections.abc": "typing",
+    "typing_extensions": "typing",
+    "pathlib._local": "pathlib",
+    "_decimal": "decimal",
+    "builtins": "",
+}
 
 
 def derive_live(function: Callable[..., Any], *, name: str | None = None) -> Derived:
-    """Read a function, bound method or callable: its name, text and schemas, as `signatures.derive` reads a file.
+    """Read a function, bound method or callable: its name, text and schemas, as `signatures.derive`
+    reads a file.
 
-    Types may come from anywhere: what a file alone cannot tell is known here. Raises UsageError for what has no signature, and for
-    parameters that only positions can fill.
+    Types may come from anywhere: what a file alone cannot tell is known here. Raises UsageError for
+    what has no signature, and for parameters that only positions can fill.
     """
     called = name or getattr(function, "__name__", "") or type(function).__name__
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        raise UsageError(f"{called!r} has no signature that could be read, so it cannot be a tool") from None
+        raise UsageError(
+            f"{called!r} has no signature that could be read, so it cannot be a tool"
+        ) from None
     owner = _owner(function)
     documented, hints = parse(inspect.getdoc(owner)), hints_of(owner)
     inputs = Inputs(LiveReader(closed=True), documented)
@@ -43,7 +54,9 @@ def derive_live(function: Callable[..., Any], *, name: str | None = None) -> Der
     returned = hints.get("return", signature.return_annotation)
     results = LiveReader(closed=False)
     output = None if _is_nothing(returned) else output_schema(results, returned, documented)
-    return derived_from(called, documented, inputs=inputs, output=(results, output), is_async=is_async(owner))
+    return derived_from(
+        called, documented, inputs=inputs, output=(results, output), is_async=is_async(owner)
+    )
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -53,16 +66,28 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def _owner(function: Any) -> Any:
-    """The function itself, beneath a bound method, a partial, a decorator that names it, or an object that can be called."""
-    while isinstance(function, types.MethodType) or hasattr(function, "func") or hasattr(function, "__wrapped__"):
-        function = function.__func__ if isinstance(function, types.MethodType) else getattr(function, "func", None) or function.__wrapped__
+    """The function itself, beneath a bound method, a partial, a decorator that names it, or an
+    object that can be called.
+    """
+    while (
+        isinstance(function, types.MethodType)
+        or hasattr(function, "func")
+        or hasattr(function, "__wrapped__")
+    ):
+        function = (
+            function.__func__
+            if isinstance(function, types.MethodType)
+            else getattr(function, "func", None) or function.__wrapped__
+        )
     return function if inspect.isroutine(function) else type(function).__call__
 
 
 def _take(inputs: Inputs, parameter: inspect.Parameter, hint: Any, called: str) -> None:
     given = None if hint is inspect.Parameter.empty else hint
     if parameter.kind is parameter.POSITIONAL_ONLY:
-        raise UsageError(f"{called}: {parameter.name} can only be given by position, and a tool is called with keywords: leave the / out")
+        raise UsageError(
+            f"{called}: {parameter.name} can only be given by position, and a tool is called with keywords: leave the / out"
+        )
     if parameter.kind is parameter.VAR_POSITIONAL:
         inputs.never_filled(parameter.name)
         return
@@ -73,7 +98,11 @@ def _take(inputs: Inputs, parameter: inspect.Parameter, hint: Any, called: str) 
     default = parameter.default
     settings = default if type(default).__name__ == "FieldInfo" else None
     if settings is not None:
-        default = inspect.Parameter.empty if settings.is_required() else settings.get_default(call_default_factory=True)
+        default = (
+            inspect.Parameter.empty
+            if settings.is_required()
+            else settings.get_default(call_default_factory=True)
+        )
     absent = default is inspect.Parameter.empty
     inputs.take(
         Taken(
@@ -90,7 +119,10 @@ def _take(inputs: Inputs, parameter: inspect.Parameter, hint: Any, called: str) 
 
 
 def _is_nothing(returned: Any) -> bool:
-    if typing.get_origin(returned) is not None and _dotted(typing.get_origin(returned)) in ("typing.Awaitable", "typing.Coroutine"):
+    if typing.get_origin(returned) is not None and _dotted(typing.get_origin(returned)) in (
+        "typing.Awaitable",
+        "typing.Coroutine",
+    ):
         returned = typing.get_args(returned)[-1]
     return returned in (None, type(None), inspect.Signature.empty, typing.NoReturn, typing.Never)
 
@@ -101,7 +133,12 @@ def _text(hint: Any) -> str:
 
 def _dotted(kind: Any) -> str:
     """The full name of a class or a special form, in the spelling of the tables of types."""
-    name = getattr(kind, "__qualname__", None) or getattr(kind, "_name", None) or getattr(kind, "__name__", None) or ""
+    name = (
+        getattr(kind, "__qualname__", None)
+        or getattr(kind, "_name", None)
+        or getattr(kind, "__name__", None)
+        or ""
+    )
     module = getattr(kind, "__module__", "")
     module = _MODULES.get(module, module)
     return f"{module}.{name}" if module else str(name)
@@ -115,7 +152,9 @@ class LiveReader(Reader):
         self._classes: dict[str, Any] = {}
 
     def value(self, default: Any) -> JsonValue:
-        """Return a default, or one of a Literal's values, as JSON; raises ValueError for what JSON cannot say."""
+        """Return a default, or one of a Literal's values, as JSON; raises ValueError for what JSON
+        cannot say.
+        """
         if isinstance(default, Given):
             return default.as_json()
         return as_json(default.value if isinstance(default, enum.Enum) else default)
@@ -191,11 +230,21 @@ class LiveReader(Reader):
 
     def _own_plain(self, kind: type) -> JsonObject:
         """A class that declares no data: what it inherits from, where that has a form."""
-        known = next((PLAIN[dotted] for base in kind.__mro__[1:] if (dotted := _dotted(base)) in PLAIN and PLAIN[dotted]), None)
+        known = next(
+            (
+                PLAIN[dotted]
+                for base in kind.__mro__[1:]
+                if (dotted := _dotted(base)) in PLAIN and PLAIN[dotted]
+            ),
+            None,
+        )
         if known is not None:
             described = parse(vars(kind).get("__doc__")).text
             return known | ({"description": described} if described else {})
-        return self._unknown(kind, "is a class that declares no data (no dataclass, TypedDict, NamedTuple, Enum or model)")
+        return self._unknown(
+            kind,
+            "is a class that declares no data (no dataclass, TypedDict, NamedTuple, Enum or model)",
+        )
 
     def _defined(self, name: str, arguments: list[JsonObject]) -> JsonObject:
         kind = self._classes[name]
@@ -203,7 +252,9 @@ class LiveReader(Reader):
             self._bindings = {}
             return self._read(kind.__value__)
         shape = read_live_class(kind, name)
-        self._bindings = {parameter: {} for parameter in shape.parameters} | dict(zip(shape.parameters, arguments, strict=False))
+        self._bindings = {parameter: {} for parameter in shape.parameters} | dict(
+            zip(shape.parameters, arguments, strict=False)
+        )
         return self._shape(shape, ())
 
     def _record(self, shape: Shape) -> JsonObject:

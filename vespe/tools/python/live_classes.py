@@ -1,4 +1,6 @@
-"""Classes of a running program that describe data, as the same shapes that are read from a file: their fields hold types and values."""
+"""Classes of a running program that describe data, as the same shapes that are read from a file:
+their fields hold types and values.
+"""
 
 import enum
 import sys
@@ -20,12 +22,16 @@ class Given:
     value: Any
 
     def as_json(self) -> JsonValue:
-        """Return it as JSON has it, an enum's member as its value; raises ValueError for what JSON cannot say."""
+        """Return it as JSON has it, an enum's member as its value; raises ValueError for what JSON
+        cannot say.
+        """
         return as_json(self.value.value if isinstance(self.value, enum.Enum) else self.value)
 
 
 def hints_of(owner: Any) -> dict[str, Any]:
-    """Return the annotations of a class or function as types; what a text names and nobody knows stays a text."""
+    """Return the annotations of a class or function as types; what a text names and nobody knows
+    stays a text.
+    """
     try:
         return typing.get_type_hints(owner, include_extras=True)
     except (NameError, TypeError, SyntaxError, AttributeError):
@@ -74,7 +80,9 @@ def kind_of(kind: type) -> str:
 
 
 def _is_made_up(kind: type) -> bool:
-    """Whether Python itself wrote the docstring: a dataclass's and a named tuple's signature, an enum's sentence in 3.11."""
+    """Whether Python itself wrote the docstring: a dataclass's and a named tuple's signature, an
+    enum's sentence in 3.11.
+    """
     text = str(vars(kind).get("__doc__"))
     return text.startswith(f"{kind.__name__}(") or text == "An enumeration."
 
@@ -91,14 +99,23 @@ def _members(kind: type) -> tuple[Mapping[str, JsonValue], tuple[str, ...]]:
 
 
 def _of_dataclass(kind: Any) -> Iterator[Field]:
-    hints, documented = hints_of(kind), parse(vars(kind).get("__doc__") if not _is_made_up(kind) else None).parameters
+    hints, documented = (
+        hints_of(kind),
+        parse(vars(kind).get("__doc__") if not _is_made_up(kind) else None).parameters,
+    )
     missing = sys.modules["dataclasses"].MISSING
     for name, field in kind.__dataclass_fields__.items():
         role = field._field_type.name
         if role == "_FIELD_CLASSVAR" or not field.init:
             continue
         factory = field.default_factory
-        default = field.default if factory is missing else factory() if factory in (list, dict) else missing
+        default = (
+            field.default
+            if factory is missing
+            else factory()
+            if factory in (list, dict)
+            else missing
+        )
         yield Field(
             name=name,
             alias=name,
@@ -138,7 +155,13 @@ def _of_typed_dict(kind: Any) -> Iterator[Field]:
             elif origin is not typing.Annotated and getattr(origin, "_name", "") != "ReadOnly":
                 break
             hint = typing.get_args(hint)[0]
-        yield Field(name=name, alias=name, annotation=hints_of(kind)[name], required=required, description=documented.get(name, ""))
+        yield Field(
+            name=name,
+            alias=name,
+            annotation=hints_of(kind)[name],
+            required=required,
+            description=documented.get(name, ""),
+        )
 
 
 def _of_named_tuple(kind: Any) -> Iterator[Field]:
@@ -148,8 +171,18 @@ def _of_named_tuple(kind: Any) -> Iterator[Field]:
         default = typing.cast(Any, Given(defaults[name])) if name in defaults else None
         required = name not in defaults
         yield Field(
-            name=name, alias=name, annotation=hints.get(name), required=required, default=default, description=documented.get(name, "")
+            name=name,
+            alias=name,
+            annotation=hints.get(name),
+            required=required,
+            default=default,
+            description=documented.get(name, ""),
         )
 
 
-_FIELDS = {"dataclass": _of_dataclass, "model": _of_model, "typed dict": _of_typed_dict, "named tuple": _of_named_tuple}
+_FIELDS = {
+    "dataclass": _of_dataclass,
+    "model": _of_model,
+    "typed dict": _of_typed_dict,
+    "named tuple": _of_named_tuple,
+}

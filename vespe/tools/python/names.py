@@ -1,4 +1,6 @@
-"""What the names in one Python file stand for, by its syntax tree alone: nothing is imported and nothing runs."""
+"""What the names in one Python file stand for, by its syntax tree alone: nothing is imported and
+nothing runs.
+"""
 
 import ast
 import functools
@@ -22,8 +24,9 @@ _MAX_INTEGER_BITS = 1024
 class Names:
     """The names at the top of a file; the last definition of each counts.
 
-    `imports` maps a local name to the dotted name that it was imported from, `values` each other name to the
-    expression that was assigned to it (`type X = …` too). `functions` leaves overloads out.
+    `imports` maps a local name to the dotted name that it was imported from, `values` each other
+    name to the expression that was assigned to it (`type X = …` too). `functions` leaves overloads
+    out.
     """
 
     imports: Mapping[str, str] = field(default_factory=dict)
@@ -33,10 +36,11 @@ class Names:
     typing_starred: bool = False
 
     def dotted(self, node: ast.AST) -> str:
-        """The full name that a name or attribute stands for: `t.List` is `typing.List` after `import typing as t`.
+        """The full name that a name or attribute stands for: `t.List` is `typing.List` after
+        `import typing as t`.
 
-        Spellings of one thing become one (`collections.abc` and `typing_extensions` are `typing`); a builtin is its bare
-        name; "" where the node is no name.
+        Spellings of one thing become one (`collections.abc` and `typing_extensions` are `typing`);
+        a builtin is its bare name; "" where the node is no name.
         """
         written = spelling(node)
         head, _, rest = written.partition(".")
@@ -46,10 +50,14 @@ class Names:
 
     def _starred(self, name: str) -> str:
         own = name in self.classes or name in self.values
-        return f"typing.{name}" if self.typing_starred and name in typing.__all__ and not own else name
+        return (
+            f"typing.{name}" if self.typing_starred and name in typing.__all__ and not own else name
+        )
 
     def literal(self, node: ast.expr) -> JsonValue:
-        """The JSON value of a literal, or of a constant of the file; raises ValueError where there is none."""
+        """The JSON value of a literal, or of a constant of the file; raises ValueError where there
+        is none.
+        """
         if isinstance(node, ast.Name) and node.id in self.values:
             node = self.values[node.id]
         try:
@@ -60,7 +68,8 @@ class Names:
 
 @functools.lru_cache(maxsize=1)
 def parse_source(source: str) -> ast.Module:
-    """The syntax tree of a file's text; warnings on its style (an invalid escape) are not ours to show. Raises as `ast.parse` does.
+    """The syntax tree of a file's text; warnings on its style (an invalid escape) are not ours to
+    show. Raises as `ast.parse` does.
 
     The last one is kept, since several rules of lint ask for it in turn: it must not be changed.
     """
@@ -77,8 +86,14 @@ def read_names(tree: ast.Module) -> Names:
         match node:
             case ast.Import() | ast.ImportFrom():
                 found.update(_imported(node))
-                starred |= isinstance(node, ast.ImportFrom) and node.module in _TYPING and node.names[0].name == "*"
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if any(spelling(d).endswith("overload") for d in node.decorator_list):
+                starred |= (
+                    isinstance(node, ast.ImportFrom)
+                    and node.module in _TYPING
+                    and node.names[0].name == "*"
+                )
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if any(
+                spelling(d).endswith("overload") for d in node.decorator_list
+            ):
                 continue
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 found[node.name] = node
@@ -86,15 +101,21 @@ def read_names(tree: ast.Module) -> Names:
                 found.update(_assigned(node))
     return Names(
         imports={name: meaning for name, meaning in found.items() if isinstance(meaning, str)},
-        classes={name: meaning for name, meaning in found.items() if isinstance(meaning, ast.ClassDef)},
-        functions={name: meaning for name, meaning in found.items() if isinstance(meaning, Function)},
+        classes={
+            name: meaning for name, meaning in found.items() if isinstance(meaning, ast.ClassDef)
+        },
+        functions={
+            name: meaning for name, meaning in found.items() if isinstance(meaning, Function)
+        },
         values={name: meaning for name, meaning in found.items() if isinstance(meaning, ast.expr)},
         typing_starred=starred,
     )
 
 
 def top_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement of a body, those inside `if`, `try` and `with` blocks too, in the order of the text."""
+    """Every statement of a body, those inside `if`, `try` and `with` blocks too, in the order of
+    the text.
+    """
     for node in body:
         yield node
         if isinstance(node, (ast.If, ast.Try, ast.With)):
@@ -106,7 +127,9 @@ def top_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def spelling(node: ast.AST) -> str:
-    """The dotted name as written, of a name, an attribute, or what is called or subscripted; else ""."""
+    """The dotted name as written, of a name, an attribute, or what is called or subscripted; else
+    "".
+    """
     parts: list[str] = []
     while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
         if isinstance(node, ast.Attribute):
@@ -116,7 +139,9 @@ def spelling(node: ast.AST) -> str:
 
 
 def as_json(value: object) -> JsonValue:
-    """Return a Python literal as JSON has it (a tuple is an array); raises ValueError for what JSON cannot say."""
+    """Return a Python literal as JSON has it (a tuple is an array); raises ValueError for what JSON
+    cannot say.
+    """
     match value:
         case None | bool():
             return value
@@ -146,7 +171,11 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None) or getattr(node, "name", None)]
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [getattr(node, "target", None) or getattr(node, "name", None)]
+    )
     value = getattr(node, "value", None)
     if isinstance(value, ast.expr) and not isinstance(node, ast.AugAssign):
         yield from ((target.id, value) for target in targets if isinstance(target, ast.Name))

@@ -1,4 +1,6 @@
-"""Small steps on JSON Schemas that Vespe itself writes: unions, nullable types, and definitions put where they are used."""
+"""Small steps on JSON Schemas that Vespe itself writes: unions, nullable types, and definitions put
+where they are used.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -18,8 +20,14 @@ _TYPES: tuple[tuple[type, str], ...] = (
 _PREFIX = "#/$defs/"
 _BESIDE_A_TYPE = frozenset(("$ref", "allOf", "anyOf", "const", "not", "oneOf"))
 _WORDS = ("default", "description", "examples", "title")
-_MAPS, _LISTS, _SINGLE = ("properties",), ("allOf", "anyOf", "prefixItems"), ("additionalProperties", "items", "propertyNames")
-"""The keywords under which Vespe writes schemas; whatever else a schema holds is data (a default may look like a schema)."""
+_MAPS, _LISTS, _SINGLE = (
+    ("properties",),
+    ("allOf", "anyOf", "prefixItems"),
+    ("additionalProperties", "items", "propertyNames"),
+)
+"""The keywords under which Vespe writes schemas; whatever else a schema holds is data (a default
+may look like a schema).
+"""
 _SMALL = 160
 """In characters of compact JSON: a definition as short as this is repeated where it is used."""
 
@@ -41,7 +49,9 @@ def json_type(value: JsonValue) -> str:
 
 
 def fits(value: JsonValue, types: Collection[str]) -> bool:
-    """Whether a value is of one of the JSON types; a whole number is a number too, and no types at all mean any."""
+    """Whether a value is of one of the JSON types; a whole number is a number too, and no types at
+    all mean any.
+    """
     kind = json_type(value)
     return not types or kind in types or (kind == "integer" and "number" in types)
 
@@ -58,24 +68,39 @@ def union(members: Iterable[JsonObject]) -> JsonObject:
     flat = _flattened(members)
     if {} in flat:
         return {}
-    bare = list(dict.fromkeys(kind for member in flat if member.keys() == {"type"} for kind in types_of(member)))
+    bare = list(
+        dict.fromkeys(
+            kind for member in flat if member.keys() == {"type"} for kind in types_of(member)
+        )
+    )
     kinds = [kind for kind in bare if kind != "integer" or "number" not in bare]
     others = [member for member in flat if member.keys() != {"type"}]
-    if kinds == ["null"] and len(others) == 1 and types_of(others[0]) and _BESIDE_A_TYPE.isdisjoint(others[0]):
+    if (
+        kinds == ["null"]
+        and len(others) == 1
+        and types_of(others[0])
+        and _BESIDE_A_TYPE.isdisjoint(others[0])
+    ):
         return _nullable(others[0])
     alternatives = [*others, {"type": kinds[0] if len(kinds) == 1 else kinds}] if kinds else others
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 
 
 def extended(schema: JsonObject, keywords: Mapping[str, JsonValue]) -> JsonObject:
-    """The schema with more keywords; where both say something else with one keyword, both hold (`allOf`)."""
-    if any(key in schema and schema[key] != value and key not in _WORDS for key, value in keywords.items()):
+    """The schema with more keywords; where both say something else with one keyword, both hold
+    (`allOf`).
+    """
+    if any(
+        key in schema and schema[key] != value and key not in _WORDS
+        for key, value in keywords.items()
+    ):
         return {"allOf": [schema], **keywords}
     return {**schema, **keywords}
 
 
 def settled(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonObject:
-    """The schema with each definition put where it is used, when it is used once or is small; the rest stays in `$defs`.
+    """The schema with each definition put where it is used, when it is used once or is small; the
+    rest stays in `$defs`.
 
     What refers to itself always stays in `$defs`; what nothing uses is left out.
     """
@@ -150,7 +175,9 @@ def _placed(schema: JsonObject, definitions: Mapping[str, JsonObject]) -> JsonOb
     rebuilt = {key: _placed_under(key, value, definitions) for key, value in schema.items()}
     name = rebuilt.get("$ref", "").removeprefix(_PREFIX)
     if name in definitions:
-        return extended(definitions[name], {key: value for key, value in rebuilt.items() if key != "$ref"})
+        return extended(
+            definitions[name], {key: value for key, value in rebuilt.items() if key != "$ref"}
+        )
     if "anyOf" in rebuilt:
         return {**union(rebuilt.pop("anyOf")), **rebuilt}
     return rebuilt

@@ -1,4 +1,6 @@
-"""A script's lock (`SCRIPT.py.lock`, in uv's format): the distributions of its environment, and the hashes of their files."""
+"""A script's lock (`SCRIPT.py.lock`, in uv's format): the distributions of its environment, and the
+hashes of their files.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -15,7 +17,9 @@ _VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """A lock as it was read: its bytes, its place, and what its script asks for. Nobody reads it who does not install."""
+    """A lock as it was read: its bytes, its place, and what its script asks for. Nobody reads it
+    who does not install.
+    """
 
     data: bytes
     metadata: Metadata
@@ -27,10 +31,11 @@ class Lock:
 
 
 def locked(data: bytes, metadata: Metadata, *, path: str) -> tuple[str, ...]:
-    """Return the requirements that a lock means for this machine, sorted, each with its hashes, as pip and uv take them.
+    """Return the requirements that a lock means for this machine, sorted, each with its hashes, as
+    pip and uv take them.
 
-    `path` is the lock's. Raises InvalidDocument where it is no lock, is one of another state of the script's block, or names what no hash
-    can be had of (git, a directory).
+    `path` is the lock's. Raises InvalidDocument where it is no lock, is one of another state of the
+    script's block, or names what no hash can be had of (git, a directory).
     """
     document = toml.read_toml(data.decode("utf-8", "replace"), path=path)
     try:
@@ -41,7 +46,9 @@ def locked(data: bytes, metadata: Metadata, *, path: str) -> tuple[str, ...]:
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         if isinstance(error, InvalidDocument):
             raise
-        raise InvalidDocument(f"is not a lock as uv writes it ({type(error).__name__}: {error})", path=path) from None
+        raise InvalidDocument(
+            f"is not a lock as uv writes it ({type(error).__name__}: {error})", path=path
+        ) from None
 
 
 def _locked(document: Mapping[str, Any], metadata: Metadata, path: str) -> tuple[str, ...]:
@@ -51,7 +58,9 @@ def _locked(document: Mapping[str, Any], metadata: Metadata, path: str) -> tuple
     for package in document.get("package", []):
         packages.setdefault(normal(package["name"]), []).append(package)
     chosen: dict[tuple[str, tuple[str, ...]], Mapping[str, Any]] = {}
-    queue = [(item, tuple(item.get("extras", ()))) for item in roots if holds(item.get("marker", ""))]
+    queue = [
+        (item, tuple(item.get("extras", ()))) for item in roots if holds(item.get("marker", ""))
+    ]
     while queue:
         item, extras = queue.pop()
         key = (normal(item["name"]), extras)
@@ -59,13 +68,24 @@ def _locked(document: Mapping[str, Any], metadata: Metadata, path: str) -> tuple
             continue
         chosen[key] = package = _chosen(packages.get(key[0], []), item, path)
         more = package.get("optional-dependencies", {})
-        needed = [*package.get("dependencies", []), *(one for extra in extras for one in more.get(extra, []))]
-        queue += [(one, tuple(one.get("extra", one.get("extras", ())))) for one in needed if holds(one.get("marker", ""))]
+        needed = [
+            *package.get("dependencies", []),
+            *(one for extra in extras for one in more.get(extra, [])),
+        ]
+        queue += [
+            (one, tuple(one.get("extra", one.get("extras", ()))))
+            for one in needed
+            if holds(one.get("marker", ""))
+        ]
     return tuple(sorted({_line(package, path) for package in chosen.values()}))
 
 
-def _check_asked(roots: Iterable[Mapping[str, Any]], python: str, metadata: Metadata, path: str) -> None:
-    """Compare what was locked with what the script asks for now; markers are left out, since uv writes them in a form of its own."""
+def _check_asked(
+    roots: Iterable[Mapping[str, Any]], python: str, metadata: Metadata, path: str
+) -> None:
+    """Compare what was locked with what the script asks for now; markers are left out, since uv
+    writes them in a form of its own.
+    """
     now = {one.text for one in metadata.asked()}
     then = {_asked(item).text for item in roots}
     differs = sorted(now ^ then)
@@ -78,30 +98,55 @@ def _check_asked(roots: Iterable[Mapping[str, Any]], python: str, metadata: Meta
 
 def _asked(item: Mapping[str, Any]) -> Asked:
     extras = f"[{','.join(item['extras'])}]" if item.get("extras") else ""
-    return asked(f"{item['name']}{extras} " + (f"@ {item['url']}" if "url" in item else item.get("specifier", "")))
+    return asked(
+        f"{item['name']}{extras} "
+        + (f"@ {item['url']}" if "url" in item else item.get("specifier", ""))
+    )
 
 
-def _chosen(packages: list[Mapping[str, Any]], item: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-    """Return the package that is meant: of several versions the one that is named, else the one whose markers hold here."""
-    named = [one for one in packages if item.get("version", one.get("version")) == one.get("version")]
-    fit = [one for one in named if not one.get("resolution-markers") or any(map(holds, one["resolution-markers"]))]
+def _chosen(
+    packages: list[Mapping[str, Any]], item: Mapping[str, Any], path: str
+) -> Mapping[str, Any]:
+    """Return the package that is meant: of several versions the one that is named, else the one
+    whose markers hold here.
+    """
+    named = [
+        one for one in packages if item.get("version", one.get("version")) == one.get("version")
+    ]
+    fit = [
+        one
+        for one in named
+        if not one.get("resolution-markers") or any(map(holds, one["resolution-markers"]))
+    ]
     if not fit:
-        raise InvalidDocument(f"is not whole: it names {item['name']}, and has no such package for this machine", path=path)
+        raise InvalidDocument(
+            f"is not whole: it names {item['name']}, and has no such package for this machine",
+            path=path,
+        )
     return fit[0]
 
 
 def _line(package: Mapping[str, Any], path: str) -> str:
     source = package.get("source", {})
-    name = f"{package['name']} @ {source['url']}" if "url" in source else f"{package['name']}=={package.get('version')}"
+    name = (
+        f"{package['name']} @ {source['url']}"
+        if "url" in source
+        else f"{package['name']}=={package.get('version')}"
+    )
     files = [*([package["sdist"]] if "sdist" in package else []), *package.get("wheels", [])]
     hashes = sorted({one["hash"] for one in files if "hash" in one})
     if not hashes or not ("url" in source or "registry" in source):
-        raise InvalidDocument(f"locks {package['name']} without a hash of its files, so nothing could be checked", path=path)
+        raise InvalidDocument(
+            f"locks {package['name']} without a hash of its files, so nothing could be checked",
+            path=path,
+        )
     return " ".join([name, *(f"--hash={one}" for one in hashes)])
 
 
 def unpinned(dependencies: Iterable[str]) -> Iterator[str]:
-    """Yield the requirements that can mean other code tomorrow: those without an exact version, or a hash in their address."""
+    """Yield the requirements that can mean other code tomorrow: those without an exact version, or
+    a hash in their address.
+    """
     for dependency in dependencies:
         try:
             if not asked(dependency).is_pinned:
@@ -111,7 +156,9 @@ def unpinned(dependencies: Iterable[str]) -> Iterator[str]:
 
 
 def installed_needs(requires: Iterable[str], extras: Iterable[str]) -> Iterator[Asked]:
-    """Yield what a distribution's `Requires-Dist` asks for on this machine, with these extras of it."""
+    """Yield what a distribution's `Requires-Dist` asks for on this machine, with these extras of
+    it.
+    """
     for text in requires:
         one = asked(text)
         if any(holds(one.marker, extra=extra) for extra in (*extras, "")):

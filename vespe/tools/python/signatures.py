@@ -1,4 +1,6 @@
-"""A Python function, by its text alone, as a tool: name, description, input and output schema; nothing is imported or run."""
+"""A Python function, by its text alone, as a tool: name, description, input and output schema;
+nothing is imported or run.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +14,15 @@ from vespe.records import dataclass
 from vespe.tools.python.annotations import Reader
 from vespe.tools.python.classes import default_of_call
 from vespe.tools.python.docstrings import Docstring, parse
-from vespe.tools.python.names import Function, Names, expression, parse_source, read_names, spelling, subscripts
+from vespe.tools.python.names import (
+    Function,
+    Names,
+    expression,
+    parse_source,
+    read_names,
+    spelling,
+    subscripts,
+)
 from vespe.tools.python.schema_forms import fits, union
 
 _NO_RESULT = ("None", "typing.NoReturn", "typing.Never", "types.NoneType")
@@ -21,10 +31,11 @@ _HARMLESS_DECORATORS = ("functools.cache", "functools.lru_cache", "staticmethod"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One input of a function. `kind` is `keyword` (by position too), `keyword_only` or `open` (`**rest`).
+    """One input of a function. `kind` is `keyword` (by position too), `keyword_only` or `open`
+    (`**rest`).
 
-    `default` is the JSON value of the default; where JSON cannot say it, `default_text` alone has it, as written
-    ("" where there is none).
+    `default` is the JSON value of the default; where JSON cannot say it, `default_text` alone has
+    it, as written ("" where there is none).
     """
 
     name: str
@@ -38,7 +49,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """A function as a tool. `notes` are sentences on what the schemas could not say; `output_schema` is None where nothing is known."""
+    """A function as a tool. `notes` are sentences on what the schemas could not say;
+    `output_schema` is None where nothing is known.
+    """
 
     name: str
     description: str
@@ -50,18 +63,24 @@ class Derived:
 
 
 def derive(source: str, function: str, *, path: str = "") -> Derived:
-    """Read the function `function` of a Python file whose text is `source`; `path` only names the file in errors.
+    """Read the function `function` of a Python file whose text is `source`; `path` only names the
+    file in errors.
 
-    The input schema closes the object unless the function takes `**rest`. Raises InvalidDocument, with the line
-    where there is one, for text that is not Python, a function that is not at the top of the file, and
-    parameters that only positions can fill.
+    The input schema closes the object unless the function takes `**rest`. Raises InvalidDocument,
+    with the line where there is one, for text that is not Python, a function that is not at the top
+    of the file, and parameters that only positions can fill.
     """
     try:
         tree = parse_source(source)
         names = read_names(tree)
         return _derived(_found(tree, names, function, path), names, path)
     except SyntaxError as error:
-        raise InvalidDocument(f"is not Python: {error.msg}", path=path, line=error.lineno or 0, column=error.offset or 0) from None
+        raise InvalidDocument(
+            f"is not Python: {error.msg}",
+            path=path,
+            line=error.lineno or 0,
+            column=error.offset or 0,
+        ) from None
     except ValueError as error:
         if isinstance(error, InvalidDocument):
             raise
@@ -74,17 +93,35 @@ def _found(tree: ast.Module, names: Names, function: str, path: str) -> Function
     if function in names.functions:
         return names.functions[function]
     if function in names.classes or function in names.values or function in names.imports:
-        what = "a class" if function in names.classes else "imported" if function in names.imports else "assigned"
-        raise InvalidDocument(f"{function} is {what}, not a function written in this file", path=path, line=_line(names, function))
+        what = (
+            "a class"
+            if function in names.classes
+            else "imported"
+            if function in names.imports
+            else "assigned"
+        )
+        raise InvalidDocument(
+            f"{function} is {what}, not a function written in this file",
+            path=path,
+            line=_line(names, function),
+        )
     for owner in ast.walk(tree):
         if isinstance(owner, (ast.ClassDef, Function)):
             for inner in owner.body:
                 if isinstance(inner, Function) and inner.name == function.rpartition(".")[2]:
-                    kind = "a method of the class" if isinstance(owner, ast.ClassDef) else "defined inside the function"
+                    kind = (
+                        "a method of the class"
+                        if isinstance(owner, ast.ClassDef)
+                        else "defined inside the function"
+                    )
                     reason = f"{inner.name} is {kind} {owner.name}, and a tool is a function at the top of its file"
                     raise InvalidDocument(reason, path=path, line=inner.lineno)
     close = difflib.get_close_matches(function, names.functions, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"it has {', '.join(sorted(names.functions)) or 'no functions'}"
+    hint = (
+        f"did you mean {' or '.join(close)}?"
+        if close
+        else f"it has {', '.join(sorted(names.functions)) or 'no functions'}"
+    )
     raise InvalidDocument(f"has no function called {function!r}", path=path, hint=hint)
 
 
@@ -101,7 +138,12 @@ def _derived(node: Function, names: Names, path: str) -> Derived:
     output = _output(node, names, results, documented)
     is_async = isinstance(node, ast.AsyncFunctionDef)
     return derived_from(
-        node.name, documented, inputs=inputs, output=(results, output), is_async=is_async, notes=tuple(_decorations(node, names))
+        node.name,
+        documented,
+        inputs=inputs,
+        output=(results, output),
+        is_async=is_async,
+        notes=tuple(_decorations(node, names)),
     )
 
 
@@ -114,7 +156,9 @@ def derived_from(
     is_async: bool,
     notes: tuple[str, ...] = (),
 ) -> Derived:
-    """Put together what was read of a function; `output` is the reader of its result and the schema that it read, if any."""
+    """Put together what was read of a function; `output` is the reader of its result and the schema
+    that it read, if any.
+    """
     return Derived(
         name=name,
         description=repair_surrogates(documented.text or _sentence(name)),
@@ -128,7 +172,9 @@ def derived_from(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One parameter as it was found: its annotation, default and `Field(…)` are whatever the reader reads."""
+    """One parameter as it was found: its annotation, default and `Field(…)` are whatever the reader
+    reads.
+    """
 
     name: str
     kind: str
@@ -153,7 +199,9 @@ class Inputs:
         self._never: list[str] = []
 
     def schema(self) -> JsonObject:
-        """Return the schema of the inputs: an object that is closed unless the function takes `**rest`."""
+        """Return the schema of the inputs: an object that is closed unless the function takes
+        `**rest`.
+        """
         schema: JsonObject = {"type": "object", "properties": self.properties}
         if self.required:
             schema["required"] = self.required
@@ -206,7 +254,9 @@ class Inputs:
         """Note what the docstring describes and the function does not take."""
         known = {*self._never, *(parameter.name for parameter in self.parameters)}
         self.notes += [
-            f"the docstring describes {name}, which is not a parameter" for name in self.documented.parameters if name not in known
+            f"the docstring describes {name}, which is not a parameter"
+            for name in self.documented.parameters
+            if name not in known
         ]
 
     def _annotated(self, given: Taken) -> JsonObject:
@@ -215,14 +265,18 @@ class Inputs:
             self.notes.append(f"{given.name}: has no annotation, so that any value is accepted")
         else:
             schema = self.reader.read(given.annotation, where=given.name)
-        return self.reader.constrained(schema, [given.settings] if given.settings is not None else [])
+        return self.reader.constrained(
+            schema, [given.settings] if given.settings is not None else []
+        )
 
     def _with_default(self, given: Taken, schema: JsonObject) -> JsonObject:
         where = f"{given.name}: its default, {given.default_text},"
         try:
             value = self.reader.value(given.default)
         except ValueError:
-            self.notes.append(f"{where} is not a value that JSON can say, so that only the function knows it")
+            self.notes.append(
+                f"{where} is not a value that JSON can say, so that only the function knows it"
+            )
             return schema
         types = self.reader.types(schema)
         if value is None and types and "null" not in types:
@@ -247,14 +301,20 @@ def _take_all(inputs: Inputs, node: Function, names: Names, path: str) -> None:
     if given.vararg is not None:
         inputs.never_filled(given.vararg.arg)
     if given.kwarg is not None:
-        annotation = expression(given.kwarg.annotation) if given.kwarg.annotation is not None else None
-        unpacked = isinstance(annotation, ast.Subscript) and names.dotted(annotation) == "typing.Unpack"
+        annotation = (
+            expression(given.kwarg.annotation) if given.kwarg.annotation is not None else None
+        )
+        unpacked = (
+            isinstance(annotation, ast.Subscript) and names.dotted(annotation) == "typing.Unpack"
+        )
         inputs.open(given.kwarg.arg, annotation, unpacked=unpacked)
     inputs.finish()
 
 
 def _taken(argument: ast.arg, default: ast.expr | None, kind: str) -> Taken:
-    settings = default if isinstance(default, ast.Call) and spelling(default).endswith("Field") else None
+    settings = (
+        default if isinstance(default, ast.Call) and spelling(default).endswith("Field") else None
+    )
     required = default is None
     if settings is not None:
         required, default = default_of_call(settings)
@@ -270,12 +330,19 @@ def _taken(argument: ast.arg, default: ast.expr | None, kind: str) -> Taken:
     )
 
 
-def _output(node: Function, names: Names, reader: Reader, documented: Docstring) -> JsonObject | None:
-    """The schema of the result; None where the annotation says nothing that could be checked (`-> None`, `-> Any`, none at all)."""
+def _output(
+    node: Function, names: Names, reader: Reader, documented: Docstring
+) -> JsonObject | None:
+    """The schema of the result; None where the annotation says nothing that could be checked
+    (`-> None`, `-> Any`, none at all).
+    """
     returned = expression(node.returns) if node.returns is not None else None
     if returned is None or _is_none(returned) or names.dotted(returned) in _NO_RESULT:
         return None
-    if isinstance(returned, ast.Subscript) and names.dotted(returned) in ("typing.Awaitable", "typing.Coroutine"):
+    if isinstance(returned, ast.Subscript) and names.dotted(returned) in (
+        "typing.Awaitable",
+        "typing.Coroutine",
+    ):
         inner = expression(subscripts(returned)[-1])
         if _is_none(inner):
             return None
@@ -287,7 +354,11 @@ def output_schema(reader: Reader, returned: Any, documented: Docstring) -> JsonO
     schema = reader.settled(reader.read(returned, where="the result"))
     if not schema:
         return None
-    return {**schema, "description": repair_surrogates(documented.returns)} if documented.returns else schema
+    return (
+        {**schema, "description": repair_surrogates(documented.returns)}
+        if documented.returns
+        else schema
+    )
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -1,10 +1,14 @@
-"""The types of Python's standard library (and a few of pydantic) that JSON has a form for: tables, nothing else."""
+"""The types of Python's standard library (and a few of pydantic) that JSON has a form for: tables,
+nothing else.
+"""
 
 from collections.abc import Mapping
 
 from vespe.models import JsonObject
 
-_STRINGS = "str pathlib.Path pathlib.PurePath os.PathLike typing.Text typing.AnyStr typing.LiteralString"
+_STRINGS = (
+    "str pathlib.Path pathlib.PurePath os.PathLike typing.Text typing.AnyStr typing.LiteralString"
+)
 _FORMS: tuple[tuple[JsonObject, str], ...] = (
     ({"type": "string"}, _STRINGS),
     ({"type": "integer"}, "int typing.SupportsInt typing.SupportsIndex"),
@@ -34,11 +38,23 @@ def _typing(names: str) -> list[str]:
     return [f"typing.{name}" for name in names.split()]
 
 
-PLAIN: Mapping[str, JsonObject] = {name: schema for schema, names in _FORMS for name in names.split()}
-UNCONVERTED = ("datetime.timedelta", "memoryview", "pydantic.AnyUrl", "pydantic.HttpUrl", "pydantic.AnyHttpUrl")
-"""Types that a call does not make from JSON: the function is given the JSON value, and the notes say so."""
+PLAIN: Mapping[str, JsonObject] = {
+    name: schema for schema, names in _FORMS for name in names.split()
+}
+UNCONVERTED = (
+    "datetime.timedelta",
+    "memoryview",
+    "pydantic.AnyUrl",
+    "pydantic.HttpUrl",
+    "pydantic.AnyHttpUrl",
+)
+"""Types that a call does not make from JSON: the function is given the JSON value, and the notes
+say so.
+"""
 LOOSE_FORMATS = ("date-time", "time", "duration")
-"""What Python writes of these (no time zone, fractions of a second) is not always what the format allows."""
+"""What Python writes of these (no time zone, fractions of a second) is not always what the format
+allows.
+"""
 ARRAYS = frozenset(
     (
         "list",
@@ -59,5 +75,12 @@ OBJECTS = frozenset(
     )
 )
 COUNTERS = ("collections.Counter", "typing.Counter")
-WRAPPERS = frozenset(("dataclasses.InitVar", *_typing("Awaitable Coroutine Required NotRequired ReadOnly Final ClassVar Unpack")))
-"""What says something about a variable or a result and nothing about its value; the last argument is the type."""
+WRAPPERS = frozenset(
+    (
+        "dataclasses.InitVar",
+        *_typing("Awaitable Coroutine Required NotRequired ReadOnly Final ClassVar Unpack"),
+    )
+)
+"""What says something about a variable or a result and nothing about its value; the last argument
+is the type.
+"""

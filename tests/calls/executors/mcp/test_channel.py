@@ -21,17 +21,24 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     assert made.server.processes() == []
 
 
-def test_a_second_call_is_answered_by_the_same_process_which_has_kept_its_state(client: Client) -> None:
+def test_a_second_call_is_answered_by_the_same_process_which_has_kept_its_state(
+    client: Client,
+) -> None:
     before = int(client.call("count"))
     assert [int(client.call("count")) - before for _ in range(3)] == [1, 2, 3]
     assert client.call("pid") == client.call("pid")
 
 
-def test_a_server_on_the_official_sdk_keeps_its_state_and_ends_a_cancelled_call_alone(tmp_path: Path) -> None:
+def test_a_server_on_the_official_sdk_keeps_its_state_and_ends_a_cancelled_call_alone(
+    tmp_path: Path,
+) -> None:
     cancel = threading.Event()
     with Client(Stateful(tmp_path / "server")) as client, ThreadPoolExecutor(1) as pool:
         assert [client.call("count") for _ in range(2)] == ["1", "2"]
-        pid, mine = client.call("pid"), pool.submit(client.call, "later", cancel=cancel, text="mine", seconds=600)
+        pid, mine = (
+            client.call("pid"),
+            pool.submit(client.call, "later", cancel=cancel, text="mine", seconds=600),
+        )
         client.server.wait_for("mine")
         cancel.set()
         with pytest.raises(errors.Interrupted, match="was cancelled"):
@@ -43,7 +50,14 @@ def test_a_server_on_the_official_sdk_keeps_its_state_and_ends_a_cancelled_call_
 def test_calls_at_the_same_time_do_not_mix(client: Client) -> None:
     pid, texts = client.call("pid"), [f"text{number}" for number in range(16)]
     with ThreadPoolExecutor(16) as pool:
-        said = list(pool.map(lambda text: client.call("later", text=text, seconds=0.05 * (len(texts) - int(text[4:]))), texts))
+        said = list(
+            pool.map(
+                lambda text: client.call(
+                    "later", text=text, seconds=0.05 * (len(texts) - int(text[4:]))
+                ),
+                texts,
+            )
+        )
     assert said == texts and client.call("pid") == pid
 
 
@@ -74,7 +88,9 @@ def test_a_call_ends_at_its_deadline_and_the_session_goes_on(client: Client) -> 
     assert client.call("pid") == pid
 
 
-def test_a_server_that_does_not_end_a_cancelled_call_is_ended_and_the_others_are_told(client: Client) -> None:
+def test_a_server_that_does_not_end_a_cancelled_call_is_ended_and_the_others_are_told(
+    client: Client,
+) -> None:
     pid, cancel = client.call("pid"), threading.Event()
     with ThreadPoolExecutor(2) as pool:
         other = pool.submit(client.call, "later", text="other", seconds=600)
@@ -99,16 +115,24 @@ def test_p44_a_cancelled_call_leaves_none_of_the_processes_that_it_started(clien
     assert client.server.processes() == []
 
 
-def test_a_server_that_ends_in_the_middle_of_a_call_is_told_and_the_call_is_not_sent_again(client: Client) -> None:
+def test_a_server_that_ends_in_the_middle_of_a_call_is_told_and_the_call_is_not_sent_again(
+    client: Client,
+) -> None:
     client.call("count")
-    with pytest.raises(errors.ToolExecutionError, match=r"exit status 3 .*not known whether the call took effect") as caught:
+    with pytest.raises(
+        errors.ToolExecutionError, match=r"exit status 3 .*not known whether the call took effect"
+    ) as caught:
         client.call("crash", text="x")
     assert "out of paper" in caught.value.details["stderr"]
     assert client.call("count") == "1"
 
 
-def test_a_server_that_ends_is_told_even_where_a_process_that_it_leaves_holds_its_pipes_open(client: Client) -> None:
-    with pytest.raises(errors.ToolExecutionError, match=r"exit status 3 .*not known whether the call took effect"):
+def test_a_server_that_ends_is_told_even_where_a_process_that_it_leaves_holds_its_pipes_open(
+    client: Client,
+) -> None:
+    with pytest.raises(
+        errors.ToolExecutionError, match=r"exit status 3 .*not known whether the call took effect"
+    ):
         client.call("crash", timeout_s=PATIENCE_S, text="leaves")
     assert client.call("count") == "1"
 
@@ -120,7 +144,9 @@ def test_a_server_that_ends_between_two_calls_is_started_again(client: Client) -
     assert client.call("count") == "1"
 
 
-def test_a_session_that_is_gone_when_the_call_comes_is_opened_again_before_the_call_is_sent(client: Client) -> None:
+def test_a_session_that_is_gone_when_the_call_comes_is_opened_again_before_the_call_is_sent(
+    client: Client,
+) -> None:
     client.call("count")
     client.kill_server()
     assert client.call("count") == "1"
@@ -144,7 +170,9 @@ def test_a_result_that_is_too_large_is_an_error_of_its_call_alone(client: Client
     assert client.call("pid") == pid
 
 
-def test_a_line_that_is_too_long_ends_the_session_and_the_next_call_opens_another(client: Client) -> None:
+def test_a_line_that_is_too_long_ends_the_session_and_the_next_call_opens_another(
+    client: Client,
+) -> None:
     pid = client.call("pid")
     with pytest.raises(errors.ToolExecutionError, match="a line of more than"):
         client.call("large", letter="x", size=9_000_000)

@@ -1,4 +1,6 @@
-"""The kept session's own process: what it is asked line by line, and what it says with each number."""
+"""The kept session's own process: what it is asked line by line, and what it says with each
+number.
+"""
 
 import json
 import os
@@ -24,7 +26,10 @@ class Kept:
         reader, writer = os.pipe()
         code = "from vespe.calls.executors.mcp.kept_session import main; main()"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, str(writer)], stdin=subprocess.PIPE, pass_fds=(writer,), stderr=subprocess.DEVNULL
+            [sys.executable, "-c", code, str(writer)],
+            stdin=subprocess.PIPE,
+            pass_fds=(writer,),
+            stderr=subprocess.DEVNULL,
         )
         os.close(writer)
         self.said = os.fdopen(reader, "rb")
@@ -55,13 +60,19 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
     made.end()
 
 
-def test_calls_are_answered_by_their_numbers_after_it_was_said_that_they_were_sent(kept: Kept) -> None:
+def test_calls_are_answered_by_their_numbers_after_it_was_said_that_they_were_sent(
+    kept: Kept,
+) -> None:
     assert kept.hear() == (0, "open")
     for number in (7, 8):
-        kept.send({"id": number, "tool": "echo", "arguments": {"text": str(number)}, "digest": DIGEST})
+        kept.send(
+            {"id": number, "tool": "echo", "arguments": {"text": str(number)}, "digest": DIGEST}
+        )
         assert kept.hear() == (number, "sent")
         answered, answer = kept.hear()
-        assert answered == number and json.loads(answer["result"]["content"][0]["text"]) == {"text": str(number)}
+        assert answered == number and json.loads(answer["result"]["content"][0]["text"]) == {
+            "text": str(number)
+        }
 
 
 def test_a_call_that_is_cancelled_after_its_answer_has_ended(kept: Kept) -> None:

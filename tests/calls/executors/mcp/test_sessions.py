@@ -26,10 +26,14 @@ def test_one_server_with_another_environment_is_another_server(tmp_path: Path) -
     with Sessions() as sessions:
         one, other = Client(server, sessions, TOKEN="one"), Client(server, sessions, TOKEN="other")
         assert one.call("says", text="") == "one" and other.call("says", text="") == "other"
-        assert one.call("pid") != other.call("pid") and one.call("count") == other.call("count") == "1"
+        assert (
+            one.call("pid") != other.call("pid") and one.call("count") == other.call("count") == "1"
+        )
 
 
-def test_the_session_that_was_not_used_for_longest_goes_where_there_are_too_many(tmp_path: Path) -> None:
+def test_the_session_that_was_not_used_for_longest_goes_where_there_are_too_many(
+    tmp_path: Path,
+) -> None:
     server = Quick(tmp_path / "server")
     with Sessions(most=2) as sessions:
         clients = [Client(server, sessions, TOKEN=str(number)) for number in range(3)]
@@ -62,20 +66,32 @@ def test_closing_ends_what_runs_and_no_call_is_made_any_more(tmp_path: Path) -> 
         client.call("count")
 
 
-def test_a_server_that_does_not_start_or_may_not_be_reached_is_said_as_without_sessions(tmp_path: Path) -> None:
-    surroundings = Surroundings(directory=str(tmp_path), environment={"PATH": "/nonexistent"}, timeout_s=60)
+def test_a_server_that_does_not_start_or_may_not_be_reached_is_said_as_without_sessions(
+    tmp_path: Path,
+) -> None:
+    surroundings = Surroundings(
+        directory=str(tmp_path), environment={"PATH": "/nonexistent"}, timeout_s=60
+    )
     with Sessions() as sessions:
-        with pytest.raises(errors.ToolExecutionError, match="no-such-server cannot start: No such file"):
-            sessions.ask(Server(command=("no-such-server",)), {"tool": "x"}, surroundings, name="x", kit="x")
+        with pytest.raises(
+            errors.ToolExecutionError, match="no-such-server cannot start: No such file"
+        ):
+            sessions.ask(
+                Server(command=("no-such-server",)), {"tool": "x"}, surroundings, name="x", kit="x"
+            )
         with pytest.raises(errors.Refused, match="is refused"):
-            sessions.ask(Server(url="http://127.0.0.1:9/mcp"), {"tool": "x"}, surroundings, name="x", kit="x")
+            sessions.ask(
+                Server(url="http://127.0.0.1:9/mcp"), {"tool": "x"}, surroundings, name="x", kit="x"
+            )
 
 
 def test_a_server_over_http_is_asked_again_in_the_same_session(project: Path) -> None:
     stocked(project)
     with serving(project) as served:
         port, headers = served.port, {**served.headers}
-        surroundings = Surroundings(directory=str(project), environment={}, timeout_s=60, allow_hosts=(f"127.0.0.1:{port}",))
+        surroundings = Surroundings(
+            directory=str(project), environment={}, timeout_s=60, allow_hosts=(f"127.0.0.1:{port}",)
+        )
         server = Server(url=served.url, headers=headers)
         listed = exchange.ask(server, {}, surroundings, name="add", kit="x").document["tools"]
         digest = next(mcp_definitions.digest(tool) for tool in listed if tool["name"] == "add")
@@ -110,8 +126,15 @@ with Client(server) as client:
 
 
 def said_when_interrupted(source: str, number: int, directory: Path) -> str:
-    """Run a program, send it a signal while its call is under way, and give what it says then; the server has to be gone at its end."""
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, encoding="utf-8", env=interruptible()) as caller:
+    """Run a program, send it a signal while its call is under way, and give what it says then; the
+    server has to be gone at its end.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=interruptible(),
+    ) as caller:
         assert caller.stdout is not None
         server = Quick(directory)
         server.marker = caller.stdout.readline().strip()
@@ -123,8 +146,12 @@ def said_when_interrupted(source: str, number: int, directory: Path) -> str:
     return said
 
 
-def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_processes(tmp_path: Path) -> None:
-    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server"))
+def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_processes(
+    tmp_path: Path,
+) -> None:
+    source = INTERRUPTED.format(
+        root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server")
+    )
     source = source.replace("except KeyboardInterrupt", "except SystemExit").replace(
         '"later", text="later", seconds=600', '"spawns", text="later"'
     )
@@ -133,6 +160,12 @@ def test_p31_what_a_handler_of_the_program_raises_ends_the_call_with_all_its_pro
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_p31_ctrl_c_ends_the_call_alone_and_the_death_of_vespe_ends_everything(number: int, tmp_path: Path) -> None:
-    source = INTERRUPTED.format(root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server"))
-    assert said_when_interrupted(source, number, tmp_path / "server") == ("2 1\n" if number == signal.SIGINT else "")
+def test_p31_ctrl_c_ends_the_call_alone_and_the_death_of_vespe_ends_everything(
+    number: int, tmp_path: Path
+) -> None:
+    source = INTERRUPTED.format(
+        root=str(Path(mcp_sessions.__file__).parents[4]), directory=str(tmp_path / "server")
+    )
+    assert said_when_interrupted(source, number, tmp_path / "server") == (
+        "2 1\n" if number == signal.SIGINT else ""
+    )

@@ -17,17 +17,29 @@ OTHER_NAMES = "import wasmtime._ffi; del wasmtime._ffi.wasi_config_set_stdin_byt
 """Makes of wasmtime one whose inner names are others."""
 
 
-def asked(*requests: Mapping[str, object], before: str = "") -> list[tuple[dict[str, object], bytes]]:
+def asked(
+    *requests: Mapping[str, object], before: str = ""
+) -> list[tuple[dict[str, object], bytes]]:
     """Give a fresh program these requests, and return its answers."""
     reader, writer = os.pipe()
     data = child_scripts.boot_message(child.__file__, {"cache": None, "key": b""})
     for request in requests:
         made = marshal.dumps(
-            {"name": "x", "memory": 1 << 20, "cap": 100, "directories": [], "timeout_s": 9.0, "code": None} | dict(request)
+            {
+                "name": "x",
+                "memory": 1 << 20,
+                "cap": 100,
+                "directories": [],
+                "timeout_s": 9.0,
+                "code": None,
+            }
+            | dict(request)
         )
         data += len(made).to_bytes(8, "big") + made
     argv = [sys.executable, "-I", "-B", "-c", before + child_scripts.BOOT, str(writer)]
-    done = subprocess.run(argv, input=data, pass_fds=(writer,), check=True, timeout=60, capture_output=True)
+    done = subprocess.run(
+        argv, input=data, pass_fds=(writer,), check=True, timeout=60, capture_output=True
+    )
     os.close(writer)
     with open(reader, "rb") as file:
         answers = file.read()
@@ -48,7 +60,12 @@ def test_it_answers_each_request_in_turn_knows_modules_and_ends_with_its_stdin(b
     again = {"module": "e", "stdin": b"two"}
     large = {"module": "e", "stdin": b"x" * 101}
     found = asked(first, traps, again, large, before=before)
-    assert [(head["kind"], body) for head, body in found] == [("ended", b"one"), ("trap", b""), ("ended", b"two"), ("large", b"x" * 100)]
+    assert [(head["kind"], body) for head, body in found] == [
+        ("ended", b"one"),
+        ("trap", b""),
+        ("ended", b"two"),
+        ("large", b"x" * 100),
+    ]
 
 
 def test_the_cache_keeps_the_youngest(tmp_path: object) -> None:
@@ -58,4 +75,7 @@ def test_the_cache_keeps_the_youngest(tmp_path: object) -> None:
         with open(path, "wb"):
             os.utime(path, (number, number))
     cache.prune()
-    assert sorted(os.listdir(cache.directory), key=lambda name: int(name.partition(".")[0]))[0] == "3.cwasm"
+    assert (
+        sorted(os.listdir(cache.directory), key=lambda name: int(name.partition(".")[0]))[0]
+        == "3.cwasm"
+    )

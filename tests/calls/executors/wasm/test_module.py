@@ -1,4 +1,6 @@
-"""Compiled tools: what a module is given, what it gives, and that hostile ones end in a sentence. The worker is real."""
+"""Compiled tools: what a module is given, what it gives, and that hostile ones end in a sentence.
+The worker is real.
+"""
 
 import json
 import re
@@ -12,7 +14,14 @@ import pytest
 from tests.support.wasm_modules import ECHO, IMPORTS, module, says, start, wasm_tool
 from vespe.calls.executors.base import Context
 from vespe.calls.executors.wasm.module import RustFunction, WasmModule
-from vespe.errors import Interrupted, InvalidOutput, OutputTooLarge, TimedOut, ToolExecutionError, VespeError
+from vespe.errors import (
+    Interrupted,
+    InvalidOutput,
+    OutputTooLarge,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.models import Execution, Implementation, JsonObject, Tool
 
 LOOP = "(loop $l (br $l))"
@@ -29,10 +38,14 @@ OPEN = """(import "wasi_snapshot_preview1" "path_open"
 
 
 def context(tool: Tool, **options: Any) -> Context:
-    return Context(**{"project_root": "/", "directory": tool.directory or "/", "timeout_s": 20.0, **options})
+    return Context(
+        **{"project_root": "/", "directory": tool.directory or "/", "timeout_s": 20.0, **options}
+    )
 
 
-def run(directory: Path, code: bytes, inputs: JsonObject | None = None, **options: Any) -> Execution:
+def run(
+    directory: Path, code: bytes, inputs: JsonObject | None = None, **options: Any
+) -> Execution:
     args = options.pop("args", {})
     tool = wasm_tool(directory, code, permissions=options.pop("permissions", None), **args)
     return WasmModule().execute(tool, inputs or {}, context(tool, **options))
@@ -44,7 +57,9 @@ def test_the_arguments_are_json_on_stdin_and_the_result_is_json_on_stdout(tmp_pa
 
 
 def test_fixed_arguments_come_with_the_inputs_and_may_name_secrets(tmp_path: Path) -> None:
-    found = run(tmp_path, ECHO, {"a": 1}, args={"unit": "k", "key": "${env:KEY}"}, secrets={"KEY": "s3"})
+    found = run(
+        tmp_path, ECHO, {"a": 1}, args={"unit": "k", "key": "${env:KEY}"}, secrets={"KEY": "s3"}
+    )
     assert found.result == {"a": 1, "unit": "k", "key": "s3"}
 
 
@@ -124,7 +139,9 @@ def test_a_module_that_is_hostile_or_broken_ends_in_a_sentence(tmp_path: Path, n
     code, kind, said = HOSTILE[name]
     with pytest.raises(kind) as caught:
         run(tmp_path, code, timeout_s=0.4 if kind is TimedOut else 20.0)
-    assert type(caught.value) is kind and re.search(said, caught.value.message), caught.value.message
+    assert type(caught.value) is kind and re.search(said, caught.value.message), (
+        caught.value.message
+    )
     assert run(tmp_path, ECHO, {"still": "there"}).result == {"still": "there"}
 
 
@@ -137,7 +154,10 @@ def test_status_0_is_a_result_and_a_huge_log_is_kept_at_its_end(tmp_path: Path) 
 
 def test_a_module_grows_to_what_its_permissions_state_and_no_further(tmp_path: Path) -> None:
     """70 MiB: more than the default allows."""
-    grows = start("(if (i32.eq (memory.grow (i32.const 1120)) (i32.const -1)) (then unreachable)) (call $say)", more=_SAYS_1)
+    grows = start(
+        "(if (i32.eq (memory.grow (i32.const 1120)) (i32.const -1)) (then unreachable)) (call $say)",
+        more=_SAYS_1,
+    )
     assert run(tmp_path, grows, permissions={"memory_mb": 128}).result == 1
     with pytest.raises(ToolExecutionError, match="unreachable"):
         run(tmp_path, grows)
@@ -160,7 +180,9 @@ def test_no_file_opens_and_no_descriptor_but_three_is_there(tmp_path: Path, path
     assert run(tmp_path, code).result == 1
 
 
-def test_no_variable_of_the_environment_reaches_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_variable_of_the_environment_reaches_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_OF_MINE", "x")
     imports = '(import "wasi_snapshot_preview1" "environ_sizes_get" (func $sizes (param i32 i32) (result i32)))'
     code = module(f"""(memory (export "memory") 1) {_SAYS_1} (func (export "_start") (drop (call $sizes (i32.const 0) (i32.const 4)))
@@ -204,7 +226,14 @@ def test_a_module_that_is_replaced_is_the_one_that_runs(tmp_path: Path) -> None:
 def test_a_rust_function_without_its_module_says_how_to_build_it(tmp_path: Path) -> None:
     (tmp_path / "tool.rs").write_text("", encoding="utf-8")
     built = Implementation(type="rust_function", path="tool.rs", entrypoint="f")
-    tool = Tool(uid="t", name="t", description="", input_schema={}, implementation=built, directory=str(tmp_path))
+    tool = Tool(
+        uid="t",
+        name="t",
+        description="",
+        input_schema={},
+        implementation=built,
+        directory=str(tmp_path),
+    )
     with pytest.raises(ToolExecutionError, match="not compiled") as caught:
         RustFunction().execute(tool, {}, context(tool))
     assert "vespe tool build" in caught.value.hint

@@ -1,4 +1,6 @@
-"""The workers of compiled tools: who has one, when each ends, and what of compiled code is believed."""
+"""The workers of compiled tools: who has one, when each ends, and what of compiled code is
+believed.
+"""
 
 import os
 import time
@@ -27,8 +29,17 @@ def workers(home: Path) -> Iterator[Workers]:
 
 
 def asked(worker: Worker, text: str, *, digest: str = "a" * 64) -> bytes:
-    fields: JsonObject = {"name": "x", "stdin": b"{}", "memory": 1 << 26, "cap": 1000, "directories": [], "timeout_s": 20.0}
-    _, answer = worker.ask({**fields, "module": digest, "code": says(text)}, until=time.monotonic() + 20, cancel=None)
+    fields: JsonObject = {
+        "name": "x",
+        "stdin": b"{}",
+        "memory": 1 << 26,
+        "cap": 1000,
+        "directories": [],
+        "timeout_s": 20.0,
+    }
+    _, answer = worker.ask(
+        {**fields, "module": digest, "code": says(text)}, until=time.monotonic() + 20, cancel=None
+    )
     return answer.body
 
 
@@ -36,7 +47,9 @@ def cached(home: Path) -> list[Path]:
     return sorted((home / "cache" / "vespe" / "wasm").iterdir())
 
 
-def test_a_worker_that_was_given_back_is_taken_again_and_two_at_once_are_two(workers: Workers) -> None:
+def test_a_worker_that_was_given_back_is_taken_again_and_two_at_once_are_two(
+    workers: Workers,
+) -> None:
     first, second = workers.take(), workers.take()
     assert first is not second and asked(first, "1") == b"1"
     workers.give_back(first)
@@ -55,9 +68,13 @@ def test_what_was_compiled_is_found_again_by_the_next_process_and_is_private(hom
     assert (home / "state" / "vespe" / "wasm.key").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("forged", ["another module's", "another signature", "cut", "empty", "of another key"])
+@pytest.mark.parametrize(
+    "forged", ["another module's", "another signature", "cut", "empty", "of another key"]
+)
 def test_forged_code_is_not_run_but_compiled_anew(home: Path, forged: str) -> None:
-    """The forger's code says 2 where the module says 1: with a good signature of another digest, or a bad one of this."""
+    """The forger's code says 2 where the module says 1: with a good signature of another digest, or
+    a bad one of this.
+    """
     worker = Worker()
     asked(worker, "2", digest="b" * 64)
     evil = cached(home)[0]
@@ -65,7 +82,11 @@ def test_forged_code_is_not_run_but_compiled_anew(home: Path, forged: str) -> No
     worker.close()
     (good,) = (path for path in cached(home) if path != evil)
     data = evil.read_bytes()
-    made = {"another signature": b"\0" * 32 + data[32:], "cut": good.read_bytes()[:-9], "empty": b""}.get(forged, data)
+    made = {
+        "another signature": b"\0" * 32 + data[32:],
+        "cut": good.read_bytes()[:-9],
+        "empty": b"",
+    }.get(forged, data)
     good.write_bytes(made)
     if forged == "of another key":
         (home / "state" / "vespe" / "wasm.key").write_bytes(b"k" * 32)

@@ -1,4 +1,6 @@
-"""References between documents: beneath the description's directory, elsewhere only where asked, never in a circle."""
+"""References between documents: beneath the description's directory, elsewhere only where asked,
+never in a circle.
+"""
 
 from pathlib import Path
 
@@ -19,7 +21,9 @@ def documents(directory: Path, **files: object) -> Documents:
 
 
 def test_a_reference_leads_into_other_files_relative_to_its_own(tmp_path: Path) -> None:
-    found = documents(tmp_path, parts__a={"b": {"$ref": "../other.json#/c"}}, other={"c": {"type": "string"}})
+    found = documents(
+        tmp_path, parts__a={"b": {"$ref": "../other.json#/c"}}, other={"c": {"type": "string"}}
+    )
     at = found.resolve("parts/a.json#/b", found.base)
     assert found.follow(at).value == {"type": "string"}
 
@@ -42,7 +46,9 @@ def test_a_reference_leads_into_other_files_relative_to_its_own(tmp_path: Path) 
         ("\ud800.json", "not a file"),
     ],
 )
-def test_a_reference_that_leads_out_or_nowhere_is_not_followed(tmp_path: Path, reference: str, said: str) -> None:
+def test_a_reference_that_leads_out_or_nowhere_is_not_followed(
+    tmp_path: Path, reference: str, said: str
+) -> None:
     (tmp_path / "secret.json").write_text("{}", encoding="utf-8")
     inner = tmp_path / "inner"
     inner.mkdir()

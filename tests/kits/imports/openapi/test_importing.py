@@ -1,4 +1,6 @@
-"""Whole descriptions: which operations become tools; the recorded ones of many publishers, all in one test."""
+"""Whole descriptions: which operations become tools; the recorded ones of many publishers, all in
+one test.
+"""
 
 import json
 from pathlib import Path
@@ -56,14 +58,32 @@ def test_a_part_that_is_empty_says_what_there_is(tmp_path: Path) -> None:
 def test_nonsense_ends_in_tools_or_reasons(document: dict[str, Any], tmp_path: Path) -> None:
     made = writing.written(imported(document, tmp_path), "kit")
     listed = document["paths"].values() if isinstance(document.get("paths"), dict) else ()
-    assert len(made.tools) + len(made.left_out) == sum(len(item) for item in listed if isinstance(item, dict))
+    assert len(made.tools) + len(made.left_out) == sum(
+        len(item) for item in listed if isinstance(item, dict)
+    )
 
 
 def test_many_operations_on_one_large_schema_end_soon(tmp_path: Path) -> None:
-    large = {f"S{number}": {"type": "object", "properties": {f"p{name}": {"type": "string"} for name in range(30)}} for number in range(20)}
-    every = {"type": "object", "properties": {name: {"$ref": f"#/components/schemas/{name}"} for name in large}}
-    body = {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/All"}}}}}
-    document = described({f"/{number}": {"post": body} for number in range(600)}, components={"schemas": {**large, "All": every}})
+    large = {
+        f"S{number}": {
+            "type": "object",
+            "properties": {f"p{name}": {"type": "string"} for name in range(30)},
+        }
+        for number in range(20)
+    }
+    every = {
+        "type": "object",
+        "properties": {name: {"$ref": f"#/components/schemas/{name}"} for name in large},
+    }
+    body = {
+        "requestBody": {
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/All"}}}
+        }
+    }
+    document = described(
+        {f"/{number}": {"post": body} for number in range(600)},
+        components={"schemas": {**large, "All": every}},
+    )
     made = imported(document, tmp_path)
     assert len(made.tools) == 600
     assert sum(len(str(tool.document)) for tool in made.tools) < 64 * 1024 * 1024
@@ -84,7 +104,9 @@ def test_a_path_in_another_file_keeps_its_own_base(tmp_path: Path) -> None:
     (tmp_path / "paths").mkdir()
     parts = {"get": {"parameters": [{"$ref": "../parts.yaml#/limit"}]}}
     (tmp_path / "paths/pets.json").write_text(json.dumps(parts), encoding="utf-8")
-    (tmp_path / "parts.yaml").write_text("limit: {name: limit, in: query, schema: {type: integer}}", encoding="utf-8")
+    (tmp_path / "parts.yaml").write_text(
+        "limit: {name: limit, in: query, schema: {type: integer}}", encoding="utf-8"
+    )
     made = imported(described({"/pets": {"$ref": "paths/pets.json"}}), tmp_path)
     assert list(made.tools[0].document["schema"]["input"]["properties"]) == ["limit"]
 
@@ -97,9 +119,15 @@ def test_every_recorded_description_becomes_tools_and_reasons_the_same_each_time
     for file in files:
         documents = Documents(str(file))
         document: Any = documents.root.value
-        count = sum(1 for item in document.get("paths", {}).values() for method in item if method in METHODS)
-        made = writing.written(import_openapi(documents, kit_id="kit", selection=Selection()), "kit")
+        count = sum(
+            1 for item in document.get("paths", {}).values() for method in item if method in METHODS
+        )
+        made = writing.written(
+            import_openapi(documents, kit_id="kit", selection=Selection()), "kit"
+        )
         if len(made.tools) + len(made.left_out) != count or made.left_out:
-            wrong.append(f"{file.name}: {count} operations, {len(made.tools)} tools, {made.left_out[:3]}")
+            wrong.append(
+                f"{file.name}: {count} operations, {len(made.tools)} tools, {made.left_out[:3]}"
+            )
     assert wrong == []
     assert len(files) >= 58

@@ -53,6 +53,8 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("said", "made"), ROWS)
-def test_a_keyword_is_mended_or_left_out(said: dict[str, Any], made: dict[str, Any], tmp_path: Path) -> None:
+def test_a_keyword_is_mended_or_left_out(
+    said: dict[str, Any], made: dict[str, Any], tmp_path: Path
+) -> None:
     assert body_of(said, tmp_path) == made
     assert check_schema(made, root_object=False) == []

@@ -32,7 +32,9 @@ def test_names_stay_when_operations_come_and_move() -> None:
     before = [("a/b", "GET", "/a"), ("a_b", "GET", "/z"), ("", "GET", "/p")]
     known = dict(zip(before, tool_names(before), strict=True))
     after = [("new", "GET", "/0"), *reversed(before), ("a-c", "GET", "/c")]
-    assert {one: name for one, name in zip(after, tool_names(after), strict=True) if one in known} == known
+    assert {
+        one: name for one, name in zip(after, tool_names(after), strict=True) if one in known
+    } == known
 
 
 def test_of_two_operations_with_one_name_each_has_its_own() -> None:
@@ -51,7 +53,9 @@ def test_of_two_operations_with_one_name_each_has_its_own() -> None:
         ("[]", "query", (), "query"),
     ],
 )
-def test_an_input_has_its_parameters_name_where_that_can_be(name: str, place: str, taken: tuple[str, ...], made: str) -> None:
+def test_an_input_has_its_parameters_name_where_that_can_be(
+    name: str, place: str, taken: tuple[str, ...], made: str
+) -> None:
     assert input_name(name, place, taken) == made
 
 

@@ -5,9 +5,14 @@ from pathlib import Path
 from tests.support.descriptions import described, imported, inputs_of, tool_of
 
 
-def test_an_operations_parameter_stands_for_its_paths_of_the_same_name_and_place(tmp_path: Path) -> None:
+def test_an_operations_parameter_stands_for_its_paths_of_the_same_name_and_place(
+    tmp_path: Path,
+) -> None:
     item = {
-        "parameters": [{"name": "a", "in": "query", "schema": {"type": "string"}}, {"name": "a", "in": "header", "schema": {}}],
+        "parameters": [
+            {"name": "a", "in": "query", "schema": {"type": "string"}},
+            {"name": "a", "in": "header", "schema": {}},
+        ],
         "get": {"parameters": [{"name": "a", "in": "query", "schema": {"type": "integer"}}]},
     }
     (made,) = imported(described({"/x": item}), tmp_path).tools
@@ -35,5 +40,8 @@ def test_what_is_wrong_with_a_parameter_is_said_and_the_rest_goes_on(tmp_path: P
 
 
 def test_a_name_is_the_inputs_and_what_is_sent_is_the_parameters(tmp_path: Path) -> None:
-    made = tool_of({"parameters": [{"name": "filter[a]", "in": "query", "schema": {"type": "string"}}]}, tmp_path)
+    made = tool_of(
+        {"parameters": [{"name": "filter[a]", "in": "query", "schema": {"type": "string"}}]},
+        tmp_path,
+    )
     assert made.document["implementation_details"]["args"] == {"query": {"filter[a]": "{filter_a}"}}

@@ -11,8 +11,15 @@ from vespe.schemas.validator import Validator
 
 
 def test_recursion_stays_a_reference(tmp_path: Path) -> None:
-    node = {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}}}}
-    made = body_of({"$ref": "#/components/schemas/Node"}, tmp_path, components={"schemas": {"Node": node}})
+    node = {
+        "type": "object",
+        "properties": {
+            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}}
+        },
+    }
+    made = body_of(
+        {"$ref": "#/components/schemas/Node"}, tmp_path, components={"schemas": {"Node": node}}
+    )
     assert made["$ref"] == "#/$defs/Node"
     assert made["$defs"]["Node"]["properties"]["children"]["items"] == {"$ref": "#/$defs/Node"}
 
@@ -26,11 +33,19 @@ def test_what_only_a_server_sets_is_not_asked_for(tmp_path: Path) -> None:
     made = body_of(base, tmp_path)
     assert (made["required"], list(made["properties"])) == (["name"], ["name"])
     split = {"allOf": [{"$ref": "#/components/schemas/Base"}, {"required": ["id", "name"]}]}
-    assert body_of(split, tmp_path, components={"schemas": {"Base": base}})["allOf"][1]["required"] == ["name"]
+    assert body_of(split, tmp_path, components={"schemas": {"Base": base}})["allOf"][1][
+        "required"
+    ] == ["name"]
 
 
 def test_what_only_a_caller_sets_stays(tmp_path: Path) -> None:
-    assert "secret" in body_of({"type": "object", "properties": {"secret": {"type": "string", "writeOnly": True}}}, tmp_path)["properties"]
+    assert (
+        "secret"
+        in body_of(
+            {"type": "object", "properties": {"secret": {"type": "string", "writeOnly": True}}},
+            tmp_path,
+        )["properties"]
+    )
 
 
 PETS = {
@@ -41,7 +56,10 @@ PETS = {
 
 def test_a_discriminator_says_of_each_variant_which_value_is_its_own(tmp_path: Path) -> None:
     refs = [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]
-    said = {"oneOf": refs, "discriminator": {"propertyName": "kind", "mapping": {"kitty": "#/components/schemas/Cat"}}}
+    said = {
+        "oneOf": refs,
+        "discriminator": {"propertyName": "kind", "mapping": {"kitty": "#/components/schemas/Cat"}},
+    }
     made = body_of(said, tmp_path, components={"schemas": PETS})
     judge = Validator(made)
     assert judge.is_valid({"kind": "kitty", "lives": 9})
@@ -50,8 +68,15 @@ def test_a_discriminator_says_of_each_variant_which_value_is_its_own(tmp_path: P
 
 
 def test_a_discriminator_deep_in_a_body_is_kept(tmp_path: Path) -> None:
-    said = {"oneOf": [{"$ref": "#/components/schemas/Cat"}], "discriminator": {"propertyName": "kind"}}
-    made = body_of({"type": "object", "properties": {"pet": {"type": "array", "items": said}}}, tmp_path, components={"schemas": PETS})
+    said = {
+        "oneOf": [{"$ref": "#/components/schemas/Cat"}],
+        "discriminator": {"propertyName": "kind"},
+    }
+    made = body_of(
+        {"type": "object", "properties": {"pet": {"type": "array", "items": said}}},
+        tmp_path,
+        components={"schemas": PETS},
+    )
     assert not Validator(made).is_valid({"pet": [{"lives": 1}]})
     assert Validator(made).is_valid({"pet": [{"lives": 1, "kind": "Cat"}]})
 
@@ -61,8 +86,18 @@ def test_variants_that_extend_a_schema_are_found(tmp_path: Path, version: str) -
     place = "definitions" if version == "2.0" else "components"
     where = "#/definitions" if version == "2.0" else "#/components/schemas"
     told: Any = "kind" if version == "2.0" else {"propertyName": "kind"}
-    pet = {"type": "object", "discriminator": told, "required": ["kind"], "properties": {"kind": {"type": "string"}}}
-    cat = {"allOf": [{"$ref": f"{where}/Pet"}, {"type": "object", "required": ["lives"], "properties": {"lives": {"type": "integer"}}}]}
+    pet = {
+        "type": "object",
+        "discriminator": told,
+        "required": ["kind"],
+        "properties": {"kind": {"type": "string"}},
+    }
+    cat = {
+        "allOf": [
+            {"$ref": f"{where}/Pet"},
+            {"type": "object", "required": ["lives"], "properties": {"lives": {"type": "integer"}}},
+        ]
+    }
     schemas = {"Pet": pet, "Cat": cat}
     body = {"parameters": [{"in": "body", "name": "b", "schema": {"$ref": f"{where}/Pet"}}]} if version == "2.0" else {
         "requestBody": {"content": {"application/json": {"schema": {"$ref": f"{where}/Pet"}}}}}  # fmt: skip
@@ -75,7 +110,10 @@ def test_variants_that_extend_a_schema_are_found(tmp_path: Path, version: str) -
 def test_a_schema_too_large_for_a_tool_is_left_open_where_it_must_and_said(tmp_path: Path) -> None:
     texts = {f"p{number}": {"type": "string"} for number in range(50)}
     after = [{"$ref": f"#/components/schemas/S{number + 1}"} for number in range(40)]
-    schemas = {f"S{number}": {"type": "object", "properties": {**texts, "next": after[number]}} for number in range(40)}
+    schemas = {
+        f"S{number}": {"type": "object", "properties": {**texts, "next": after[number]}}
+        for number in range(40)
+    }
     schemas["S40"] = {}
     made = tool_of(
         {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}}},
@@ -86,7 +124,9 @@ def test_a_schema_too_large_for_a_tool_is_left_open_where_it_must_and_said(tmp_p
 
 
 def test_a_hostile_schema_ends_soon(tmp_path: Path) -> None:
-    doubling = {f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(60)} | {"S60": {"type": "object"}}
+    doubling = {
+        f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2} for n in range(60)
+    } | {"S60": {"type": "object"}}
     circle = {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}}
     wide = {"W": {"oneOf": [{"$ref": "#/components/schemas/W"}] * 500}}
     deep: Any = {"type": "string"}

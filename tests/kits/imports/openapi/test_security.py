@@ -24,28 +24,47 @@ SCHEMES: list[tuple[JsonObject, JsonObject, list[str]]] = [
 
 
 def tool(directory: Path, security: Any, **schemes: JsonObject) -> Made:
-    (made,) = imported(described({"/x": {"get": {"security": security}}}, components={"securitySchemes": schemes}), directory).tools
+    (made,) = imported(
+        described({"/x": {"get": {"security": security}}}, components={"securitySchemes": schemes}),
+        directory,
+    ).tools
     return made
 
 
 @pytest.mark.parametrize(("scheme", "args", "secrets"), SCHEMES)
-def test_a_scheme_is_a_secret_in_its_place(scheme: JsonObject, args: JsonObject, secrets: list[str], tmp_path: Path) -> None:
+def test_a_scheme_is_a_secret_in_its_place(
+    scheme: JsonObject, args: JsonObject, secrets: list[str], tmp_path: Path
+) -> None:
     made = tool(tmp_path, [{"myAuth": []}], myAuth=scheme)
-    assert (made.document["implementation_details"]["args"], made.document["secrets"]) == (args, secrets)
+    assert (made.document["implementation_details"]["args"], made.document["secrets"]) == (
+        args,
+        secrets,
+    )
 
 
 def test_schemes_that_are_wanted_together_are_sent_together(tmp_path: Path) -> None:
-    key, app = {"type": "apiKey", "in": "header", "name": "X-Key"}, {"type": "apiKey", "in": "query", "name": "app"}
+    key, app = (
+        {"type": "apiKey", "in": "header", "name": "X-Key"},
+        {"type": "apiKey", "in": "query", "name": "app"},
+    )
     made = tool(tmp_path, [{"a": [], "b": []}], a=key, b=app)
     assert made.document["secrets"] == ["KIT_A", "KIT_B"]
 
 
 def test_of_alternatives_the_first_that_can_be_sent_is(tmp_path: Path) -> None:
-    made = tool(tmp_path, [{"tls": []}, {"b": []}], tls={"type": "mutualTLS"}, b={"type": "http", "scheme": "bearer"})
+    made = tool(
+        tmp_path,
+        [{"tls": []}, {"b": []}],
+        tls={"type": "mutualTLS"},
+        b={"type": "http", "scheme": "bearer"},
+    )
     assert made.document["secrets"] == ["KIT_B"]
 
 
-@pytest.mark.parametrize("scheme", [{"type": "mutualTLS"}, {"type": "http", "scheme": "digest"}, {"type": "apiKey"}, {}, None])
+@pytest.mark.parametrize(
+    "scheme",
+    [{"type": "mutualTLS"}, {"type": "http", "scheme": "digest"}, {"type": "apiKey"}, {}, None],
+)
 def test_what_cannot_be_sent_is_said(scheme: Any, tmp_path: Path) -> None:
     made = tool(tmp_path, [{"a": []}], **({} if scheme is None else {"a": scheme}))
     assert any("its security a" in note for note in made.notes)
@@ -53,7 +72,9 @@ def test_what_cannot_be_sent_is_said(scheme: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("security", [[], [{}], [{}, {"a": []}]])
 def test_an_operation_that_may_go_without_goes_without(security: Any, tmp_path: Path) -> None:
-    assert "secrets" not in tool(tmp_path, security, a={"type": "http", "scheme": "bearer"}).document
+    assert (
+        "secrets" not in tool(tmp_path, security, a={"type": "http", "scheme": "bearer"}).document
+    )
 
 
 def test_a_parameter_that_is_a_credential_is_a_secret_and_no_input(tmp_path: Path) -> None:
@@ -65,4 +86,6 @@ def test_a_parameter_that_is_a_credential_is_a_secret_and_no_input(tmp_path: Pat
     }
     (made,) = imported(described({"/x": {"get": said}}), tmp_path).tools
     assert list(made.document["schema"]["input"]["properties"]) == ["q"]
-    assert made.document["implementation_details"]["args"]["headers"] == {"Authorization": "${env:KIT_AUTHORIZATION}"}
+    assert made.document["implementation_details"]["args"]["headers"] == {
+        "Authorization": "${env:KIT_AUTHORIZATION}"
+    }

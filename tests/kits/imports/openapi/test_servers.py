@@ -11,11 +11,24 @@ from vespe.models import JsonObject
 LEVELS: list[tuple[JsonObject, str]] = [
     ({"servers": [{"url": "https://a.example/v1/"}]}, "https://a.example/v1/x"),
     (
-        {"servers": [{"url": "https://{r}.example/{b}", "variables": {"r": {"default": "eu"}, "b": {"default": "v2"}}}]},
+        {
+            "servers": [
+                {
+                    "url": "https://{r}.example/{b}",
+                    "variables": {"r": {"default": "eu"}, "b": {"default": "v2"}},
+                }
+            ]
+        },
         "https://eu.example/v2/x",
     ),
-    ({"servers": [{"url": "https://{r}.example", "variables": {"r": {"enum": ["us"]}}}]}, "https://us.example/x"),
-    ({"servers": [{"url": "wss://a.example"}, {"url": "https://b.example"}]}, "https://b.example/x"),
+    (
+        {"servers": [{"url": "https://{r}.example", "variables": {"r": {"enum": ["us"]}}}]},
+        "https://us.example/x",
+    ),
+    (
+        {"servers": [{"url": "wss://a.example"}, {"url": "https://b.example"}]},
+        "https://b.example/x",
+    ),
     ({"servers": [{"url": "/api"}]}, "http://localhost/api/x"),
     ({"servers": []}, "http://localhost/x"),
     ({"servers": [{"url": "api.example.com/v1"}]}, "https://api.example.com/v1/x"),
@@ -29,9 +42,13 @@ def test_the_first_server_that_can_be_called_is(said: JsonObject, url: str, tmp_
     assert made.document["implementation_details"]["path"] == url
 
 
-def test_an_operations_own_server_comes_before_its_paths_and_the_descriptions(tmp_path: Path) -> None:
+def test_an_operations_own_server_comes_before_its_paths_and_the_descriptions(
+    tmp_path: Path,
+) -> None:
     own, path = [{"url": "https://own.example"}], [{"url": "https://path.example"}]
-    made = imported(described({"/x": {"servers": path, "get": {"servers": own}, "put": {}}}), tmp_path)
+    made = imported(
+        described({"/x": {"servers": path, "get": {"servers": own}, "put": {}}}), tmp_path
+    )
     assert made.hosts == ("own.example", "path.example")
 
 
@@ -53,7 +70,10 @@ def test_a_server_that_cannot_be_called_is_a_reason(url: str, said: str, tmp_pat
 @pytest.mark.parametrize(
     ("said", "url"),
     [
-        ({"host": "a.example", "basePath": "/v1", "schemes": ["http", "https"]}, "https://a.example/v1/x"),
+        (
+            {"host": "a.example", "basePath": "/v1", "schemes": ["http", "https"]},
+            "https://a.example/v1/x",
+        ),
         ({"host": "a.example", "schemes": ["http"]}, "http://a.example/x"),
         ({"host": "a.example"}, "https://a.example/x"),
         ({"basePath": "/v1"}, "http://localhost/v1/x"),

@@ -1,4 +1,6 @@
-"""One session with an MCP server that is kept, seen from Vespe: calls go in with a number, and each gets its own answer."""
+"""One session with an MCP server that is kept, seen from Vespe: calls go in with a number, and each
+gets its own answer.
+"""
 
 import json
 import queue
@@ -11,7 +13,14 @@ from vespe import defaults
 from vespe.calls.executors.mcp import exchange
 from vespe.calls.executors.mcp.exchange import Answer, Server, Surroundings
 from vespe.documents import strict_json
-from vespe.errors import Interrupted, OutputTooLarge, SessionEnded, TimedOut, ToolExecutionError, VespeError
+from vespe.errors import (
+    Interrupted,
+    OutputTooLarge,
+    SessionEnded,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.models import JsonObject
 from vespe.processes.long_lived import LastingProcess, Listener, boot_time
 from vespe.records import dataclass
@@ -19,13 +28,17 @@ from vespe.records import dataclass
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5
 _OBEY_S: Final = 1.0
-"""How long a server may take to read that a call is cancelled, and to end what it started for it."""
+"""How long a server may take to read that a call is cancelled, and to end what it started for
+it.
+"""
 _END_S: Final = 1.0
 _SAID_BYTES: Final = 2048
 
 
 class Unsent(Exception):
-    """The session is of no use any more, and the call was not sent; `error` is what to raise where there is no other session."""
+    """The session is of no use any more, and the call was not sent; `error` is what to raise where
+    there is no other session.
+    """
 
     def __init__(self, error: VespeError) -> None:
         super().__init__(str(error))
@@ -34,7 +47,9 @@ class Unsent(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a call may take: until `until`, or until `cancel` is set; `name` and `kit` are what errors call the tool and its kit."""
+    """How long a call may take: until `until`, or until `cancel` is set; `name` and `kit` are what
+    errors call the tool and its kit.
+    """
 
     until: float
     timeout_s: float
@@ -60,7 +75,9 @@ def _next(call: _Call, seconds: float) -> tuple[bytes, str] | None:
 
 
 class Channel:
-    """A session in a process of its own; safe to share between threads. To be used between `take` and `leave`."""
+    """A session in a process of its own; safe to share between threads. To be used between `take`
+    and `leave`.
+    """
 
     def __init__(self, server: Server, surroundings: Surroundings, *, idle_s: float) -> None:
         self._lock = threading.Lock()
@@ -96,7 +113,9 @@ class Channel:
                 self._process.close(farewell_s=defaults.GRACE_S)
 
     def retire(self, *, idle_only: bool = False) -> bool:
-        """Take no more calls, and end when nobody uses it; with `idle_only` only where that is now. Whether it will end."""
+        """Take no more calls, and end when nobody uses it; with `idle_only` only where that is now.
+        Whether it will end.
+        """
         with self._lock:
             if idle_only and self._users:
                 return False
@@ -118,8 +137,8 @@ class Channel:
     def ask(self, request: JsonObject, patience: Patience) -> Answer:
         """Make one call, and end it where it is interrupted.
 
-        Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt, and whatever else a handler of
-        signals raises, the call ends first.
+        Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt, and
+        whatever else a handler of signals raises, the call ends first.
         """
         call = self._begun(request, patience)
         try:
@@ -148,7 +167,9 @@ class Channel:
                 raise Unsent(self._end_of(None, patience))
             self._last += 1
             line = strict_json.compact_json(request | {"id": self._last}).encode("utf-8") + b"\n"
-            call = _Call(number=self._last, line=line, mark=self._process.written if self._opened else 0)
+            call = _Call(
+                number=self._last, line=line, mark=self._process.written if self._opened else 0
+            )
             self._calls[call.number] = call
             if self._opened:
                 self._give(call)
@@ -168,7 +189,9 @@ class Channel:
                 raise late
             if patience.cancel is not None and patience.cancel.is_set():
                 self._give_up(call, patience.name)
-                raise Interrupted(f"{patience.name} was cancelled and has been ended", details=self._said(call))
+                raise Interrupted(
+                    f"{patience.name} was cancelled and has been ended", details=self._said(call)
+                )
             try:
                 told = _next(call, min(left, look))
             except queue.Empty:
@@ -178,7 +201,9 @@ class Channel:
             return told
 
     def _give_up(self, call: _Call, name: str) -> None:
-        """End a call: alone where the server reads that it is cancelled and leaves nothing of it, else with the session."""
+        """End a call: alone where the server reads that it is cancelled and leaves nothing of it,
+        else with the session.
+        """
         with self._lock:
             wanted = len(self._calls) > 1
             if call.given:
@@ -212,7 +237,11 @@ class Channel:
             raise OutputTooLarge(
                 f"{patience.name} wrote more than {defaults.LARGER_CAP_BYTES} bytes as its result",
                 kept=large["kept"].encode("ascii"),
-                details={"bytes": large["large"], "cap_bytes": defaults.LARGER_CAP_BYTES, "stream": "result"},
+                details={
+                    "bytes": large["large"],
+                    "cap_bytes": defaults.LARGER_CAP_BYTES,
+                    "stream": "result",
+                },
             )
         try:
             return exchange.answer(text, logs, name=patience.name, kit=patience.kit)
@@ -237,7 +266,9 @@ class Channel:
             return Interrupted(f"{name} has been ended: the sessions of this process are closed")
         if self._blamed:
             why = f"because a call of {self._blamed} in it did not end when it was told to"
-            return SessionEnded(f"the session with the MCP server of {name} was ended {why}; {exchange.UNKNOWN}")
+            return SessionEnded(
+                f"the session with the MCP server of {name} was ended {why}; {exchange.UNKNOWN}"
+            )
         error: VespeError = exchange.ended(name, logs)
         if self._failure:
             try:

@@ -1,4 +1,6 @@
-"""Asking an MCP server: the session's process under the same supervisor, deadline and bounds as every tool's."""
+"""Asking an MCP server: the session's process under the same supervisor, deadline and bounds as
+every tool's.
+"""
 
 import contextlib
 import os
@@ -10,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from vespe.calls.secrets import redacted
 from vespe.documents import strict_json
-from vespe.errors import Interrupted, InvalidDocument, InvalidOutput, MissingExtra, Refused, ToolExecutionError, VespeError
+from vespe.errors import (
+    Interrupted,
+    InvalidDocument,
+    InvalidOutput,
+    MissingExtra,
+    Refused,
+    ToolExecutionError,
+    VespeError,
+)
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -37,7 +47,9 @@ _SAID_CHARACTERS: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is None."""
+    """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is
+    None.
+    """
 
     command: tuple[str, ...] | None = None
     url: str | None = None
@@ -66,11 +78,15 @@ class Answer:
     logs: str
 
 
-def ask(server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str) -> Answer:
-    """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds `tool`, `arguments` and `digest`.
+def ask(
+    server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str
+) -> Answer:
+    """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds
+    `tool`, `arguments` and `digest`.
 
-    Raises MissingExtra, Refused (a definition is another one than was approved, an address may not be reached), ToolExecutionError
-    (the server does not start, ends, or answers with an error), InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
+    Raises MissingExtra, Refused (a definition is another one than was approved, an address may not
+    be reached), ToolExecutionError (the server does not start, ends, or answers with an error),
+    InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
     """
     command = process.Command(
         argv=argv("session"),
@@ -100,28 +116,43 @@ def telling() -> Iterator[None]:
     except VespeError as error:
         lines = str(error.details.get("stderr", "")).strip().splitlines()[-_SAID_LINES:]
         if lines:
-            error.message += (": " if len(lines) == 1 else ":\n") + "\n".join(lines)[-_SAID_CHARACTERS:]
+            error.message += (": " if len(lines) == 1 else ":\n") + "\n".join(lines)[
+                -_SAID_CHARACTERS:
+            ]
         raise
 
 
 def written(stderr: bytes, secrets: tuple[str, ...]) -> str:
-    """Return what a server wrote to its stderr, without the values of secrets: of half a one nothing would be found later."""
+    """Return what a server wrote to its stderr, without the values of secrets: of half a one
+    nothing would be found later.
+    """
     return str(redacted(stderr.decode("utf-8", "replace"), secrets))
 
 
 def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
-    """Return what starts one of the modules that hold a session, in an interpreter that knows nothing of this one's surroundings.
+    """Return what starts one of the modules that hold a session, in an interpreter that knows
+    nothing of this one's surroundings.
 
     `mark` stands before what it says of itself.
     """
-    return (sys.executable, *_FLAGS, "-c", _START.replace("MODULE", module).replace("MARK", mark), _ROOT)
+    return (
+        sys.executable,
+        *_FLAGS,
+        "-c",
+        _START.replace("MODULE", module).replace("MARK", mark),
+        _ROOT,
+    )
 
 
 def reach(server: Server, surroundings: Surroundings) -> JsonObject:
     """Say how to reach a server, as a session takes it on its stdin."""
     if server.command:
         return {"command": list(server.command), "cwd": surroundings.directory}
-    return {"url": server.url, "headers": dict(server.headers), "allow_hosts": list(surroundings.allow_hosts)}
+    return {
+        "url": server.url,
+        "headers": dict(server.headers),
+        "allow_hosts": list(surroundings.allow_hosts),
+    }
 
 
 def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
@@ -129,7 +160,9 @@ def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
     try:
         document = strict_json.parse_object(data, limit=len(data))
     except InvalidDocument as error:
-        raise InvalidOutput(f"what the MCP server of {name} answered {error.reason}", details=_said(logs)) from None
+        raise InvalidOutput(
+            f"what the MCP server of {name} answered {error.reason}", details=_said(logs)
+        ) from None
     if "error" in document:
         raise _error(document["error"], name, kit=kit, logs=logs)
     return Answer(document=document, logs=logs)
@@ -142,7 +175,9 @@ def of(name: str, kit: str) -> str:
 
 def ended(name: str, logs: str) -> ToolExecutionError:
     """Return the error of a session that ended without a word."""
-    return ToolExecutionError(f"the session with the MCP server of {name} ended without an answer", details=_said(logs))
+    return ToolExecutionError(
+        f"the session with the MCP server of {name} ended without an answer", details=_said(logs)
+    )
 
 
 def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
@@ -150,12 +185,23 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     if kind == "missing":
         return MissingExtra("asking an MCP server", extra="mcp", module=message)
     if kind in ("changed", "gone"):
-        hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks" if kit else "add the server as a kit, and review it there"
-        return Refused(f"the MCP server of {name} is another one than was approved: {message}", hint=hint)
+        hint = (
+            f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
+            if kit
+            else "add the server as a kit, and review it there"
+        )
+        return Refused(
+            f"the MCP server of {name} is another one than was approved: {message}", hint=hint
+        )
     if kind == "refused":
-        return Refused(message, hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`")
+        return Refused(
+            message,
+            hint="only you can allow a private host: `vespe config set allow_hosts '[\"HOST:PORT\"]'`",
+        )
     sent = f"; {UNKNOWN}" if error.get("sent") else ""
-    return ToolExecutionError(f"the MCP server of {of(name, kit)} failed: {message}{sent}", details=_said(logs))
+    return ToolExecutionError(
+        f"the MCP server of {of(name, kit)} failed: {message}{sent}", details=_said(logs)
+    )
 
 
 def _said(logs: str) -> JsonObject:

@@ -1,4 +1,6 @@
-"""A session with an MCP server that is kept: calls come as lines, run at the same time, and are answered by their numbers."""
+"""A session with an MCP server that is kept: calls come as lines, run at the same time, and are
+answered by their numbers.
+"""
 
 import asyncio
 import json
@@ -21,11 +23,12 @@ _REASON_S: Final = 0.1
 def main() -> None:
     """Serve calls until stdin ends, the server does, or nothing was called for `idle_s` seconds.
 
-    The first line says how to reach the server, as for `mcp_session.main`, and `idle_s`. Each further line is a call, `id`, `tool`,
-    `arguments` and `digest`, or `{"cancel": id}`. Each line that is written to the descriptor that the last argument names begins
-    with a call's number, or with 0 for the session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server, then
-    `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that the call is
-    cancelled, or had answered it before.
+    The first line says how to reach the server, as for `mcp_session.main`, and `idle_s`. Each
+    further line is a call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`. Each line
+    that is written to the descriptor that the last argument names begins with a call's number, or
+    with 0 for the session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server,
+    then `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read
+    that the call is cancelled, or had answered it before.
     """
     os.dup2(2, 1)
     requests = _Requests()
@@ -33,7 +36,9 @@ def main() -> None:
         if first is None:
             sys.exit()
     reach, *calls = first
-    session.run(reach, lambda: _served(reach, calls, requests), failed=lambda answer: _tell(0, answer))
+    session.run(
+        reach, lambda: _served(reach, calls, requests), failed=lambda answer: _tell(0, answer)
+    )
 
 
 class _Requests:
@@ -45,7 +50,9 @@ class _Requests:
     def take(self) -> list[JsonObject] | None:
         """Return what has come whole, or None at the end."""
         data = os.read(0, _CHUNK)
-        *lines, self._buffer = (self._buffer + data).split(b"\n") if b"\n" in data else [self._buffer + data]
+        *lines, self._buffer = (
+            (self._buffer + data).split(b"\n") if b"\n" in data else [self._buffer + data]
+        )
         return [json.loads(line) for line in lines] if data else None
 
 
@@ -64,7 +71,10 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
             asyncio.get_running_loop().remove_reader(0)
             come.close()
 
-    async with session.connected(reach, gone=over.set) as client, anyio.create_task_group() as tasks:
+    async with (
+        session.connected(reach, gone=over.set) as client,
+        anyio.create_task_group() as tasks,
+    ):
         under_way = _Calls(client, over)
         _say(0, "open")
         asyncio.get_running_loop().add_reader(0, take)
@@ -120,7 +130,8 @@ class _Calls:
                 if answer.get("error", {}).get("kind") == "refused":
                     self._over.set()
             if scope.cancelled_caught:
-                # Messages are read in their order: whoever answers this has read that the call is cancelled.
+                # Messages are read in their order: whoever answers this has read that the call is
+                # cancelled.
                 await self._client.list_tools()
                 _say(number, "ended")
         except session.FAILURES:
@@ -135,7 +146,8 @@ class _Calls:
         except session.FAILURES as error:
             told = session.told(error)
             if told["kind"] == "lost":
-                # Where the session ends for a reason of its own, that is said instead: this wait is cancelled then.
+                # Where the session ends for a reason of its own, that is said instead: this wait is
+                # cancelled then.
                 await anyio.sleep(_REASON_S)
             return {"error": told}
 

@@ -1,4 +1,6 @@
-"""A session with an MCP server, through the official SDK's client, in a process of its own: list its tools, or call one."""
+"""A session with an MCP server, through the official SDK's client, in a process of its own: list
+its tools, or call one.
+"""
 
 import asyncio
 import json
@@ -31,9 +33,13 @@ _LAST_S: Final = 0.5
 """How long a server that closed its stdout may take to end, so that it can be said how."""
 _CHUNK: Final = 64 * 1024
 _SHOWN: Final = 3, 200
-"""Of what a server prints that is no message: how many lines are shown, and how many bytes of each."""
+"""Of what a server prints that is no message: how many lines are shown, and how many bytes of
+each.
+"""
 ENDINGS: Final[list[str]] = []
-"""How the server that was started ended, in words: the client says only that a connection was closed."""
+"""How the server that was started ended, in words: the client says only that a connection was
+closed.
+"""
 _SENT: Final[list[str]] = []
 """The tool whose one call was sent."""
 _REFUSALS: Final[list[AddressRefused]] = []
@@ -63,19 +69,28 @@ def _nothing() -> None:
 
 
 def main() -> None:
-    """Read a request from stdin, and write its answer to the descriptor that the last argument names.
+    """Read a request from stdin, and write its answer to the descriptor that the last argument
+    names.
 
-    The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`, `arguments` and the
-    `digest` of the definition that was approved. The answer: `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`;
-    `sent` stands beside these where a connection is lost, and says whether the call was under way.
+    The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`,
+    `arguments` and the `digest` of the definition that was approved. The answer:
+    `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`; `sent` stands beside
+    these where a connection is lost, and says whether the call was under way.
     """
     request = json.load(sys.stdin.buffer)
     os.dup2(2, 1)
     run(request, lambda: _answered(request), failed=tell)
 
 
-def run(reach: JsonObject, work: Callable[[], Coroutine[Any, Any, None]], *, failed: Callable[[JsonObject], None]) -> NoReturn:
-    """Do the work of a session with the server that `reach` names, and end this process; `failed` tells why the work ended early."""
+def run(
+    reach: JsonObject,
+    work: Callable[[], Coroutine[Any, Any, None]],
+    *,
+    failed: Callable[[JsonObject], None],
+) -> NoReturn:
+    """Do the work of a session with the server that `reach` names, and end this process; `failed`
+    tells why the work ended early.
+    """
     try:
         with asyncio.Runner(loop_factory=lambda: _Loop(reach.get("allow_hosts", ()))) as runner:
             runner.run(work())
@@ -90,32 +105,59 @@ def run(reach: JsonObject, work: Callable[[], Coroutine[Any, Any, None]], *, fai
 async def _answered(request: JsonObject) -> None:
     async with connected(request) as client:
         if "tool" in request:
-            return tell(await called(client, request, sending=lambda: _SENT.append(request["tool"])))
+            return tell(
+                await called(client, request, sending=lambda: _SENT.append(request["tool"]))
+            )
         definitions, about = await _listed(client), client.server_info
-        return tell({"tools": definitions, "server": about.model_dump(mode="json", exclude_none=True) if about else {}})
+        return tell(
+            {
+                "tools": definitions,
+                "server": about.model_dump(mode="json", exclude_none=True) if about else {},
+            }
+        )
 
 
 def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Client:
-    """Return a client of the server that `reach` names, to be entered; `gone` is called where a server that was started has ended."""
+    """Return a client of the server that `reach` names, to be entered; `gone` is called where a
+    server that was started has ended.
+    """
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
         if "command" in reach
         else _http(reach["url"], reach["headers"], reach["allow_hosts"])
     )
-    return Client(transport, client_info=types.Implementation(name="vespe", version=defaults.VERSION), cache=None)
+    return Client(
+        transport,
+        client_info=types.Implementation(name="vespe", version=defaults.VERSION),
+        cache=None,
+    )
 
 
-async def called(client: Client, request: JsonObject, *, sending: Callable[[], object] = _nothing) -> JsonObject:
-    """Make a call if the tool's definition is the one that was approved: `{"result"}` or `{"error"}`; `sending` is called just before.
+async def called(
+    client: Client, request: JsonObject, *, sending: Callable[[], object] = _nothing
+) -> JsonObject:
+    """Make a call if the tool's definition is the one that was approved: `{"result"}` or
+    `{"error"}`; `sending` is called just before.
 
-    The server is asked for its definitions each time: what it says of its own accord about changes is not relied upon.
+    The server is asked for its definitions each time: what it says of its own accord about changes
+    is not relied upon.
     """
     known = {definition["name"]: definition for definition in await _listed(client)}
     definition = known.get(request["tool"])
     if definition is None:
-        return {"error": {"kind": "gone", "message": f"the server no longer has a tool called {request['tool']!r}"}}
+        return {
+            "error": {
+                "kind": "gone",
+                "message": f"the server no longer has a tool called {request['tool']!r}",
+            }
+        }
     if mcp_definitions.digest(definition) != request["digest"]:
-        return {"error": {"kind": "changed", "message": "its definition is not the one that was approved"}}
+        return {
+            "error": {
+                "kind": "changed",
+                "message": "its definition is not the one that was approved",
+            }
+        }
     sending()
     result = await client.call_tool(request["tool"], request["arguments"], meta=request.get("meta"))
     return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
@@ -127,7 +169,9 @@ async def _listed(client: Client) -> list[JsonObject]:
     seen: set[str | None] = {None}
     for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += (tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools)
+        found += (
+            tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools
+        )
         cursor = page.next_cursor
         if len(found) > _MAX_TOOLS:
             raise _Odd(f"the server lists more than {_MAX_TOOLS} tools")
@@ -141,13 +185,17 @@ async def _listed(client: Client) -> list[JsonObject]:
 
 @asynccontextmanager
 async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> AsyncIterator[Any]:
-    """The SDK's own transport; no proxy of the environment's, and a name's addresses are judged where they are looked up."""
+    """The SDK's own transport; no proxy of the environment's, and a name's addresses are judged
+    where they are looked up.
+    """
     parsed = addresses.parse_url(url)
     if addresses.is_address(parsed.host):
         _judge(parsed.host, [parsed.host], parsed.port, allow_hosts)
     async with (
         httpx2.AsyncClient(headers=headers, timeout=None, trust_env=False) as client,
-        streamable_http_client(url, http_client=client, max_sse_event_size=defaults.LARGER_CAP_BYTES) as streams,
+        streamable_http_client(
+            url, http_client=client, max_sse_event_size=defaults.LARGER_CAP_BYTES
+        ) as streams,
     ):
         yield streams
 
@@ -164,7 +212,12 @@ class _Loop(asyncio.SelectorEventLoop):
         found = await super().getaddrinfo(host, port, **options)
         name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
         number = found[0][4][1] if found else 0
-        _judge(name, [str(entry[4][0]) for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)], number, self._allow_hosts)
+        _judge(
+            name,
+            [str(entry[4][0]) for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)],
+            number,
+            self._allow_hosts,
+        )
         return found
 
 
@@ -181,7 +234,9 @@ def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> No
 
 @asynccontextmanager
 async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) -> AsyncIterator[Any]:
-    """The server as a child of this process, a message a line; what is no message is let pass, what is no line is not."""
+    """The server as a child of this process, a message a line; what is no message is let pass, what
+    is no line is not.
+    """
     try:
         process = await anyio.open_process(command, stderr=None, cwd=cwd)
     except OSError as error:
@@ -212,10 +267,14 @@ async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> No
                     message = _message(line)
                     if isinstance(message, Exception) and (odd := odd + 1) <= _SHOWN[0]:
                         shown = line[: _SHOWN[1]].decode("utf-8", "replace")
-                        sys.stderr.write(f"[vespe] its stdout has what is not a message of MCP: {shown!r}\n")
+                        sys.stderr.write(
+                            f"[vespe] its stdout has what is not a message of MCP: {shown!r}\n"
+                        )
                     await inbound.send(message)
                 if len(buffer) > defaults.LARGER_CAP_BYTES:
-                    raise _Odd(f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes")
+                    raise _Odd(
+                        f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes"
+                    )
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
             with anyio.move_on_after(_LAST_S):
                 await process.wait()
@@ -224,7 +283,9 @@ async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> No
 
 
 async def _watching(process: Any, gone: Callable[[], object]) -> None:
-    """Tell that the server has ended, where a process that it left holds its end of the pipe too."""
+    """Tell that the server has ended, where a process that it left holds its end of the pipe
+    too.
+    """
     _note_end(await process.wait())
     gone()
 
@@ -256,7 +317,9 @@ async def _writing(process: Any, outbound: Any) -> None:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the exception within that says most: one of ours before one that only says that something was closed."""
+    """Return the exception within that says most: one of ours before one that only says that
+    something was closed.
+    """
     found: list[BaseException] = []
     waiting: list[BaseException] = [group]
     while waiting:
@@ -269,17 +332,25 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def told(error: BaseException) -> JsonObject:
-    """Say an error as `kind` and `message`; the kind is `lost` where the connection to the server is."""
+    """Say an error as `kind` and `message`; the kind is `lost` where the connection to the server
+    is.
+    """
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
         return {"kind": "server", "message": _sentence(error) or type(error).__name__}
-    return {"kind": "lost", "message": ENDINGS[0] if ENDINGS else _sentence(error), "sent": bool(_SENT)}
+    return {
+        "kind": "lost",
+        "message": ENDINGS[0] if ENDINGS else _sentence(error),
+        "sent": bool(_SENT),
+    }
 
 
 def _sentence(error: BaseException) -> str:
-    """Say what an exception says; of an answer that does not fit the protocol, the first place where it does not."""
+    """Say what an exception says; of an answer that does not fit the protocol, the first place
+    where it does not.
+    """
     if not isinstance(error, ValidationError):
         return str(error)
     first, *others = error.errors(include_url=False, include_input=False)

@@ -1,4 +1,6 @@
-"""Sessions with MCP servers that are kept between calls, in a process that lives: who owns them, and when each ends."""
+"""Sessions with MCP servers that are kept between calls, in a process that lives: who owns them,
+and when each ends.
+"""
 
 import threading
 import time
@@ -21,10 +23,12 @@ _CLOSE_S: Final = 1.2
 
 
 class Sessions:
-    """One session for each server as its tools see it, opened at the first call; safe to share between threads.
+    """One session for each server as its tools see it, opened at the first call; safe to share
+    between threads.
 
-    A session that nobody used for `idle_s` seconds ends, and at most `most` are kept beside those that are in use. Whoever makes one
-    of these closes it: `close`, or as a context manager. `contexts` are left when they have ended.
+    A session that nobody used for `idle_s` seconds ends, and at most `most` are kept beside those
+    that are in use. Whoever makes one of these closes it: `close`, or as a context manager.
+    `contexts` are left when they have ended.
     """
 
     def __init__(self, *, most: int = MAX_SESSIONS, idle_s: float = IDLE_S) -> None:
@@ -40,19 +44,40 @@ class Sessions:
     def __enter__(self) -> "Sessions":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
-    def ask(self, server: "Server", request: JsonObject, surroundings: "Surroundings", *, name: str, kit: str) -> "Answer":
-        """Make a call in the session with this server; otherwise as `mcp_exchange.ask`, and SessionEnded.
+    def ask(
+        self,
+        server: "Server",
+        request: JsonObject,
+        surroundings: "Surroundings",
+        *,
+        name: str,
+        kit: str,
+    ) -> "Answer":
+        """Make a call in the session with this server; otherwise as `mcp_exchange.ask`, and
+        SessionEnded.
 
-        Where a session turns out to be over before the call was sent, another is opened: no call is ever sent twice.
+        Where a session turns out to be over before the call was sent, another is opened: no call is
+        ever sent twice.
         """
         from vespe.calls.executors.mcp import channel as mcp_channel
         from vespe.calls.executors.mcp import exchange
 
         until = time.monotonic() + surroundings.timeout_s
-        patience = mcp_channel.Patience(until=until, timeout_s=surroundings.timeout_s, cancel=surroundings.cancel, name=name, kit=kit)
+        patience = mcp_channel.Patience(
+            until=until,
+            timeout_s=surroundings.timeout_s,
+            cancel=surroundings.cancel,
+            name=name,
+            kit=kit,
+        )
         while True:
             channel, fresh = self._taken(server, surroundings, name)
             try:
@@ -67,7 +92,9 @@ class Sessions:
                 channel.leave()
 
     def close(self) -> None:
-        """End every session with all its processes, and wait for that; calls that are on their way fail, and none is made any more."""
+        """End every session with all its processes, and wait for that; calls that are on their way
+        fail, and none is made any more.
+        """
         with self._lock:
             self._closed = True
             channels = [*self._kept.values(), *self._retired]
@@ -78,8 +105,12 @@ class Sessions:
             channel.wait(max(until - time.monotonic(), 0))
         self.contexts.close()
 
-    def _taken(self, server: "Server", surroundings: "Surroundings", name: str) -> "tuple[mcp_channel.Channel, bool]":
-        """Return the session for a call, reserved, and whether it is new; the one that was used last stands last."""
+    def _taken(
+        self, server: "Server", surroundings: "Surroundings", name: str
+    ) -> "tuple[mcp_channel.Channel, bool]":
+        """Return the session for a call, reserved, and whether it is new; the one that was used
+        last stands last.
+        """
         from vespe.calls.executors.mcp import channel as mcp_channel
 
         key = _key(server, surroundings)

@@ -1,8 +1,10 @@
-"""Runs modules of WebAssembly in an interpreter of its own, one call at a time, each in a fresh instance."""
+"""Runs modules of WebAssembly in an interpreter of its own, one call at a time, each in a fresh
+instance.
+"""
 
-# workers.py sends this, compiled, to `python -I -B -X utf8`; it imports nothing of Vespe. A module reads its arguments from
-# memory and writes its result into a file there. wasmtime's `stdout_custom` panics when the interpreter ends, and a pipe
-# would need a thread.
+# workers.py sends this, compiled, to `python -I -B -X utf8`; it imports nothing of Vespe. A module
+# reads its arguments from memory and writes its result into a file there. wasmtime's
+# `stdout_custom` panics when the interpreter ends, and a pipe would need a thread.
 
 import ctypes
 import gc
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     import wasmtime
 
 MAX_STDOUT_FILE = 64 * 1024 * 1024
-"""What a module may write at most before it is looked at; it is stopped at the first look past its cap."""
+"""What a module may write at most before it is looked at; it is stopped at the first look past its
+cap.
+"""
 TICK_S = 0.02
 """How often a running module is looked at. The deadline itself is a tick of its own."""
 TABLE_ELEMENTS = 100_000
@@ -90,7 +94,9 @@ class Runner:
     def answer(self, request: "dict[str, Any]") -> "tuple[dict[str, Any], bytes]":
         """Run one call; returns what became of it, and what the module wrote to its stdout."""
         try:
-            module = self.modules.get(request["module"]) or self.load(request["module"], request["code"])
+            module = self.modules.get(request["module"]) or self.load(
+                request["module"], request["code"]
+            )
             head = self.run(module, request)
         except Broken as broken:
             return {"kind": "broken", "message": str(broken)}, b""
@@ -115,8 +121,15 @@ class Runner:
             if self.cache:
                 self.cache.store(digest, module)
         starts = [one.type for one in module.exports if one.name == "_start"]
-        if not starts or not isinstance(starts[0], wasmtime.FuncType) or starts[0].params or starts[0].results:
-            raise Broken("exports no function `_start` without parameters: it is not a WASI command")
+        if (
+            not starts
+            or not isinstance(starts[0], wasmtime.FuncType)
+            or starts[0].params
+            or starts[0].results
+        ):
+            raise Broken(
+                "exports no function `_start` without parameters: it is not a WASI command"
+            )
         try:
             self.modules[digest] = self.linker.instantiate_pre(module)
         except wasmtime.WasmtimeError as error:
@@ -151,15 +164,23 @@ class Runner:
             wasi.preopen_dir(host, guest, mutable)
         store = wasmtime.Store(self.engine)
         store.set_wasi(wasi)
-        store.set_limits(memory_size=request["memory"], table_elements=TABLE_ELEMENTS, instances=1, tables=16, memories=1)
+        store.set_limits(
+            memory_size=request["memory"],
+            table_elements=TABLE_ELEMENTS,
+            instances=1,
+            tables=16,
+            memories=1,
+        )
         store.set_epoch_deadline(1)
         return store
 
 
 class Binding:
-    """What a call does often, by wasmtime's C API itself: less than half the time of its Python classes.
+    """What a call does often, by wasmtime's C API itself: less than half the time of its Python
+    classes.
 
-    wasmtime promises the functions, and none of its names for them here: where one is another, the public way is taken.
+    wasmtime promises the functions, and none of its names for them here: where one is another, the
+    public way is taken.
     """
 
     def __init__(self) -> None:
@@ -167,13 +188,23 @@ class Binding:
         try:
             from wasmtime import _ffi, _func
 
-            self.to_bytes, self.set_stdin, self.extern = _ffi.bytes_to_capi, _ffi.wasi_config_set_stdin_bytes, _ffi.wasmtime_extern_t
-            self.export, self.call, self.enter = _ffi.wasmtime_instance_export_get, _ffi.wasmtime_func_call, _func.enter_wasm
+            self.to_bytes, self.set_stdin, self.extern = (
+                _ffi.bytes_to_capi,
+                _ffi.wasi_config_set_stdin_bytes,
+                _ffi.wasmtime_extern_t,
+            )
+            self.export, self.call, self.enter = (
+                _ffi.wasmtime_instance_export_get,
+                _ffi.wasmtime_func_call,
+                _func.enter_wasm,
+            )
         except (ImportError, AttributeError):
             self.given = file_in_memory("stdin")
 
     def give_stdin(self, wasi: "wasmtime.WasiConfig", data: bytes) -> None:
-        """Hand over the arguments: as bytes, since a file is read by threads of wasmtime's, at the price of all else together."""
+        """Hand over the arguments: as bytes, since a file is read by threads of wasmtime's, at the
+        price of all else together.
+        """
         if self.given is None:
             self.set_stdin(wasi.ptr(), ctypes.byref(self.to_bytes(data)))
             return
@@ -182,7 +213,9 @@ class Binding:
         wasi.stdin_file = self.given[1]
 
     def start(self, store: "wasmtime.Store", instance: "wasmtime.Instance") -> None:
-        """Run `_start`, which is a function without parameters, as `load` has seen; raises as wasmtime does."""
+        """Run `_start`, which is a function without parameters, as `load` has seen; raises as
+        wasmtime does.
+        """
         if self.given is not None:
             run: Any = instance.exports(store)["_start"]
             run(store)
@@ -195,7 +228,9 @@ class Binding:
 
 
 class Watch:
-    """Stops a module at its deadline, and soon after it wrote too much. Between calls, and in short ones, nothing runs."""
+    """Stops a module at its deadline, and soon after it wrote too much. Between calls, and in short
+    ones, nothing runs.
+    """
 
     def __init__(self, engine: "wasmtime.Engine", stdout: int) -> None:
         self.engine, self.stdout = engine, stdout
@@ -203,7 +238,8 @@ class Watch:
         self.until: float | None = None
         self.cap = 0
         self.why = ""
-        # Blocked everywhere, the alarm is the watching thread's: the main one is inside the module, where no handler runs.
+        # Blocked everywhere, the alarm is the watching thread's: the main one is inside the module,
+        # where no handler runs.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         threading.Thread(target=self.look, daemon=True).start()
 
@@ -232,7 +268,9 @@ class Watch:
 
 
 class Cache:
-    """What was compiled before. To load it is to run it: only what this user's own key has signed is believed."""
+    """What was compiled before. To load it is to run it: only what this user's own key has signed
+    is believed.
+    """
 
     def __init__(self, directory: str, key: bytes) -> None:
         from importlib.metadata import version
@@ -256,8 +294,12 @@ class Cache:
         code = bytes(module.serialize())
         new = f"{self.path(digest)}.{os.getpid()}.tmp"
         try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+            resource.setrlimit(
+                resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+            )
+            with open(
+                os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb"
+            ) as file:
                 file.write(self.signature(digest, code) + code)
             os.replace(new, self.path(digest))
             self.prune()
@@ -277,16 +319,27 @@ class Cache:
 
 
 def processor() -> str:
-    """Return what the machine says its processor can do: compiled code is for one that can as much."""
+    """Return what the machine says its processor can do: compiled code is for one that can as
+    much.
+    """
     try:
         with open("/proc/cpuinfo", "rb") as file:
-            return next((line.decode("ascii", "replace") for line in file if line.startswith((b"flags", b"Features"))), "")
+            return next(
+                (
+                    line.decode("ascii", "replace")
+                    for line in file
+                    if line.startswith((b"flags", b"Features"))
+                ),
+                "",
+            )
     except OSError:
         return ""
 
 
 def file_in_memory(name: str) -> "tuple[int, str]":
-    """Return the descriptor of a new file, and a path that opens it; on disk where the system has none in memory."""
+    """Return the descriptor of a new file, and a path that opens it; on disk where the system has
+    none in memory.
+    """
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create(name)
         return descriptor, f"/proc/self/fd/{descriptor}"

@@ -1,4 +1,6 @@
-"""The worker processes that run modules: one at a time asks each, those that nobody uses wait, and end when that takes long."""
+"""The worker processes that run modules: one at a time asks each, those that nobody uses wait, and
+end when that takes long.
+"""
 
 import json
 import marshal
@@ -30,11 +32,15 @@ class Worker:
     def __init__(self) -> None:
         message = {"cache": (cache := _cache()) and cache[0], "key": cache[1] if cache else b""}
         argv = (sys.executable, *_FLAGS, "-c", child_scripts.BOOT)
-        self._process = AnsweringProcess(argv, cwd="/", env={}, first=child_scripts.boot_message(_CHILD, message))
+        self._process = AnsweringProcess(
+            argv, cwd="/", env={}, first=child_scripts.boot_message(_CHILD, message)
+        )
         self.knows: set[str] = set()
         self.used = 0.0
 
-    def ask(self, request: JsonObject, *, until: float, cancel: threading.Event | None) -> tuple[JsonObject, Answer]:
+    def ask(
+        self, request: JsonObject, *, until: float, cancel: threading.Event | None
+    ) -> tuple[JsonObject, Answer]:
         """Have a module run; returns what became of it. Raises as `AnsweringProcess.ask` does."""
         data = marshal.dumps(request)
         answer = self._process.ask(len(data).to_bytes(8, "big") + data, until=until, cancel=cancel)
@@ -49,7 +55,9 @@ class Worker:
 
 
 class Workers:
-    """The workers of this process; safe to share between threads. A process that was forked off begins with none."""
+    """The workers of this process; safe to share between threads. A process that was forked off
+    begins with none.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,14 +66,18 @@ class Workers:
         self._tidied = False
 
     def take(self) -> Worker:
-        """Return a worker that is nobody else's until it is given back: the one used last, or a new one."""
+        """Return a worker that is nobody else's until it is given back: the one used last, or a new
+        one.
+        """
         with self._lock:
             if self._pid != os.getpid():
                 self._idle, self._pid, self._tidied = [], os.getpid(), False
             return self._idle.pop() if self._idle else Worker()
 
     def give_back(self, worker: Worker) -> None:
-        """Keep a worker for the next call; one that has no answer to give is not to be given back."""
+        """Keep a worker for the next call; one that has no answer to give is not to be given
+        back.
+        """
         worker.used = time.monotonic()
         with self._lock:
             keep = len(self._idle) < _MOST_IDLE and len(worker.knows) < _MOST_MODULES
@@ -100,8 +112,13 @@ class Workers:
 
 
 def _cache() -> tuple[str, bytes] | None:
-    """Return the directory of compiled code and the key that signs it, which is kept elsewhere; None where they cannot be had."""
-    directory, file = os.path.join(locations.user_cache_dir(), "wasm"), os.path.join(locations.user_state_dir(), "wasm.key")
+    """Return the directory of compiled code and the key that signs it, which is kept elsewhere;
+    None where they cannot be had.
+    """
+    directory, file = (
+        os.path.join(locations.user_cache_dir(), "wasm"),
+        os.path.join(locations.user_state_dir(), "wasm.key"),
+    )
     try:
         atomic.private_directory(directory)
         if not os.path.lexists(file):

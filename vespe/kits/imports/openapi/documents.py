@@ -1,4 +1,6 @@
-"""The documents of one description, and what its references lead to: files beneath its own directory, and addresses only where asked."""
+"""The documents of one description, and what its references lead to: files beneath its own
+directory, and addresses only where asked.
+"""
 
 import os
 import re
@@ -22,7 +24,9 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class At(NamedTuple):
-    """A value and the address of the document that it stands in, which its references are relative to."""
+    """A value and the address of the document that it stands in, which its references are relative
+    to.
+    """
 
     value: Any
     base: str
@@ -32,7 +36,9 @@ class At(NamedTuple):
         return At(self.value.get(key) if isinstance(self.value, dict) else None, self.base)
 
     def items(self) -> Iterator[tuple[str, "At"]]:
-        """Return the members of an object, or the items of a list by their numbers; of anything else none."""
+        """Return the members of an object, or the items of a list by their numbers; of anything
+        else none.
+        """
         if isinstance(self.value, dict):
             yield from ((key, At(item, self.base)) for key, item in self.value.items())
         elif isinstance(self.value, list):
@@ -49,10 +55,13 @@ class Unresolved(VespeError):
 
 
 class Documents:
-    """Reads each document once. A file's references stay beneath the directory of the first; an address needs `fetch`."""
+    """Reads each document once. A file's references stay beneath the directory of the first; an
+    address needs `fetch`.
+    """
 
     def __init__(self, source: str, *, fetch: Fetch | None = None, follow: bool = False) -> None:
-        """Read the description at `source`, a path or an address; `follow` says that references may lead to addresses too.
+        """Read the description at `source`, a path or an address; `follow` says that references may
+        lead to addresses too.
 
         Raises UsageError, InvalidDocument, StorageError, and what `fetch` raises.
         """
@@ -79,13 +88,17 @@ class Documents:
         return self._within(At(self._documents[target], target), fragment, reference)
 
     def follow(self, at: At) -> At:
-        """Return what `at` stands for where it is a reference, through others; raises Unresolved, for a circle too."""
+        """Return what `at` stands for where it is a reference, through others; raises Unresolved,
+        for a circle too.
+        """
         for _ in range(_MAX_CHAIN):
             reference = at.value.get("$ref") if isinstance(at.value, dict) else None
             if not isinstance(reference, str):
                 return at
             at = self.resolve(reference, at.base)
-        raise Unresolved(f"{reference} leads back to itself, or through more than {_MAX_CHAIN} others")
+        raise Unresolved(
+            f"{reference} leads back to itself, or through more than {_MAX_CHAIN} others"
+        )
 
     def _address(self, address: str, base: str) -> str:
         if _REMOTE.match(address):
@@ -100,22 +113,36 @@ class Documents:
         if _REMOTE.match(target):
             if not self._follow or self._fetch is None:
                 raise Unresolved(f"{reference} is at an address: --fetch lets it be fetched")
-        elif _SCHEME.match(target) or not self._directory or "\0" in target or repair_surrogates(target) != target:
-            raise Unresolved(f"{reference} is not a file beside the description, nor an http:// or https:// address")
+        elif (
+            _SCHEME.match(target)
+            or not self._directory
+            or "\0" in target
+            or repair_surrogates(target) != target
+        ):
+            raise Unresolved(
+                f"{reference} is not a file beside the description, nor an http:// or https:// address"
+            )
         elif os.path.commonpath([self._directory, os.path.realpath(target)]) != self._directory:
-            raise Unresolved(f"{reference} is a file outside {os.path.basename(self._directory) or '/'}, the directory of the description")
+            raise Unresolved(
+                f"{reference} is a file outside {os.path.basename(self._directory) or '/'}, the directory of the description"
+            )
         if len(self._documents) >= MAX_DOCUMENTS:
             raise Unresolved(f"{reference} would be one of more than {MAX_DOCUMENTS} documents")
 
     def _read(self, target: str, base: str) -> Any:
         if _REMOTE.match(target):
             if self._fetch is None:
-                raise UsageError(f"{target} is an address, and nothing was said to be fetched", hint="say --fetch")
+                raise UsageError(
+                    f"{target} is an address, and nothing was said to be fetched",
+                    hint="say --fetch",
+                )
             data = self._fetch(target)
         else:
             data = atomic.read_bytes(os.path.realpath(target), limit=self._left)
         if len(data) > self._left:
-            raise InvalidDocument(f"is, with the others, larger than {MAX_BYTES} bytes", path=target)
+            raise InvalidDocument(
+                f"is, with the others, larger than {MAX_BYTES} bytes", path=target
+            )
         self._left -= len(data)
         self._documents[target] = parse_foreign(data, path=target)
         return self._documents[target]
@@ -138,7 +165,9 @@ class Documents:
         return named.get(target) or named.get(address)
 
     def _named(self) -> dict[str, At]:
-        """Return what bears a name of its own (`$self`, `$id`, `$anchor`) in the first document, found when first asked for."""
+        """Return what bears a name of its own (`$self`, `$id`, `$anchor`) in the first document,
+        found when first asked for.
+        """
         if self._resources is None:
             self._resources = dict(_names(self.root))
         return self._resources

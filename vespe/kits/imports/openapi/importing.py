@@ -1,4 +1,6 @@
-"""An OpenAPI description as a kit: which operations it has, which are wanted, and the tool of each."""
+"""An OpenAPI description as a kit: which operations it has, which are wanted, and the tool of
+each.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,20 +19,32 @@ _METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "
 
 def is_openapi(value: object) -> bool:
     """Whether a document looks like a description of an HTTP API, of any version."""
-    return isinstance(value, dict) and ("openapi" in value or "swagger" in value or ("paths" in value and "info" in value))
+    return isinstance(value, dict) and (
+        "openapi" in value or "swagger" in value or ("paths" in value and "info" in value)
+    )
 
 
 def import_openapi(documents: Documents, *, kit_id: str, selection: Selection) -> Imported:
     """Make a tool of each operation that is selected; raises UsageError where none is."""
     operations, left_out = _operations(documents)
-    every = names.tool_names((one.said.text("operationId"), one.method, one.path) for one in operations)
+    every = names.tool_names(
+        (one.said.text("operationId"), one.method, one.path) for one in operations
+    )
     pairs = list(zip(operations, every, strict=True))
-    chosen = selected(pairs, selection, tags=lambda pair: pair[0].tags, path=lambda pair: pair[0].path)
+    chosen = selected(
+        pairs, selection, tags=lambda pair: pair[0].tags, path=lambda pair: pair[0].path
+    )
     if operations and not chosen:
-        raise UsageError(f"none of the {len(operations)} operations fits --tag and --path", hint=_offered(operations))
+        raise UsageError(
+            f"none of the {len(operations)} operations fits --tag and --path",
+            hint=_offered(operations),
+        )
     if len(chosen) > MAX_TOOLS:
         hint = "take a part of them: --tag TAG, --path GLOB or --max N"
-        raise UsageError(f"the description has {len(chosen)} operations, and a kit can have {MAX_TOOLS} tools", hint=hint)
+        raise UsageError(
+            f"the description has {len(chosen)} operations, and a kit can have {MAX_TOOLS} tools",
+            hint=hint,
+        )
     builder = Builder(documents, kit_id=kit_id, server=selection.server)
     tools: list[Made] = []
     for one, name in chosen:
@@ -47,7 +61,11 @@ def import_openapi(documents: Documents, *, kit_id: str, selection: Selection) -
         version=plain(str(info.get("version").value or "")) or "0",
         tools=tuple(tools),
         left_out=tuple(left_out),
-        notes=(*builder.notes, *_beside(documents), *(f"secret {line}" for line in listed(builder.secrets))),
+        notes=(
+            *builder.notes,
+            *_beside(documents),
+            *(f"secret {line}" for line in listed(builder.secrets)),
+        ),
         hosts=tuple(servers.hosts_of(builder.urls)),
         unselected=len(operations) - len(chosen),
     )
@@ -80,8 +98,14 @@ def _operations(documents: Documents) -> tuple[list[Operation], list[LeftOut]]:
 def _item(documents: Documents, at: At) -> At:
     """Return a path's item; what stands beside its reference counts before what that leads to."""
     item = documents.follow(at)
-    beside = {key: value for key, value in at.value.items() if key != "$ref"} if isinstance(at.value, dict) and item is not at else {}
-    return At({**item.value, **beside}, item.base) if beside and isinstance(item.value, dict) else item
+    beside = (
+        {key: value for key, value in at.value.items() if key != "$ref"}
+        if isinstance(at.value, dict) and item is not at
+        else {}
+    )
+    return (
+        At({**item.value, **beside}, item.base) if beside and isinstance(item.value, dict) else item
+    )
 
 
 def _methods(item: At) -> Iterator[tuple[str, At]]:

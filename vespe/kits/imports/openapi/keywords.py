@@ -1,4 +1,6 @@
-"""The keywords of one OpenAPI schema, mended into JSON Schema 2020-12; what cannot be kept is said."""
+"""The keywords of one OpenAPI schema, mended into JSON Schema 2020-12; what cannot be kept is
+said.
+"""
 
 import re
 from collections.abc import Set
@@ -20,7 +22,16 @@ _MEANT: Final = {
     "date-time": "string", "uuid": "string", "uri": "string", "url": "string", "file": "string", "password": "string", "binary": "string",
     "dict": "object", "map": "object", "hash": "object", "json": "object", "list": "array", "tuple": "array", "none": "null",
 }  # fmt: skip
-_COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains")
+_COUNTS: Final = (
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+)
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _PAIRS: Final = (
     ("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties"),
@@ -55,8 +66,12 @@ def kinds(at: At) -> set[str]:
     return found
 
 
-def finished(said: JsonObject, below: JsonObject, hidden: Set[str], notes: dict[str, None]) -> JsonObject:
-    """Return one schema of its own keywords and what its subschemas became; `hidden` are members that a call does not send."""
+def finished(
+    said: JsonObject, below: JsonObject, hidden: Set[str], notes: dict[str, None]
+) -> JsonObject:
+    """Return one schema of its own keywords and what its subschemas became; `hidden` are members
+    that a call does not send.
+    """
     made: JsonObject = {}
     if description := _description(said, below):
         made["description"] = description
@@ -75,8 +90,14 @@ def finished(said: JsonObject, below: JsonObject, hidden: Set[str], notes: dict[
     _values(said, made, notes)
     for low, high in _PAIRS:
         least, most = made.get(low), made.get(high)
-        if least is not None and most is not None and (least > most or (least == most and "exclusive" in low + high)):
-            notes[f"`{low}` {least} and `{high}` {most} exclude each other, and are left out"] = None
+        if (
+            least is not None
+            and most is not None
+            and (least > most or (least == most and "exclusive" in low + high))
+        ):
+            notes[f"`{low}` {least} and `{high}` {most} exclude each other, and are left out"] = (
+                None
+            )
             del made[low], made[high]
     _parts(made, notes)
     return _nullable(_flat(made), said)
@@ -99,17 +120,27 @@ def _description(said: JsonObject, below: JsonObject) -> str:
     text = short(plain(said.get("description")) or plain(said.get("title")), most=_MAX_TEXT)
     default = said.get("default")
     if "default" in said and default is not None and not isinstance(default, (dict, list)):
-        # Vespe fills defaults in; here it is the server that does, and nothing is sent that nobody gave.
+        # Vespe fills defaults in; here it is the server that does, and nothing is sent that nobody
+        # gave.
         written = short(strict_json.compact_json(default), most=_MAX_EXAMPLE)
         if written.strip('"').lower() not in text.lower() or not written.strip('"'):
             text = f"{text} Default: {plain(written)}.".strip()
-    if "writeOnly" not in said and said.get("deprecated") is True and "deprecated" not in text.lower():
+    if (
+        "writeOnly" not in said
+        and said.get("deprecated") is True
+        and "deprecated" not in text.lower()
+    ):
         text = f"Deprecated. {text}".strip()
     return text
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1 << 53 and value == int(value)
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and 0 <= value < 1 << 53
+        and value == int(value)
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -117,7 +148,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _numbers(said: JsonObject, made: JsonObject) -> None:
-    """Take the bounds of a number; before 3.1 `exclusiveMinimum` is true or false, and says it of `minimum`."""
+    """Take the bounds of a number; before 3.1 `exclusiveMinimum` is true or false, and says it of
+    `minimum`.
+    """
     for key in _NUMBERS:
         if _is_number(said.get(key)) and (key != "multipleOf" or said[key] > 0):
             made[key] = said[key]
@@ -130,7 +163,9 @@ def _texts(said: JsonObject, made: JsonObject, notes: dict[str, None]) -> None:
     for key in ("format", "contentEncoding", "contentMediaType"):
         if isinstance(said.get(key), str) and said[key]:
             made[key] = plain(said[key])
-    if said.get("type") == "file" or (said.get("format") == "binary" and "string" in str(said.get("type"))):
+    if said.get("type") == "file" or (
+        said.get("format") == "binary" and "string" in str(said.get("type"))
+    ):
         made["format"] = "binary"
     pattern = said.get("pattern")
     if isinstance(pattern, str):
@@ -138,7 +173,9 @@ def _texts(said: JsonObject, made: JsonObject, notes: dict[str, None]) -> None:
             made["pattern"] = pattern
         else:
             shown = plain(short(pattern, most=120))
-            notes[f"the pattern {shown} is not one that an engine in linear time takes, and is left to the server"] = None
+            notes[
+                f"the pattern {shown} is not one that an engine in linear time takes, and is left to the server"
+            ] = None
             made["description"] = f"{made.get('description', '')} Must match {shown}".strip()
 
 
@@ -149,7 +186,12 @@ def _is_linear(pattern: str) -> bool:
 
 def _drop_alone(made: JsonObject) -> None:
     """Leave out what has no effect without its partner."""
-    for key, needs in (("minContains", "contains"), ("maxContains", "contains"), ("then", "if"), ("else", "if")):
+    for key, needs in (
+        ("minContains", "contains"),
+        ("maxContains", "contains"),
+        ("then", "if"),
+        ("else", "if"),
+    ):
         if needs not in made:
             made.pop(key, None)
     for key in ("allOf", "anyOf", "oneOf", "prefixItems"):
@@ -166,13 +208,20 @@ def _required(said: JsonObject, made: JsonObject, hidden: Set[str], notes: dict[
         if isinstance(part, dict) and part.get("required") is True:
             names.append(name)
     known = made.get("properties", {})
-    closed = made.get("additionalProperties") is False and not made.keys() & {"allOf", "anyOf", "oneOf", "patternProperties"}
+    closed = made.get("additionalProperties") is False and not made.keys() & {
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "patternProperties",
+    }
     kept = []
     for name in dict.fromkeys(names):
         if name in hidden:
             continue
         if known.get(name) is False or (closed and name not in known):
-            notes[f"{short(name, most=60)} is required and not allowed, and so is not required here"] = None
+            notes[
+                f"{short(name, most=60)} is required and not allowed, and so is not required here"
+            ] = None
         else:
             kept.append(name)
     if kept:
@@ -180,15 +229,25 @@ def _required(said: JsonObject, made: JsonObject, hidden: Set[str], notes: dict[
 
 
 def _values(said: JsonObject, made: JsonObject, notes: dict[str, None]) -> None:
-    """Take `enum` and `const`; where the rest of the schema refuses one of them, they are right and the rest is not."""
+    """Take `enum` and `const`; where the rest of the schema refuses one of them, they are right and
+    the rest is not.
+    """
     listed = said.get("enum")
-    values = list({strict_json.compact_json(value): value for value in listed}.values()) if isinstance(listed, list) else []
+    values = (
+        list({strict_json.compact_json(value): value for value in listed}.values())
+        if isinstance(listed, list)
+        else []
+    )
     if len(values) > _MAX_ENUM:
         notes[f"an `enum` of {len(values)} values is too long for a model, and is left out"] = None
         values = []
     if any(isinstance(value, (dict, list)) and deeper_than(value, 4) for value in values):
         values = []
-    given = [*values, said["const"]] if "const" in said and not isinstance(said["const"], (dict, list)) else values
+    given = (
+        [*values, said["const"]]
+        if "const" in said and not isinstance(said["const"], (dict, list))
+        else values
+    )
     if values:
         made["enum"] = values
     if len(given) > len(values):
@@ -201,14 +260,28 @@ def _values(said: JsonObject, made: JsonObject, notes: dict[str, None]) -> None:
         if not _fits(made, given):
             made.pop("type", None)
             notes["the values of an `enum` are not of its type, which is left out"] = None
-    examples = said.get("examples") if isinstance(said.get("examples"), list) else [said["example"]] if "example" in said else []
-    kept = [one for one in examples or [] if isinstance(one, (str, int, float)) and len(str(one)) <= _MAX_EXAMPLE]
+    examples = (
+        said.get("examples")
+        if isinstance(said.get("examples"), list)
+        else [said["example"]]
+        if "example" in said
+        else []
+    )
+    kept = [
+        one
+        for one in examples or []
+        if isinstance(one, (str, int, float)) and len(str(one)) <= _MAX_EXAMPLE
+    ]
     if kept and not given and _fits(made, kept[:1]):
         made["examples"] = [plain(kept[0]) if isinstance(kept[0], str) else kept[0]]
 
 
 def _fits(made: JsonObject, values: list[JsonValue]) -> bool:
-    rest = {key: item for key, item in made.items() if key not in ("enum", "const", "description", "format", "examples")}
+    rest = {
+        key: item
+        for key, item in made.items()
+        if key not in ("enum", "const", "description", "format", "examples")
+    }
     if "$defs" in str(rest):
         rest = {key: item for key, item in rest.items() if key == "type"}
     if not rest:
@@ -238,9 +311,18 @@ def _parts(made: JsonObject, notes: dict[str, None]) -> None:
 def _flat(made: JsonObject) -> JsonObject:
     """Return an `allOf` of one part that stands alone as that part."""
     parts = made.get("allOf")
-    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict) and not made.keys() - {"allOf", "description", "type"}:
+    if (
+        isinstance(parts, list)
+        and len(parts) == 1
+        and isinstance(parts[0], dict)
+        and not made.keys() - {"allOf", "description", "type"}
+    ):
         beside = {key: item for key, item in made.items() if key != "allOf"}
-        return {**parts[0], **beside} if "$ref" not in parts[0] else {**{key: beside[key] for key in beside if key != "type"}, **parts[0]}
+        return (
+            {**parts[0], **beside}
+            if "$ref" not in parts[0]
+            else {**{key: beside[key] for key in beside if key != "type"}, **parts[0]}
+        )
     return made
 
 
@@ -255,5 +337,11 @@ def _nullable(made: JsonObject, said: JsonObject) -> JsonObject:
         return {**made, "type": [*types, *(["null"] if "null" not in types else [])]}
     if any(key in made for key in _COMPOSED):
         beside = {"description": made["description"]} if "description" in made else {}
-        return {**beside, "anyOf": [{key: item for key, item in made.items() if key != "description"}, {"type": "null"}]}
+        return {
+            **beside,
+            "anyOf": [
+                {key: item for key, item in made.items() if key != "description"},
+                {"type": "null"},
+            ],
+        }
     return made

@@ -42,7 +42,11 @@ class Operation:
     def tags(self) -> list[str]:
         """The tags that it bears."""
         listed = self.said.get("tags").value
-        return [plain(tag) for tag in listed if isinstance(tag, str) and plain(tag)] if isinstance(listed, list) else []
+        return (
+            [plain(tag) for tag in listed if isinstance(tag, str) and plain(tag)]
+            if isinstance(listed, list)
+            else []
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,15 +80,24 @@ class Builder:
     def build(self, operation: Operation, name: str) -> Made | LeftOut:
         """Return the tool of an operation under a name, or why it is none."""
         if operation.method not in METHODS:
-            return LeftOut(what=operation.source, reason=f"Vespe sends no method {operation.method}")
-        server = servers.server_of(self._documents, levels=(operation.said, operation.item, self._documents.root), given=self._server)
+            return LeftOut(
+                what=operation.source, reason=f"Vespe sends no method {operation.method}"
+            )
+        server = servers.server_of(
+            self._documents,
+            levels=(operation.said, operation.item, self._documents.root),
+            given=self._server,
+        )
         if server.problem:
             return LeftOut(what=operation.source, reason=server.problem)
         parts = _Parts()
         credentials = self._security.of(operation.said)
         found = self._read_parameters(operation, parts)
         if len(found) > _MAX_PARAMETERS:
-            return LeftOut(what=operation.source, reason=f"it has {len(found)} parameters, and a tool here has at most {_MAX_PARAMETERS}")
+            return LeftOut(
+                what=operation.source,
+                reason=f"it has {len(found)} parameters, and a tool here has at most {_MAX_PARAMETERS}",
+            )
         for one in found:
             self._add_parameter(one, parts, credentials)
         body = self._body(operation)
@@ -100,7 +113,9 @@ class Builder:
             self.notes[server.note] = None
         return self._made(operation, name, url, parts=parts, credentials=credentials)
 
-    def _made(self, operation: Operation, name: str, url: str, *, parts: _Parts, credentials: Credentials) -> Made:
+    def _made(
+        self, operation: Operation, name: str, url: str, *, parts: _Parts, credentials: Credentials
+    ) -> Made:
         definitions, notes = self._schemas.definitions(names_in(parts.converted))
         schema: JsonObject = {"type": "object", "properties": parts.properties}
         if parts.required:
@@ -114,7 +129,12 @@ class Builder:
             "name": name,
             "description": short(text) or f"{operation.source} of this API.",
             "schema": {"input": schema},
-            "implementation_details": {"type": "http_request", "path": url, "entrypoint": operation.method, "args": parts.args},
+            "implementation_details": {
+                "type": "http_request",
+                "path": url,
+                "entrypoint": operation.method,
+                "args": parts.args,
+            },
             "tags": list(dict.fromkeys(operation.tags)),
             "secrets": sorted(credentials.secrets),
             "annotations": _annotations(operation),
@@ -136,7 +156,9 @@ class Builder:
         kept = []
         for one in found:
             if one.place == "path" and one.name not in in_path:
-                parts.notes.append(f"the parameter {one.name} is said to be in the path, which has no place for it")
+                parts.notes.append(
+                    f"the parameter {one.name} is said to be in the path, which has no place for it"
+                )
             else:
                 kept.append(one)
         described = {one.name for one in kept if one.place == "path"}
@@ -144,7 +166,9 @@ class Builder:
             Parameter(name=name, place="path", schema=At({"type": "string"}, ""), required=True, style={}, scalar={})
             for name in in_path if name not in described
         ]  # fmt: skip
-        parts.notes += [f"the path's {one.name} is described nowhere; it is taken as a string" for one in bare]
+        parts.notes += [
+            f"the path's {one.name} is described nowhere; it is taken as a string" for one in bare
+        ]
         return [*bare, *kept]
 
     def _add_parameter(self, one: Parameter, parts: _Parts, credentials: Credentials) -> None:
@@ -156,7 +180,9 @@ class Builder:
             self._as_secret(one, parts, credentials)
             return
         if header in OWN_HEADERS:
-            parts.notes.append(f"the header {one.name} is the connection's own, and no tool's to set")
+            parts.notes.append(
+                f"the header {one.name} is the connection's own, and no tool's to set"
+            )
             return
         if one.note:
             parts.notes.append(f"the parameter {one.name}: {one.note}")
@@ -177,7 +203,13 @@ class Builder:
             form["form"][one.name] = slot
         elif one.place == "querystring":
             bare = one.media_type.partition(";")[0]
-            kind = "form" if bare == "application/x-www-form-urlencoded" else "json" if is_json(bare) else "text"
+            kind = (
+                "form"
+                if bare == "application/x-www-form-urlencoded"
+                else "json"
+                if is_json(bare)
+                else "text"
+            )
             parts.args["querystring"] = {kind: slot}
             return
         else:
@@ -189,10 +221,23 @@ class Builder:
         if one.place == "form":
             parts.args["body"].setdefault("encoding", {})[one.name] = style
         else:
-            parts.add("styles", name, {**style, **({"name": one.name} if style.get("style") == "matrix" and one.name != name else {})})
+            parts.add(
+                "styles",
+                name,
+                {
+                    **style,
+                    **(
+                        {"name": one.name}
+                        if style.get("style") == "matrix" and one.name != name
+                        else {}
+                    ),
+                },
+            )
 
     def _is_secret(self, one: Parameter, credentials: Credentials) -> bool:
-        """Whether a parameter is a credential that a description forgot to call one: a model is no place for it."""
+        """Whether a parameter is a credential that a description forgot to call one: a model is no
+        place for it.
+        """
         if one.place not in ("header", "query", "form", "cookie"):
             return False
         name = one.name.lower()
@@ -205,10 +250,14 @@ class Builder:
         if one.name.lower() in sent or (one.name.lower() == "authorization" and credentials.auth):
             return
         if not one.required:
-            parts.notes.append(f"the parameter {one.name} is a credential that need not be sent, and is not")
+            parts.notes.append(
+                f"the parameter {one.name} is a credential that need not be sent, and is not"
+            )
             return
         slot = self._security.as_secret(credentials, one.name)
-        parts.notes.append(f"the parameter {one.name} is a credential: it is filled with the secret {slot[6:-1]}")
+        parts.notes.append(
+            f"the parameter {one.name} is a credential: it is filled with the secret {slot[6:-1]}"
+        )
         if one.place == "form":
             parts.args.setdefault("body", {"form": {}})["form"][one.name] = slot
         else:
@@ -220,13 +269,20 @@ class Builder:
         if self._documents.root.get("swagger").value is None:
             return self._bodies.of(operation.said)
         parameter = parameters.body_parameter(self._documents, operation.item, operation.said)
-        consumes = operation.said.get("consumes").value or self._documents.root.get("consumes").value
-        listed = [one for one in consumes if isinstance(one, str)] if isinstance(consumes, list) else []
+        consumes = (
+            operation.said.get("consumes").value or self._documents.root.get("consumes").value
+        )
+        listed = (
+            [one for one in consumes if isinstance(one, str)] if isinstance(consumes, list) else []
+        )
         return None if parameter is None else self._bodies.older(parameter, listed)
 
     def _add_body(self, body: Body, parts: _Parts) -> None:
         name = "body" if "body" not in parts.properties else "request_body"
-        parts.args["body"] = {key: f"{{{name}}}" if value == "{body}" else value for key, value in body.content.items()}
+        parts.args["body"] = {
+            key: f"{{{name}}}" if value == "{body}" else value
+            for key, value in body.content.items()
+        }
         parts.properties[name] = _described(body.schema.schema, body.description)
         parts.converted.append(body.schema)
         parts.notes += body.notes
@@ -234,23 +290,40 @@ class Builder:
             parts.required.append(name)
 
     def _path(self, operation: Operation, parts: _Parts) -> str:
-        """Return the path with a slot for each input; a form's own media type is settled here too, where all parameters are known."""
+        """Return the path with a slot for each input; a form's own media type is settled here too,
+        where all parameters are known.
+        """
         self._settle_form(operation, parts)
         path, _, fragment = operation.path.partition("#")
         if fragment:
             parts.notes.append(f"#{fragment} of its path is never sent")
         for name, slot in parts.path_inputs.items():
             path = path.replace(f"{{{name}}}", f"\0{slot}\1")
-        path = urls.quote(path if path.startswith("/") else f"/{path}", safe="/%:@!$&'()*+,;=~-._?\0\1")
+        path = urls.quote(
+            path if path.startswith("/") else f"/{path}", safe="/%:@!$&'()*+,;=~-._?\0\1"
+        )
         return path.replace("\0", "{").replace("\1", "}")
 
     def _settle_form(self, operation: Operation, parts: _Parts) -> None:
-        """Make the form of a description before 3.0 one of parts where it has files, or consumes nothing else."""
-        if "form" not in parts.args.get("body", {}) or not isinstance(parts.args["body"]["form"], dict):
+        """Make the form of a description before 3.0 one of parts where it has files, or consumes
+        nothing else.
+        """
+        if "form" not in parts.args.get("body", {}) or not isinstance(
+            parts.args["body"]["form"], dict
+        ):
             return
-        consumes = operation.said.get("consumes").value or self._documents.root.get("consumes").value or []
-        files = [name for name, one in parts.properties.items() if isinstance(one, dict) and one.get("format") == "binary"]
-        if files or ("multipart/form-data" in consumes and "application/x-www-form-urlencoded" not in consumes):
+        consumes = (
+            operation.said.get("consumes").value or self._documents.root.get("consumes").value or []
+        )
+        files = [
+            name
+            for name, one in parts.properties.items()
+            if isinstance(one, dict) and one.get("format") == "binary"
+        ]
+        if files or (
+            "multipart/form-data" in consumes
+            and "application/x-www-form-urlencoded" not in consumes
+        ):
             body = parts.args["body"]
             body["multipart"] = body.pop("form")
             for key, slot in body["multipart"].items():
@@ -269,9 +342,19 @@ class Builder:
         found: dict[str, None] = {}
         for status, at in operation.said.get("responses").items():
             if str(status).startswith("2") or status == "default":
-                found |= {name: None for name, _ in at.get("content").items() if isinstance(at.get("content").value, dict)}
-        produces = operation.said.get("produces").value or self._documents.root.get("produces").value
-        found |= {one: None for one in produces if isinstance(one, str)} if isinstance(produces, list) else {}
+                found |= {
+                    name: None
+                    for name, _ in at.get("content").items()
+                    if isinstance(at.get("content").value, dict)
+                }
+        produces = (
+            operation.said.get("produces").value or self._documents.root.get("produces").value
+        )
+        found |= (
+            {one: None for one in produces if isinstance(one, str)}
+            if isinstance(produces, list)
+            else {}
+        )
         best = next((one for one in found if is_json(one)), None)
         if best is not None and len(found) > 1 and "Accept" not in parts.args.get("headers", {}):
             parts.add("headers", "Accept", best)
@@ -290,7 +373,10 @@ def _described(schema: Any, description: str) -> Any:
 
 
 def _text(operation: Operation) -> str:
-    summary, description = plain(operation.said.text("summary")), plain(operation.said.text("description"))
+    summary, description = (
+        plain(operation.said.text("summary")),
+        plain(operation.said.text("description")),
+    )
     summary = summary or plain(operation.item.text("summary"))
     description = description or ("" if summary else plain(operation.item.text("description")))
     if summary and description and not description.lower().startswith(summary.lower().rstrip(".")):
@@ -302,7 +388,16 @@ def _text(operation: Operation) -> str:
 
 def _annotations(operation: Operation) -> JsonObject:
     made: JsonObject = {"openWorldHint": True}
-    if operation.method in ("GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "SEARCH", "PROPFIND", "REPORT"):
+    if operation.method in (
+        "GET",
+        "HEAD",
+        "OPTIONS",
+        "TRACE",
+        "QUERY",
+        "SEARCH",
+        "PROPFIND",
+        "REPORT",
+    ):
         made["readOnlyHint"] = True
     elif operation.method in ("PUT", "DELETE"):
         made["idempotentHint"] = True

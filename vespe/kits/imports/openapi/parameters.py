@@ -1,4 +1,6 @@
-"""The parameters of an operation, of every version, as inputs: each with its place in the request and the style that it is written in."""
+"""The parameters of an operation, of every version, as inputs: each with its place in the request
+and the style that it is written in.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,10 +9,33 @@ from typing import Any, Final
 from vespe.kits.imports.openapi.documents import At, Documents, Unresolved
 
 PLACES: Final = ("path", "query", "querystring", "header", "cookie", "form")
-_DEFAULTS: Final = {"path": "simple", "header": "simple", "query": "form", "cookie": "form", "form": "form"}
-_COLLECTIONS: Final = {"csv": ",", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited"}
+_DEFAULTS: Final = {
+    "path": "simple",
+    "header": "simple",
+    "query": "form",
+    "cookie": "form",
+    "form": "form",
+}
+_COLLECTIONS: Final = {
+    "csv": ",",
+    "ssv": "spaceDelimited",
+    "tsv": "tabDelimited",
+    "pipes": "pipeDelimited",
+}
 _NOT_OF_A_SCHEMA: Final = frozenset(
-    ("name", "in", "required", "style", "explode", "allowReserved", "allowEmptyValue", "collectionFormat", "content", "schema", "examples")
+    (
+        "name",
+        "in",
+        "required",
+        "style",
+        "explode",
+        "allowReserved",
+        "allowEmptyValue",
+        "collectionFormat",
+        "content",
+        "schema",
+        "examples",
+    )
 )
 _STYLES: Final = {
     "path": ("simple", "label", "matrix"),
@@ -22,7 +47,9 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter: `style` is what http_request's `styles` takes; a `note` says what it could not be."""
+    """One parameter: `style` is what http_request's `styles` takes; a `note` says what it could not
+    be.
+    """
 
     name: str
     place: str
@@ -36,7 +63,8 @@ class Parameter:
 
 
 def parameters(documents: Documents, *levels: At) -> tuple[list[Parameter], list[str]]:
-    """Return the parameters of a path and of its operation, whose own come before; and what is wrong with others.
+    """Return the parameters of a path and of its operation, whose own come before; and what is
+    wrong with others.
 
     The parameter `body` of 2.0 is not among them.
     """
@@ -80,8 +108,15 @@ def _read(said: At) -> Parameter | None:
     style = _style(said, place, media_type)
     scalar = {"allow_reserved": True} if said.value.get("allowReserved") is True else {}
     wanted = style.get("style", _DEFAULTS.get(place))
-    if place in _STYLES and not media_type and wanted not in (*_STYLES[place], "tabDelimited", "spaceDelimited", "pipeDelimited"):
-        note, wanted = f"a {place} does not take the style {wanted}; it is written as {_DEFAULTS[place]}", _DEFAULTS[place]
+    if (
+        place in _STYLES
+        and not media_type
+        and wanted not in (*_STYLES[place], "tabDelimited", "spaceDelimited", "pipeDelimited")
+    ):
+        note, wanted = (
+            f"a {place} does not take the style {wanted}; it is written as {_DEFAULTS[place]}",
+            _DEFAULTS[place],
+        )
         style = {"style": wanted, "explode": style["explode"]}
     return Parameter(
         name=str(name),
@@ -90,7 +125,11 @@ def _read(said: At) -> Parameter | None:
         required=said.value.get("required") is True or place == "path",
         description=said.text("description"),
         style={**style, **scalar},
-        scalar={**({"style": wanted} if wanted in ("label", "matrix", "cookie") else {}), **scalar, **(style if media_type else {})},
+        scalar={
+            **({"style": wanted} if wanted in ("label", "matrix", "cookie") else {}),
+            **scalar,
+            **(style if media_type else {}),
+        },
         media_type=media_type,
         note=note,
     )
@@ -104,13 +143,19 @@ def _schema(said: At) -> tuple[At, str]:
         return media.get("schema"), media_type
     if "schema" in said.value:
         return said.get("schema"), ""
-    own = {key: value for key, value in said.value.items() if key not in _NOT_OF_A_SCHEMA and not key.startswith("x-example")}
+    own = {
+        key: value
+        for key, value in said.value.items()
+        if key not in _NOT_OF_A_SCHEMA and not key.startswith("x-example")
+    }
     return At({key: value for key, value in own.items() if key != "description"}, said.base), ""
 
 
 def _style(said: At, place: str, media_type: str) -> dict[str, Any]:
     if media_type:
-        return {"style": "json"} if media_type.partition(";")[0].endswith(("/json", "+json")) else {}
+        return (
+            {"style": "json"} if media_type.partition(";")[0].endswith(("/json", "+json")) else {}
+        )
     collection = said.text("collectionFormat")
     if "schema" not in said.value and ("type" in said.value or collection):
         if collection == "multi":
@@ -119,7 +164,9 @@ def _style(said: At, place: str, media_type: str) -> dict[str, Any]:
         return {"style": _DEFAULTS.get(place, "form") if style == "," else style, "explode": False}
     made: dict[str, Any] = {"style": said.text("style") or _DEFAULTS.get(place, "form")}
     explode = said.value.get("explode")
-    made["explode"] = explode if isinstance(explode, bool) else made["style"] in ("form", "cookie", "deepObject")
+    made["explode"] = (
+        explode if isinstance(explode, bool) else made["style"] in ("form", "cookie", "deepObject")
+    )
     return made
 
 

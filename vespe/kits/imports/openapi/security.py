@@ -1,4 +1,6 @@
-"""Security schemes as declared secrets: the names of environment variables, and where each value is sent."""
+"""Security schemes as declared secrets: the names of environment variables, and where each value is
+sent.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +15,9 @@ _PLACES: Final = {"header": "headers", "query": "query", "cookie": "cookies"}
 
 @dataclass(slots=True, kw_only=True)
 class Credentials:
-    """What one operation sends of secrets: `args` of an http_request, and the names of the secrets, each with what it is."""
+    """What one operation sends of secrets: `args` of an http_request, and the names of the secrets,
+    each with what it is.
+    """
 
     args: dict[str, JsonObject] = field(default_factory=dict)
     auth: JsonObject = field(default_factory=dict)
@@ -28,10 +32,14 @@ class Security:
         self._documents, self._kit_id = documents, kit_id
         root = documents.root
         schemes = root.get("components").get("securitySchemes")
-        self._schemes = schemes if isinstance(schemes.value, dict) else root.get("securityDefinitions")
+        self._schemes = (
+            schemes if isinstance(schemes.value, dict) else root.get("securityDefinitions")
+        )
 
     def of(self, operation: At) -> Credentials:
-        """Return the credentials of an operation: of the alternatives the first that can be sent; none where it may go without."""
+        """Return the credentials of an operation: of the alternatives the first that can be sent;
+        none where it may go without.
+        """
         said = operation.get("security")
         required = said if isinstance(said.value, list) else self._documents.root.get("security")
         alternatives = [one for _, one in required.items() if isinstance(one.value, dict)]
@@ -39,7 +47,11 @@ class Security:
             return Credentials()
         if any(not one.value for one in alternatives):
             others = ", ".join(dict.fromkeys(name for one in alternatives for name in one.value))
-            return Credentials(notes=[f"it may be called without credentials, and is; it takes {others} too"] if others else [])
+            return Credentials(
+                notes=[f"it may be called without credentials, and is; it takes {others} too"]
+                if others
+                else []
+            )
         found = [self._alternative(one) for one in alternatives]
         best = next((one for one in found if not one.notes), None)
         return best if best is not None else found[0]
@@ -63,13 +75,29 @@ class Security:
         if kind == "apikey":
             self._api_key(name, scheme, made)
         elif kind == "basic" or (kind == "http" and http == "basic"):
-            user, password = (self._secret(made, name, word, about=f"the {word} of {name}") for word in ("username", "password"))
+            user, password = (
+                self._secret(made, name, word, about=f"the {word} of {name}")
+                for word in ("username", "password")
+            )
             made.auth = {"type": "basic", "username": user, "password": password}
         elif kind in ("oauth2", "openidconnect") or (kind == "http" and http == "bearer"):
-            about = "a bearer token" if kind == "http" else f"an access token of {scheme.text('type')}; getting one is not the tool's"
+            about = (
+                "a bearer token"
+                if kind == "http"
+                else f"an access token of {scheme.text('type')}; getting one is not the tool's"
+            )
             made.auth = {"type": "bearer", "token": self._secret(made, name, about=about)}
-        elif kind == "http" and http not in ("digest", "negotiate", "mutual", "hoba", "scram-sha-1", "scram-sha-256"):
-            made.args.setdefault("headers", {})["Authorization"] = self._secret(made, name, about=f"the whole header, by the scheme {http}")
+        elif kind == "http" and http not in (
+            "digest",
+            "negotiate",
+            "mutual",
+            "hoba",
+            "scram-sha-1",
+            "scram-sha-256",
+        ):
+            made.args.setdefault("headers", {})["Authorization"] = self._secret(
+                made, name, about=f"the whole header, by the scheme {http}"
+            )
         else:
             said = f"{scheme.text('type') or 'of no type'} {http}".strip()
             made.notes.append(f"its security {name} is {said}, which Vespe cannot do")
@@ -88,9 +116,15 @@ class Security:
         return f"${{env:{variable}}}"
 
     def as_secret(self, made: Credentials, name: str) -> str:
-        """Declare a secret for a parameter that is one: the one that is sent as the token already, where there is one."""
+        """Declare a secret for a parameter that is one: the one that is sent as the token already,
+        where there is one.
+        """
         token = made.auth.get("token")
-        return token if isinstance(token, str) else self._secret(made, name, about=f"the parameter {name}")
+        return (
+            token
+            if isinstance(token, str)
+            else self._secret(made, name, about=f"the parameter {name}")
+        )
 
 
 def listed(found: dict[str, str]) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""Where an operation is sent: the first server that can be called, with the defaults of its variables."""
+"""Where an operation is sent: the first server that can be called, with the defaults of its
+variables.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ from vespe.lazy import urls
 
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 NOWHERE: Final = "http://localhost"
-"""Where a description sends its calls that names no host: nobody reaches it who has not allowed it in their configuration."""
+"""Where a description sends its calls that names no host: nobody reaches it who has not allowed it
+in their configuration.
+"""
 
 
 class Server(NamedTuple):
@@ -23,10 +27,14 @@ class Server(NamedTuple):
 
 
 def server_of(documents: Documents, *, levels: tuple[At, ...], given: str | None) -> Server:
-    """Return the server of an operation: that of the operation, its path or the description, whichever says one first."""
+    """Return the server of an operation: that of the operation, its path or the description,
+    whichever says one first.
+    """
     if given is not None:
         return _checked(given)
-    if (root := documents.root).get("swagger").value is not None and not any(level.get("servers").value for level in levels):
+    if (root := documents.root).get("swagger").value is not None and not any(
+        level.get("servers").value for level in levels
+    ):
         return _older(root, levels[0], documents.base)
     found = [Server("", "none of its servers is one")]
     for level in levels:
@@ -43,7 +51,9 @@ def server_of(documents: Documents, *, levels: tuple[At, ...], given: str | None
 def _older(root: At, operation: At, base: str) -> Server:
     """Return the server of a description before 3.0: host, basePath and the best of its schemes."""
     schemes = operation.get("schemes").value or root.get("schemes").value
-    named = [one for one in schemes if one in ("http", "https")] if isinstance(schemes, list) else []
+    named = (
+        [one for one in schemes if one in ("http", "https")] if isinstance(schemes, list) else []
+    )
     if isinstance(schemes, list) and schemes and not named:
         return Server("", f"it is called by {', '.join(map(str, schemes))}, which is not HTTP")
     path = f"/{root.text('basePath').strip('/')}" if root.text("basePath").strip("/") else ""
@@ -70,14 +80,25 @@ def _read(at: At, base: str) -> Server:
 
     url = _VARIABLE.sub(value, at.text("url").strip())
     if missing:
-        return Server("", f"its server {at.text('url')} has the variable {missing[0]} without a default; --server URL says where it is")
+        return Server(
+            "",
+            f"its server {at.text('url')} has the variable {missing[0]} without a default; --server URL says where it is",
+        )
     changed = ", ".join(sorted(set(_VARIABLE.findall(at.text("url")))))
     made = _absolute(url, base)
-    return made._replace(note=f"{at.text('url')} is called with the default of {changed}; --server URL names another") if changed else made
+    return (
+        made._replace(
+            note=f"{at.text('url')} is called with the default of {changed}; --server URL names another"
+        )
+        if changed
+        else made
+    )
 
 
 def _absolute(url: str, base: str) -> Server:
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url) and not re.match(r"https?://", url, re.IGNORECASE):
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url) and not re.match(
+        r"https?://", url, re.IGNORECASE
+    ):
         return Server("", f"its server {url} is not HTTP")
     if is_address(url):
         return _checked(url)
@@ -86,7 +107,10 @@ def _absolute(url: str, base: str) -> Server:
     if re.match(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::[0-9]+)?(?:/|\Z)", url):
         return _checked(f"https://{url}")  # a host alone, as many write it
     path = f"/{url.removeprefix('//').strip('/')}".rstrip("/")
-    return Server(NOWHERE + path, note=f"the description names no host: {NOWHERE} stands for it; --server URL says where the API is")
+    return Server(
+        NOWHERE + path,
+        note=f"the description names no host: {NOWHERE} stands for it; --server URL says where the API is",
+    )
 
 
 def _checked(url: str) -> Server:

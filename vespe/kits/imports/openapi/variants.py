@@ -1,4 +1,6 @@
-"""Which variants a schema with a discriminator has: those that it lists, and those that extend it by `allOf`."""
+"""Which variants a schema with a discriminator has: those that it lists, and those that extend it
+by `allOf`.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,24 +17,34 @@ class Variants:
         self._extending: dict[int, list[tuple[str, At]]] | None = None
 
     def property_of(self, at: At) -> str:
-        """Return the name of the property that tells the variants apart, or an empty string; before 3.0 it is written as a string."""
+        """Return the name of the property that tells the variants apart, or an empty string; before
+        3.0 it is written as a string.
+        """
         said = at.get("discriminator")
         return said.value if isinstance(said.value, str) else said.text("propertyName")
 
     def values(self, at: At, reference: str) -> list[str]:
-        """Return the values of the discriminator that stand for a variant: those of `mapping`, else the schema's own name."""
+        """Return the values of the discriminator that stand for a variant: those of `mapping`, else
+        the schema's own name.
+        """
         mapping = at.get("discriminator").get("mapping").value
         named = reference.rpartition("/")[2]
         known = self._mapped(mapping) if isinstance(mapping, dict) else {}
         found = dict.fromkeys((*known.get(named, ()), *known.get(reference, ())))
-        return list(found) or [named.partition("#")[0].removesuffix(".yaml").removesuffix(".yml").removesuffix(".json")]
+        return list(found) or [
+            named.partition("#")[0].removesuffix(".yaml").removesuffix(".yml").removesuffix(".json")
+        ]
 
     def _mapped(self, mapping: dict[str, Any]) -> dict[str, list[str]]:
-        """Return the values of a mapping by what they lead to, and by its bare name; made once for each."""
+        """Return the values of a mapping by what they lead to, and by its bare name; made once for
+        each.
+        """
         if id(mapping) not in self._mappings:
             made: dict[str, list[str]] = {}
             for value, to in mapping.items():
-                for key in dict.fromkeys((to, to.rpartition("/")[2])) if isinstance(to, str) else ():
+                for key in (
+                    dict.fromkeys((to, to.rpartition("/")[2])) if isinstance(to, str) else ()
+                ):
                     made.setdefault(key, []).append(value)
             self._mappings[id(mapping)] = made
         return self._mappings[id(mapping)]
@@ -44,17 +56,26 @@ class Variants:
         for part in parts:
             said = part.get("properties").get(name).value
             required = part.value.get("required") if isinstance(part.value, dict) else None
-            if isinstance(said, dict) and said.keys() & {"const", "enum"} and isinstance(required, list) and name in required:
+            if (
+                isinstance(said, dict)
+                and said.keys() & {"const", "enum"}
+                and isinstance(required, list)
+                and name in required
+            ):
                 return True
         return False
 
     def has_children(self, at: At) -> bool:
-        """Whether a schema tells its variants apart and lists none: then they are those that extend it."""
+        """Whether a schema tells its variants apart and lists none: then they are those that extend
+        it.
+        """
         listed = isinstance(at.value, dict) and (at.value.get("oneOf") or at.value.get("anyOf"))
         return bool(self.property_of(at)) and not listed and bool(self._known().get(id(at.value)))
 
     def children(self, at: At) -> list[tuple[str, At]]:
-        """Return the variants that extend a schema, over several steps too: a reference to each, and from where it leads there."""
+        """Return the variants that extend a schema, over several steps too: a reference to each,
+        and from where it leads there.
+        """
         found: dict[int, tuple[str, At]] = {}
         waiting: list[Any] = [at.value]
         for value in waiting:
@@ -70,7 +91,9 @@ class Variants:
             for reference, child in self._schemas():
                 for _, part in child.get("allOf").items():
                     if isinstance(part.value, dict) and isinstance(part.value.get("$ref"), str):
-                        self._extending.setdefault(id(self._looked(part).value), []).append((reference, child))
+                        self._extending.setdefault(id(self._looked(part).value), []).append(
+                            (reference, child)
+                        )
         return self._extending
 
     def _schemas(self) -> Iterator[tuple[str, At]]:
