@@ -92,7 +92,8 @@ def shared() -> Path:
     directory = HERE.parent.parent / "shared"
     if not (directory / "corpus").is_dir():
         pytest.skip(
-            f"no corpus at {directory}: this test needs real recordings that are not part of the repository"
+            f"no corpus at {directory}: this test needs real recordings that are "
+            "not part of the repository"
         )
     return directory
 

@@ -16,6 +16,8 @@ REFUSED = OSError(28, "No space left on device")
 
 MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.UsageError: lambda: errors.UsageError("asks for what cannot be"),
+    errors.MissingFeature: lambda: errors.MissingFeature("lint"),
+    errors.MissingFeature: lambda: errors.MissingFeature("lint"),
     errors.MissingExtra: lambda: errors.MissingExtra("counting", extra="tokens", module="tiktoken"),
     errors.ProjectNotFound: lambda: errors.ProjectNotFound("/tmp/x"),
     errors.ToolNotFound: lambda: errors.ToolNotFound(
@@ -127,6 +129,7 @@ def test_an_error_is_a_sentence_with_fields_and_making_it_does_nothing(
     ("kind", "builtin"),
     [
         (errors.MissingExtra, ImportError),
+        (errors.MissingFeature, AttributeError),
         (errors.NotFound, LookupError),
         (errors.InvalidDocument, ValueError),
         (errors.InvalidArguments, ValueError),

@@ -54,11 +54,14 @@ def test_the_core_imports_no_lazy_library() -> None:
         "tools.templates",
         "documents.redaction",
         "processes.process",
-        "calls.executors.shell_command",
+        "types.shell_command.execution",
         "cli.escaping",
     ]
     foreign = list(LIBRARIES.values())
-    program = f"import sys, {', '.join(f'vespe.{name}' for name in core)}; print([n for n in {foreign!r} if n in sys.modules])"
+    program = (
+        f"import sys, {', '.join(f'vespe.{name}' for name in core)}; "
+        f"print([n for n in {foreign!r} if n in sys.modules])"
+    )
     assert printed(program) == "[]"
 
 

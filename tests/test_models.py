@@ -45,8 +45,13 @@ def test_a_successful_outcome_has_a_result_and_no_error() -> None:
     outcome = Outcome(tool="add", uid="tool-a", result={"sum": 3}, duration_ms=1.23456)
     assert outcome.ok
     assert outcome.to_dict() == {
-        "ok": True, "result": {"sum": 3}, "tool": "add", "uid": "tool-a", "duration_ms": 1.235, "truncated": False,
-    }  # fmt: skip
+        "ok": True,
+        "result": {"sum": 3},
+        "tool": "add",
+        "uid": "tool-a",
+        "duration_ms": 1.235,
+        "truncated": False,
+    }
 
 
 def test_a_result_of_null_is_still_a_result() -> None:
@@ -61,9 +66,17 @@ def test_a_failed_outcome_has_an_error_and_no_result() -> None:
     assert not outcome.ok
     assert outcome.to_dict() == {
         "ok": False,
-        "error": {"code": "invalid_arguments", "message": "wrong", "retryable": True, "details": {"violations": []}},
-        "tool": "add", "uid": "tool-a", "duration_ms": 0.0, "truncated": False,
-    }  # fmt: skip
+        "error": {
+            "code": "invalid_arguments",
+            "message": "wrong",
+            "retryable": True,
+            "details": {"violations": []},
+        },
+        "tool": "add",
+        "uid": "tool-a",
+        "duration_ms": 0.0,
+        "truncated": False,
+    }
 
 
 def test_a_hint_logs_notes_and_the_file_of_the_whole_stand_only_where_there_are_any() -> None:
@@ -120,9 +133,7 @@ def test_a_project_looks_at_its_own_tools_first() -> None:
     assert ProjectConfig().tool_resolution_order == ("project_tools", "active_kits")
 
 
-def test_a_good_outcome_unwraps_to_its_result_and_a_failed_one_raises_the_class_of_its_code() -> (
-    None
-):
+def test_a_good_outcome_unwraps_and_a_failed_one_raises_the_class_of_its_code() -> None:
     assert Outcome(tool="t", uid=None, result={"a": 1}).unwrap() == {"a": 1}
     failed = Outcome(
         tool="t",

@@ -5,9 +5,9 @@ model API.
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
+from vespe import features
 from vespe.defaults import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from vespe.adapters.streams.base import StreamEvent
     from vespe.adapters.streams.ollama import OllamaStreamingProcessor
     from vespe.adapters.streams.openai import GptStreamingProcessor
-    from vespe.agents.agent import Agent, AgentOptions, run_loop
-    from vespe.agents.events import EventSystem
-    from vespe.agents.handler_base import StreamContext, StreamingRequest, StreamResult, ToolHandler
-    from vespe.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
-    from vespe.agents.limits import Limits
-    from vespe.agents.loop import RunResult
-    from vespe.agents.providers.anthropic import AnthropicProvider
-    from vespe.agents.providers.base import LLMProvider
-    from vespe.agents.providers.ollama import OllamaProvider
-    from vespe.agents.providers.openai import OpenAIProvider
-    from vespe.agents.providers.retries import Patience
-    from vespe.agents.providers.simulated import SimulatedProvider
-    from vespe.agents.recordings import RecordingProvider, ReplayProvider
-    from vespe.agents.toolsets.toolset import Toolset
-    from vespe.agents.transcripts import Transcript
     from vespe.calls.policy import Answer, CallPolicy, Question
     from vespe.calls.progress import report_message, report_progress
     from vespe.calls.registry import ToolImplementation, ToolRegistry
@@ -49,6 +34,27 @@ if TYPE_CHECKING:
         UsageError,
         VespeError,
     )
+    from vespe.features.agents.agent import Agent, AgentOptions, run_loop
+    from vespe.features.agents.events import EventSystem
+    from vespe.features.agents.handler_base import (
+        StreamContext,
+        StreamingRequest,
+        StreamResult,
+        ToolHandler,
+    )
+    from vespe.features.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
+    from vespe.features.agents.limits import Limits
+    from vespe.features.agents.loop import RunResult
+    from vespe.features.agents.providers.anthropic import AnthropicProvider
+    from vespe.features.agents.providers.base import LLMProvider
+    from vespe.features.agents.providers.ollama import OllamaProvider
+    from vespe.features.agents.providers.openai import OpenAIProvider
+    from vespe.features.agents.providers.retries import Patience
+    from vespe.features.agents.providers.simulated import SimulatedProvider
+    from vespe.features.agents.recordings import RecordingProvider, ReplayProvider
+    from vespe.features.agents.toolsets.toolset import Toolset
+    from vespe.features.agents.transcripts import Transcript
+    from vespe.features.mcp.server.library import serve_http, serve_stdio
     from vespe.library.function_tools import FunctionTool, ToolFunction, ToolOptions, tool
     from vespe.library.project import Project
     from vespe.library.verbs import (
@@ -58,7 +64,6 @@ if TYPE_CHECKING:
         load_tool,
         resolve_tool,
     )
-    from vespe.mcp_server.library import serve_http, serve_stdio
     from vespe.models import (
         Call,
         Failure,
@@ -157,27 +162,27 @@ _MODULES = {
     ),
     **dict.fromkeys(("ToolImplementation", "ToolRegistry"), "vespe.calls.registry"),
     **dict.fromkeys(("report_message", "report_progress"), "vespe.calls.progress"),
-    **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "vespe.agents.agent"),
+    **dict.fromkeys(("Agent", "AgentOptions", "run_loop"), "agents:agent"),
     **dict.fromkeys(
         ("StreamContext", "StreamResult", "StreamingRequest", "ToolHandler"),
-        "vespe.agents.handler_base",
+        "agents:handler_base",
     ),
-    "AnthropicProvider": "vespe.agents.providers.anthropic",
-    "LLMProvider": "vespe.agents.providers.base",
-    "OllamaProvider": "vespe.agents.providers.ollama",
-    "OpenAIProvider": "vespe.agents.providers.openai",
-    "Patience": "vespe.agents.providers.retries",
-    "SimulatedProvider": "vespe.agents.providers.simulated",
+    "AnthropicProvider": "agents:providers.anthropic",
+    "LLMProvider": "agents:providers.base",
+    "OllamaProvider": "agents:providers.ollama",
+    "OpenAIProvider": "agents:providers.openai",
+    "Patience": "agents:providers.retries",
+    "SimulatedProvider": "agents:providers.simulated",
     **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.calls.policy"),
-    **dict.fromkeys(("RecordingProvider", "ReplayProvider"), "vespe.agents.recordings"),
-    "ClaudeHandler": "vespe.agents.handlers",
-    "EventSystem": "vespe.agents.events",
-    "GptHandler": "vespe.agents.handlers",
-    "Limits": "vespe.agents.limits",
-    "OllamaHandler": "vespe.agents.handlers",
-    "RunResult": "vespe.agents.loop",
-    "Toolset": "vespe.agents.toolsets.toolset",
-    "Transcript": "vespe.agents.transcripts",
+    **dict.fromkeys(("RecordingProvider", "ReplayProvider"), "agents:recordings"),
+    "ClaudeHandler": "agents:handlers",
+    "EventSystem": "agents:events",
+    "GptHandler": "agents:handlers",
+    "Limits": "agents:limits",
+    "OllamaHandler": "agents:handlers",
+    "RunResult": "agents:loop",
+    "Toolset": "agents:toolsets.toolset",
+    "Transcript": "agents:transcripts",
     "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",
     "GptStreamingProcessor": "vespe.adapters.streams.openai",
     "OllamaStreamingProcessor": "vespe.adapters.streams.ollama",
@@ -201,31 +206,19 @@ _MODULES = {
         ),
         "vespe.errors",
     ),
-    "serve_http": "vespe.mcp_server.library",
-    "serve_stdio": "vespe.mcp_server.library",
+    "serve_http": "mcp:server.library",
+    "serve_stdio": "mcp:server.library",
 }
 
-
-class _Moved:
-    """Finds modules by the names that earlier versions taught; asked last, for what nothing else finds."""
-
-    @staticmethod
-    def find_spec(name: str, *_: object) -> Any:
-        if not name.startswith("vespe."):
-            return None
-        from vespe.moved import spec_of
-
-        return spec_of(name)
-
-
-sys.meta_path.append(_Moved)  # a finder by its one method
 
 if not TYPE_CHECKING:  # a type checker knows the names above, and no other
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:
             raise AttributeError(f"module 'vespe' has no attribute {name!r}")
-        value = getattr(importlib.import_module(_MODULES[name]), name)
+        feature, _, module = _MODULES[name].rpartition(":")
+        found = features.load(feature, module) if feature else importlib.import_module(module)
+        value = getattr(found, name)
         globals()[name] = value
         return value
 

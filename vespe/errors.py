@@ -3,6 +3,7 @@
 VespeError
 |-- UsageError                    the command line or a library call is wrong
 |-- MissingExtra                  what an extra of Vespe installs is not here
+|-- MissingFeature                a folder of vespe/features is not here
 |-- NotFound
 |   |-- ProjectNotFound           no .vespe/ here or above
 |   |-- ToolNotFound              no available tool of that name
@@ -23,7 +24,7 @@ VespeError
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
 |   |-- PermissionDenied          the sandbox refused what its `permissions` do not state
 |   |-- OutputTooLarge            it wrote past the larger cap and was ended
-|   `-- SessionEnded              the session that the call was made in was ended because of another call
+|   `-- SessionEnded              the session of the call was ended because of another call
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
 |-- ProviderError                 a model's endpoint refused, failed or broke off
 |   `-- Diverged                  a script or a recording has another request there
@@ -82,6 +83,19 @@ class MissingExtra(VespeError, ImportError):
             f'install it from where you have Vespe, such as `pip install ".[{extra}]"` in its clone'
         )
         super().__init__(message, hint=hint, details={"extra": extra, "module": module})
+
+
+class MissingFeature(VespeError, AttributeError):
+    """A feature whose folder is not in this copy of Vespe was asked for: exit code 2."""
+
+    code = "missing_feature"
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(
+            f"this copy of Vespe does not have the feature {feature!r}",
+            hint=f"install Vespe whole: its folder vespe/features/{feature} is missing",
+            details={"feature": feature},
+        )
 
 
 class NotFound(VespeError, LookupError):
@@ -167,7 +181,8 @@ class ToolImplementationNotFound(NotFound):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"nothing implements the tool {name!r}",
-            hint="give it `implementation_details` in its config.json, or register an implementation in-process",
+            hint="give it `implementation_details` in its config.json, "
+            "or register an implementation in-process",
             details={"name": name},
         )
         self.name = name
@@ -305,7 +320,8 @@ class MissingSecret(Refused):
         known, kept = " or ".join(names) or name, names[0] if names else name
         super().__init__(
             f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"set the environment variable {known}, or keep it: `vespe config set secrets.{kept} -` reads it from stdin",
+            hint=f"set the environment variable {known}, or keep it: "
+            f"`vespe config set secrets.{kept} -` reads it from stdin",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool
@@ -334,8 +350,10 @@ class MissingKey(Refused):
 
     def __init__(self, provider: str, *, variable: str, empty: bool = False) -> None:
         super().__init__(
-            f"{provider} needs an API key, but the environment variable {variable} is {'empty' if empty else 'not set'}",
-            hint=f"`export {variable}=KEY`, or keep the key: `vespe config set providers.{provider}.api_key -` reads it from stdin",
+            f"{provider} needs an API key, but the environment variable {variable} is "
+            f"{'empty' if empty else 'not set'}",
+            hint=f"`export {variable}=KEY`, or keep the key: "
+            f"`vespe config set providers.{provider}.api_key -` reads it from stdin",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable
@@ -505,7 +523,10 @@ class NotDurable(StorageError):
 
     def __init__(self, path: str, error: OSError) -> None:
         super().__init__("confirm the change of", path, error)
-        self.message = f"{path} has changed, but the disk did not confirm that the change is durable: {error.strerror or error}"
+        self.message = (
+            f"{path} has changed, but the disk did not confirm that the change is "
+            f"durable: {error.strerror or error}"
+        )
         self.hint = "the change holds now; look after the disk before you rely on it"
 
 

@@ -52,16 +52,17 @@ class Permissions:
 class Tool:
     """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
 
-    `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a kit's id.
-    `allowed_hosts` are those that its kit limits it to, None for no limit.
-    `document` is config.json as read, unknown keys included.
-    `behind` is there for a tool as a project shows it to models. Paths are `str`: pathlib costs 5 ms at start-up.
+    `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a
+    kit's id. `allowed_hosts` are those that its kit limits it to, None for no limit. `document` is
+    config.json as read, unknown keys included. `behind` is there for a tool as a project shows it
+    to models. Paths are `str`: pathlib costs 5 ms at start-up.
 
     ```python
     from vespe import Tool
     from vespe.adapters import ADAPTERS
 
-    tool = Tool(uid="", name="add", description="Add two numbers.", input_schema={"type": "object", "properties": {"a": {}, "b": {}}})
+    schema = {"type": "object", "properties": {"a": {}, "b": {}}}
+    tool = Tool(uid="", name="add", description="Add two numbers.", input_schema=schema)
     assert ADAPTERS["anthropic"](tool).generate_tool_description()["name"] == "add"
     ```
     """
@@ -230,14 +231,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as JSON text.
+    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as
+    JSON text.
 
     ```python
     from vespe import Call, Project
 
     project = Project.init(".")
     project.create_tool("letters", type="python_script")
-    outcome = project.call_path().run(Call(tool="letters", arguments='{"text": "abc"}', timeout_s=10))
+    call = Call(tool="letters", arguments='{"text": "abc"}', timeout_s=10)
+    outcome = project.call_path().run(call)
     assert outcome.unwrap()["characters"] == 3
     ```
     """
@@ -261,18 +264,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a call. Exactly one of `result` and `error` speaks: `error` is None where the call succeeded.
+    """What became of a call. Exactly one of `result` and `error` speaks: `error` is None where the
+    call succeeded.
 
-    `duration_ms` counts from the check of the input to the check of the output. `truncated` is true where the
-    result was cut at the tool's cap; `output_file` then names the private file that holds the whole.
-    `logs` is what the tool printed beside its result, `notes` what Vespe repaired. `sandbox` is the `level` that held the tool's
-    process, and the `gaps` that it leaves; None where no process was started.
+    `duration_ms` counts from the check of the input to the check of the output. `truncated` is true
+    where the result was cut at the tool's cap; `output_file` then names the private file that holds
+    the whole. `logs` is what the tool printed beside its result, `notes` what Vespe repaired.
+    `sandbox` is the `level` that held the tool's process, and the `gaps` that it leaves; None where
+    no process was started.
 
     ```python
     from vespe import Failure, Outcome
 
     assert Outcome(tool="add", uid=None, result=3).unwrap() == 3
-    assert not Outcome(tool="add", uid=None, error=Failure(code="timed_out", message="it took too long")).ok
+    failure = Failure(code="timed_out", message="it took too long")
+    assert not Outcome(tool="add", uid=None, error=failure).ok
     ```
     """
 

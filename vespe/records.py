@@ -50,9 +50,8 @@ def _dataclass(cls: type | None = None, **options: bool) -> Any:
 
 def _record(cls: type, kw_only: bool) -> type:
     annotations = vars(cls).get("__annotations__")
-    if annotations is None or cls.__bases__ != (
-        object,
-    ):  # Python 3.14 makes annotations when they are asked for
+    # Python 3.14 makes annotations when they are asked for
+    if annotations is None or cls.__bases__ != (object,):
         return dataclasses.dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
     names = tuple(name for name, hint in annotations.items() if "ClassVar[" not in str(hint))
     own = {
@@ -78,17 +77,19 @@ def _record(cls: type, kw_only: bool) -> type:
         "__dataclass_params__": lambda: plain().__dataclass_params__,
         "__signature__": lambda: inspect.signature(plain()),
     }
-    made: Any = type(
-        cls.__name__,
-        (),
-        _BODY
-        | {name: _later(name, plain) for name in _LATER}
-        | {name: _Asked(name, make) for name, make in asked.items()}
-        | {"__slots__": names, "__match_args__": () if kw_only else names}
-        | own,
-    )
+    body: dict[str, Any] = _BODY | {name: _later(name, plain) for name in _LATER}
+    body |= {name: _Asked(name, make) for name, make in asked.items()}
+    body |= {"__slots__": names, "__match_args__": () if kw_only else names}
+    made: Any = type(cls.__name__, (), body | own)
+    made.__init__ = _first(made, defaults, kw_only)
+    return made  # type: ignore[no-any-return]  # it is Any, so that its methods can be set
 
-    few = iter(range(_FEW))
+
+def _first(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
+    """Return the `__init__` of the first few objects, which puts the compiled one in its own
+    place.
+    """
+    few, names = iter(range(_FEW)), made.__slots__
 
     def __init__(self: object, /, *args: Any, **kwargs: Any) -> None:
         if (
@@ -99,8 +100,7 @@ def _record(cls: type, kw_only: bool) -> type:
             made.__init__ = _constructor(made, defaults, kw_only)
             made.__init__(self, *args, **kwargs)
 
-    made.__init__ = __init__
-    return made  # type: ignore[no-any-return]  # it is Any, so that its methods can be set
+    return __init__
 
 
 def _later(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,7 +164,8 @@ def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
                 name + ("=NEW" if made_anew else f"=default_{name}" if has_default else "")
             )
             steps.append(
-                f"set_{name}(self, {f'make_{name}() if {name} is NEW else ' if made_anew else ''}{name})"
+                f"set_{name}(self, "
+                f"{f'make_{name}() if {name} is NEW else ' if made_anew else ''}{name})"
             )
         elif made_anew or has_default:
             steps.append(

@@ -262,7 +262,10 @@ def _main() -> int:
     given = parser.parse_args()
     found = run(given.processes, given.mutations, kills=given.kills)
     sys.stderr.write("".join(f"{lost}\n" for lost in found.lost))
-    said = f"{found.processes} processes, {found.mutations} mutations, {found.kills} killed, {found.busy} waits past the lock's timeout"
+    said = (
+        f"{found.processes} processes, {found.mutations} mutations, {found.kills} killed, "
+        f"{found.busy} waits past the lock's timeout"
+    )
     said += f", {found.reads} whole reads, {len(found.lost)} lost, {found.seconds} s"
     sys.stdout.write(f"{json.dumps(vars(found)) if given.json else said}\n")
     return 1 if found.lost else 0

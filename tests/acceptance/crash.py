@@ -75,17 +75,33 @@ TRUSTED = ("trust", "--yes")
 INSTALLED = ("kit", "install", "../source", "--activate", "--yes")
 VERBS = (
     Verb("kit install", INSTALLED, first=("kit", "install", "../source", "--yes")),
-    Verb("kit update", ("kit", "update", "--yes"), (("kit", "install", "../source@main", "--activate", "--yes"), MOVE)),
-    Verb("kit remove", ("kit", "remove", "web", "--yes"), (INSTALLED,), (0, 3), first=("kit", "deactivate", "web")),
+    Verb(
+        "kit update",
+        ("kit", "update", "--yes"),
+        (("kit", "install", "../source@main", "--activate", "--yes"), MOVE),
+    ),
+    Verb(
+        "kit remove",
+        ("kit", "remove", "web", "--yes"),
+        (INSTALLED,),
+        (0, 3),
+        first=("kit", "deactivate", "web"),
+    ),
     Verb("kit sync", ("kit", "sync", "--yes"), (("kit", "install", "../source", "--yes"), FORGET)),
     Verb("kit activate", ("kit", "activate", "file_io_without_git")),
     Verb("kit create", ("kit", "create", "mine"), (), (0, 2)),
     Verb("kit link", ("kit", "link", "../source/web")),
     Verb("tool create", ("tool", "create", "made", "--type", "python_script"), (), (0, 2)),
-    Verb("tool remove", ("tool", "remove", "tool-given", "--yes"), (), (0, 3), ("tool", "create", "swept", "--type", "python_script")),
+    Verb(
+        "tool remove",
+        ("tool", "remove", "tool-given", "--yes"),
+        (),
+        (0, 3),
+        ("tool", "create", "swept", "--type", "python_script"),
+    ),
     Verb("trust", TRUSTED),
     Verb("untrust", ("untrust",), (TRUSTED,)),
-)  # fmt: skip
+)
 
 
 class World:
@@ -120,9 +136,8 @@ class World:
     def copied(self, root: Path) -> "World":
         shutil.copytree(self.root, root, symlinks=True)
         world, kept = World(root), root / "home/state/vespe/trust"
-        if any(
-            kept.glob("content-*")
-        ):  # a copy is another place, so that what was approved is approved here
+        # a copy is another place, so that what was approved is approved here
+        if any(kept.glob("content-*")):
             shutil.rmtree(kept)
             if code := world.run(TRUSTED):
                 raise SystemExit(f"vespe trust: exit {code}\n{world.said}")
@@ -342,7 +357,8 @@ class Harness:
         said = world.said
         for wrong in (*self._wrong(world, done, fault, result), *self._wrong_again(world)):
             result.lost.append(
-                f"{self._verb.name}, {fault} at call {at} ({done.failed}): {wrong}; it said {said[-300:]!r}"
+                f"{self._verb.name}, {fault} at call {at} ({done.failed}): {wrong}; "
+                f"it said {said[-300:]!r}"
             )
         world.close()
         return True
@@ -417,7 +433,8 @@ def _main() -> int:
         every=given.every,
     )
     rows = [
-        f"{result.verb:14} {result.fault:7} {result.points:5} points, {len(result.lost)} lost, {result.unconfirmed} not confirmed"
+        f"{result.verb:14} {result.fault:7} {result.points:5} points, {len(result.lost)} lost, "
+        f"{result.unconfirmed} not confirmed"
         for result in results
     ]
     totals = Counter(points=sum(r.points for r in results), lost=sum(len(r.lost) for r in results))

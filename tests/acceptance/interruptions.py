@@ -144,7 +144,10 @@ class Sweep:
         )
         for command in worlds.LOOKS:
             if (code := world.run(command)) or any(word in world.said for word in WRONG):
-                yield f"afterwards `vespe {' '.join(command)}` ends with {code}: {world.said[-300:]!r}"
+                yield (
+                    f"afterwards `vespe {' '.join(command)}` ends with {code}: "
+                    f"{world.said[-300:]!r}"
+                )
         again = _Run(self._verb, ())
         if self._verb.again:
             again.start(world)

@@ -79,7 +79,7 @@ CHANGES: dict[str, Change] = {
     "a link elsewhere": _instead(lambda path: path.symlink_to("/etc/hostname")),
     "a FIFO": _instead(os.mkfifo),
     "a directory": _instead(Path.mkdir),
-}  # fmt: skip
+}
 ADDED: dict[str, Change] = {
     "a file more": lambda directory: (directory / "more.py").write_text(
         "x = 1\n", encoding="utf-8"
@@ -169,7 +169,10 @@ def _main() -> int:
         "".join(f"not noticed: {said}\n" for said in found.missed)
         + "".join(f"ran all the same: {said}\n" for said in found.ran)
     )
-    said = f"{found.tried} changes, {found.tried - len(found.missed)} noticed, {len(found.ran)} ran all the same"
+    said = (
+        f"{found.tried} changes, {found.tried - len(found.missed)} noticed, "
+        f"{len(found.ran)} ran all the same"
+    )
     sys.stdout.write(f"{json.dumps(vars(found)) if as_json else said}\n")
     return 1 if found.missed or found.ran else 0
 

@@ -28,7 +28,8 @@ def main() -> int:
     )
     if not parser.parse_args().check:
         parser.error(
-            "a release is published by pushing its tag, vVERSION; here it is only checked: ./dev release --check"
+            "a release is published by pushing its tag, vVERSION; here it is only checked: "
+            "./dev release --check"
         )
     wrong = [*changelog(), *tag(), *workflows()]
     built = [build(Path(directory)) for directory in (_fresh("first"), _fresh("second"))]
@@ -65,7 +66,8 @@ def changelog() -> list[str]:
         []
         if fits
         else [
-            f"docs/changelog.md begins with {newest[1] if newest else 'nothing'!r}, not with {VERSION} and its date"
+            f"docs/changelog.md begins with {newest[1] if newest else 'nothing'!r}, "
+            f"not with {VERSION} and its date"
         ]
     )
 

@@ -31,10 +31,26 @@ from vespe.files import staging
 
 FILES = (os.path.dirname(vespe.__file__) + os.sep, contextlib.__file__, tempfile.__file__)
 NAMES = (
-    "tool run shell", "tool create", "tool copy", "tool rename", "tool remove", "tool import", "kit install folder", "kit update",
-    "kit remove", "kit create", "kit link", "kit pack", "kit activate", "cache clean", "trust", "untrust", "agent run", "agent calls",
+    "tool run shell",
+    "tool create",
+    "tool copy",
+    "tool rename",
+    "tool remove",
+    "tool import",
+    "kit install folder",
+    "kit update",
+    "kit remove",
+    "kit create",
+    "kit link",
+    "kit pack",
+    "kit activate",
+    "cache clean",
+    "trust",
+    "untrust",
+    "agent run",
+    "agent calls",
     "config set",
-)  # fmt: skip
+)
 """Of the commands that are interrupted at random moments, those that are tried step by step
 here.
 """

@@ -50,7 +50,8 @@ class Stage:
             check=False,
         )
         assert done.returncode == code, (
-            f"vespe {' '.join(arguments)} ended with {done.returncode}, not {code}: {done.stderr}{done.stdout}"
+            f"vespe {' '.join(arguments)} ended with {done.returncode}, not {code}: "
+            f"{done.stderr}{done.stdout}"
         )
         return done.stdout + done.stderr
 
@@ -483,10 +484,33 @@ def ordered(stage: Stage) -> None:
 
 
 PLAYS: tuple[Play, ...] = (
-    templates, git_log, own_script, http_key, shadowing, two_kits, kit_by_tag, colleague, linting, breaking, testing, recording, approvals,
-    resuming, served, client_entries, server_as_kit, importing, exporting, cloned, own_kit, hostile, mistakes, monorepo, ordered,
+    templates,
+    git_log,
+    own_script,
+    http_key,
+    shadowing,
+    two_kits,
+    kit_by_tag,
+    colleague,
+    linting,
+    breaking,
+    testing,
+    recording,
+    approvals,
+    resuming,
+    served,
+    client_entries,
+    server_as_kit,
+    importing,
+    exporting,
+    cloned,
+    own_kit,
+    hostile,
+    mistakes,
+    monorepo,
+    ordered,
     *stories_of_programs.PLAYS,
-)  # fmt: skip
+)
 STORIES: dict[int, Play] = {int((play.__doc__ or "").split()[0]): play for play in PLAYS}
 
 

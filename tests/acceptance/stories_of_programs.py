@@ -85,10 +85,16 @@ class K:
         return text
 '''
 ARGUMENTS = {
-    "plain": {"text": "hi"}, "later": {"text": "hi"}, "chosen": {"unit": "f"}, "named": {"text": "hi"}, "maybe": {},
+    "plain": {"text": "hi"},
+    "later": {"text": "hi"},
+    "chosen": {"unit": "f"},
+    "named": {"text": "hi"},
+    "maybe": {},
     "many": {"items": [1, 2]},
-    "place": {"where": {"city": "Rome"}}, "order": {"wanted": {"n": 3}}, "told": {"days": 2},
-}  # fmt: skip
+    "place": {"where": {"city": "Rome"}},
+    "order": {"wanted": {"n": 3}},
+    "told": {"days": 2},
+}
 ANSWERS = {
     "plain": "hi",
     "later": "hi",
@@ -179,9 +185,15 @@ def python(stage: "Stage", code: str, **variables: str) -> str:
     """Run a program with the library in the stage's directory; return what it printed."""
     stage.write("program.py", code)
     done = subprocess.run(
-        [sys.executable, "program.py"], cwd=stage.here, env=stage.environment | variables, capture_output=True, text=True, encoding="utf-8",
-        timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "program.py"],
+        cwd=stage.here,
+        env=stage.environment | variables,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -233,8 +245,11 @@ def chatting(stage: "Stage") -> None:
     stage.script({"text": "Good day."})
     options = ("agent", "chat", "--provider", "simulated", "--script", "script.json")
     shown = vespe_on_a_terminal(
-        *options, cwd=stage.here, typed="hello\n/tools\n/quit\n", **stage.environment
-    )  # type: ignore[arg-type]  # all are variables
+        *options,
+        cwd=stage.here,
+        typed="hello\n/tools\n/quit\n",
+        **stage.environment,  # type: ignore[arg-type]  # all are variables
+    )
     assert "Good day." in shown and "read_file" in shown and "exit code" not in shown
 
 
@@ -373,7 +388,8 @@ def with_dependencies(stage: "Stage") -> None:
     block = f'# /// script\n# dependencies = ["tiny @ file://{wheel}"]\n# ///\n'
     stage.write(
         "word.py",
-        f'{block}def word() -> str:\n    """Say a word."""\n    import tiny\n    return tiny.WORD\n',
+        f'{block}def word() -> str:\n    """Say a word."""\n    import '
+        "tiny\n    return tiny.WORD\n",
     )
     stage.run("tool", "create", "word", "--from", "word.py:word")
     stage.environment["PIP_NO_INDEX"] = "1"
@@ -381,6 +397,15 @@ def with_dependencies(stage: "Stage") -> None:
 
 
 PLAYS = (
-    nine_functions, posting, chatting, http_serving, in_a_program, in_asyncio, in_a_window, handlers, seven_adapters, endpoint,
+    nine_functions,
+    posting,
+    chatting,
+    http_serving,
+    in_a_program,
+    in_asyncio,
+    in_a_window,
+    handlers,
+    seven_adapters,
+    endpoint,
     with_dependencies,
-)  # fmt: skip
+)

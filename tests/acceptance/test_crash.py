@@ -27,8 +27,12 @@ def scripted(module: str, *arguments: str) -> Any:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     done = subprocess.run(
         [sys.executable, "-m", f"tests.acceptance.{module}", *arguments, "--json"],
-        capture_output=True, text=True, encoding="utf-8", env=environment, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

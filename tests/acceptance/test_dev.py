@@ -102,8 +102,8 @@ def test_a_python_that_is_missing_or_too_old_is_a_sentence(dev: Run, tmp_path: P
     said = dev("demo")
     assert said.returncode == 1
     assert (
-        said.stderr
-        == f"dev: there is no {NOWHERE}: install Python 3.11 or later, or name one, such as PYTHON=python3.13\n"
+        said.stderr == f"dev: there is no {NOWHERE}: install Python 3.11 or later, or name one, "
+        "such as PYTHON=python3.13\n"
     )
     older = tmp_path / "python3.10"
     older.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -168,9 +168,14 @@ def test_p47_a_limit_on_file_sizes_is_met_without_a_half_written_file(
     config.write_text(json.dumps({"active_kits": [], "note": "x" * 5000}), encoding="utf-8")
     before = files(project)
     done = subprocess.run(
-        [sys.executable, "-m", "vespe", *command], cwd=project, capture_output=True, text=True, encoding="utf-8", check=False,
+        [sys.executable, "-m", "vespe", *command],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)),
-    )  # fmt: skip
+    )
     assert (
         done.returncode == 1 and "File too large" in done.stderr and "Traceback" not in done.stderr
     ), done.stderr

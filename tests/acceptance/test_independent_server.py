@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.agents.providers.serving import CLASSES, KEY, QUICK
+from tests.features.agents.providers.serving import CLASSES, KEY, QUICK
 from tests.support.ondisk import python_tool, vespe
-from vespe.agents.agent import Agent, AgentOptions
-from vespe.agents.providers.base import LLMProvider
 from vespe.errors import ProviderError
+from vespe.features.agents.agent import Agent, AgentOptions
+from vespe.features.agents.providers.base import LLMProvider
 
 CASES = Path(__file__).parents[1] / "cases" / "independent"
 SERVER = (
@@ -38,7 +38,8 @@ def server() -> Iterator[str]:
     program = node()
     if program is None or not SERVER.is_file():
         pytest.skip(
-            f"no independent server at {SERVER}: `./dev servers` brings it, where npm's registry can be reached"
+            f"no independent server at {SERVER}: `./dev servers` brings it, "
+            "where npm's registry can be reached"
         )
     arguments = [
         program,

@@ -11,19 +11,61 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.ondisk import write_tool
-from vespe.lint.audit import Audit
-from vespe.lint.findings import Finding
-from vespe.lint.settings import Settings
+from vespe.features.lint.audit import Audit
+from vespe.features.lint.findings import Finding
+from vespe.features.lint.settings import Settings
 
 KEYS = (
-    "uid", "name", "description", "schema", "input", "output", "implementation_details", "type", "path", "entrypoint", "args", "argv",
-    "stdin", "query", "headers", "lint", "ignore", "select", "severity", "targets", "tool_budget", "active_kits",
-    "tool_resolution_order", "examples", "annotations", "secrets", "properties", "required", "default", "enum",
-)  # fmt: skip
+    "uid",
+    "name",
+    "description",
+    "schema",
+    "input",
+    "output",
+    "implementation_details",
+    "type",
+    "path",
+    "entrypoint",
+    "args",
+    "argv",
+    "stdin",
+    "query",
+    "headers",
+    "lint",
+    "ignore",
+    "select",
+    "severity",
+    "targets",
+    "tool_budget",
+    "active_kits",
+    "tool_resolution_order",
+    "examples",
+    "annotations",
+    "secrets",
+    "properties",
+    "required",
+    "default",
+    "enum",
+)
 WORDS = (
-    "", "object", "string", "python_script", "shell_command", "http_request", "main.py", "run", "{a}", "${env:A}", "tool-a", "../x",
-    "\ud800", "https://example.com/{a}", "schema-open", "\x00", "\u202e",
-)  # fmt: skip
+    "",
+    "object",
+    "string",
+    "python_script",
+    "shell_command",
+    "http_request",
+    "main.py",
+    "run",
+    "{a}",
+    "${env:A}",
+    "tool-a",
+    "../x",
+    "\ud800",
+    "https://example.com/{a}",
+    "schema-open",
+    "\x00",
+    "\u202e",
+)
 VALUES = st.recursive(
     st.none()
     | st.booleans()

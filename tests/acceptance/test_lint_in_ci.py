@@ -55,9 +55,13 @@ def good_tool(directory: Path, name: str) -> Path:
     }
     details = {"type": "shell_command", "entrypoint": "cat", "args": {"stdin": "{text}"}}
     return write_tool(
-        directory, name, implementation=details, schema=schema, description=f"Print a text again, as {name} does it.",
+        directory,
+        name,
+        implementation=details,
+        schema=schema,
+        description=f"Print a text again, as {name} does it.",
         examples=[{"input": {"text": "hi"}, "output": "hi"}],
-    )  # fmt: skip
+    )
 
 
 def break_type(directory: Path) -> None:
@@ -131,13 +135,24 @@ def step(name: str) -> dict[str, Any]:
     return dict(found)
 
 
-@pytest.mark.parametrize(("inputs", "code", "said"), [
-    ({}, 1, "::error file=.vespe/tools/tool-1/config.json,line=10,"),
-    ({"PATHS": ".vespe/tools/tool-0\n"}, 0, ""),
-    ({"PATHS": ".vespe/tools/tool-0\n.vespe/tools/tool-1\n", "TARGET": "mcp", "STRICT": "true"}, 1, "::error file="),
-    ({"CHANGED": "HEAD"}, 1, "::error file=.vespe/tools/tool-1/config.json"),
-    ({"PATHS": "$(touch proof)"}, 3, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("inputs", "code", "said"),
+    [
+        ({}, 1, "::error file=.vespe/tools/tool-1/config.json,line=10,"),
+        ({"PATHS": ".vespe/tools/tool-0\n"}, 0, ""),
+        (
+            {
+                "PATHS": ".vespe/tools/tool-0\n.vespe/tools/tool-1\n",
+                "TARGET": "mcp",
+                "STRICT": "true",
+            },
+            1,
+            "::error file=",
+        ),
+        ({"CHANGED": "HEAD"}, 1, "::error file=.vespe/tools/tool-1/config.json"),
+        ({"PATHS": "$(touch proof)"}, 3, ""),
+    ],
+)
 def test_the_action_annotates_the_lines(
     repository: Path, inputs: dict[str, str], code: int, said: str
 ) -> None:

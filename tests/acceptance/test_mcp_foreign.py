@@ -58,7 +58,10 @@ class Node:
 def node() -> Node:
     program = MODULES / ".bin/node"
     if not program.exists():
-        said = "no Node with the foreign clients (`./dev servers` brings them, where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
+        said = (
+            "no Node with the foreign clients (`./dev servers` brings them, "
+            "where npm's registry can be reached): NOTHING FOREIGN WAS TRIED"
+        )
         if os.environ.get("CI", "").lower() in ("1", "true") and not os.environ.get(WITHOUT):
             pytest.fail(f"{said}; {WITHOUT}=1 allows it")
         pytest.skip(said)  # npm's registry is out of reach
@@ -201,10 +204,20 @@ def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
         over = gone(noted(project / "mark"))
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
-    assert seen == {
-        "tools": ["add", "nap"], "call": ["3", False], "error": True, "unknown": -32602, "cancel": "cancelled", "progress": True,
-        "changed": True, "after": ["add", "fresh", "nap"],
-    } and over  # fmt: skip
+    assert (
+        seen
+        == {
+            "tools": ["add", "nap"],
+            "call": ["3", False],
+            "error": True,
+            "unknown": -32602,
+            "cancel": "cancelled",
+            "progress": True,
+            "changed": True,
+            "after": ["add", "fresh", "nap"],
+        }
+        and over
+    )
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])

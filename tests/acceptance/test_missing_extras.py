@@ -3,17 +3,16 @@ names the extra.
 """
 
 import json
-import os
 import subprocess
-import sysconfig
-import venv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support.installs import Install, install_without
 from tests.support.mcp_servers import ByHand
-from tests.support.ondisk import PATIENCE_S, python_tool
+from tests.support.ondisk import python_tool
 from tests.support.ondisk import vespe as vespe_here
 
 EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken")
@@ -23,33 +22,14 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def interpreter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def install(tmp_path_factory: pytest.TempPathFactory) -> Install:
     """A virtual environment with all that this one has, but the extras."""
-    made = tmp_path_factory.mktemp("environment") / "bare"
-    venv.create(made, symlinks=True)
-    packages = next(made.glob("lib/python*/site-packages"))
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if entry.name not in EXTRAS:
-            (packages / entry.name).symlink_to(entry)
-    return made / "bin/python"
+    return install_without(tmp_path_factory.mktemp("environment") / "bare", *EXTRAS)
 
 
 @pytest.fixture
-def vespe(interpreter: Path, project: Path) -> Run:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(interpreter), "-m", "vespe", *arguments],
-            cwd=project,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=PATIENCE_S,
-            check=False,
-        )
-
-    return run
+def vespe(install: Install, project: Path) -> Run:
+    return partial(install.run, "-m", "vespe", cwd=project)
 
 
 def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(

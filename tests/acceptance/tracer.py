@@ -19,11 +19,35 @@ AVAILABLE = sys.platform == "linux" and platform.machine() == "x86_64"
 FAULTS = ("KILL", "ENOSPC", "EIO")
 
 _CALLS = {
-    "write": 1, "pwrite64": 18, "writev": 20, "fsync": 74, "fdatasync": 75, "truncate": 76, "ftruncate": 77, "rename": 82,
-    "mkdir": 83, "rmdir": 84, "creat": 85, "link": 86, "unlink": 87, "symlink": 88, "chmod": 90, "fchmod": 91, "mkdirat": 258,
-    "unlinkat": 263, "renameat": 264, "linkat": 265, "symlinkat": 266, "fchmodat": 268, "utimensat": 280, "fallocate": 285,
-    "syncfs": 306, "renameat2": 316, "copy_file_range": 326, "fchmodat2": 452,
-}  # fmt: skip
+    "write": 1,
+    "pwrite64": 18,
+    "writev": 20,
+    "fsync": 74,
+    "fdatasync": 75,
+    "truncate": 76,
+    "ftruncate": 77,
+    "rename": 82,
+    "mkdir": 83,
+    "rmdir": 84,
+    "creat": 85,
+    "link": 86,
+    "unlink": 87,
+    "symlink": 88,
+    "chmod": 90,
+    "fchmod": 91,
+    "mkdirat": 258,
+    "unlinkat": 263,
+    "renameat": 264,
+    "linkat": 265,
+    "symlinkat": 266,
+    "fchmodat": 268,
+    "utimensat": 280,
+    "fallocate": 285,
+    "syncfs": 306,
+    "renameat2": 316,
+    "copy_file_range": 326,
+    "fchmodat2": 452,
+}
 _GETDENTS, _OPEN, _OPENAT = 217, 2, 257
 _NAMES = {number: name for name, number in _CALLS.items()} | {
     _OPEN: "open",

@@ -25,7 +25,10 @@ LOOKS: tuple[tuple[str, ...], ...] = (
 )
 INSTALLED = ("kit", "install", "../source@main", "--activate", "--yes")
 TRUSTED = ("trust", "--yes")
-MCP = "import sys; sys.argv = ['vespe', 'mcp', 'serve', '--project', '../served', '--trust']; from vespe.__main__ import main; main()"
+MCP = (
+    "import sys; sys.argv = ['vespe', 'mcp', 'serve', '--project', '../served', '--trust']; "
+    "from vespe.__main__ import main; main()"
+)
 _CLIENT = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -70,11 +73,25 @@ VERBS = (
     V("tool run long", ("tool", "run", "nap"), (TRUSTED,), (), within_s=0.7),
     V("tool run shell", ("tool", "run", "shell"), (TRUSTED,)),
     V("tool run http", ("tool", "run", "slow"), (TRUSTED,)),
-    V("tool run mcp", ("tool", "run", "given", "--json"), (SERVED, ("tool", "remove", "tool-given", "--yes"), TRUSTED)),
+    V(
+        "tool run mcp",
+        ("tool", "run", "given", "--json"),
+        (SERVED, ("tool", "remove", "tool-given", "--yes"), TRUSTED),
+    ),
     V("tool test", ("tool", "test", "given", "shell", "--jobs", "2"), (TRUSTED,)),
-    V("batch", ("batch", "given", "inputs.jsonl", "-o", "outcomes.jsonl", "--jobs", "2"), (TRUSTED,), (6,)),
+    V(
+        "batch",
+        ("batch", "given", "inputs.jsonl", "-o", "outcomes.jsonl", "--jobs", "2"),
+        (TRUSTED,),
+        (6,),
+    ),
     V("tool create", ("tool", "create", "made", "--type", "python_script"), (), (2,)),
-    V("tool copy", ("tool", "copy", "file_io_without_git/read_file", "mine"), (("kit", "activate", "file_io_without_git"),), (2,)),
+    V(
+        "tool copy",
+        ("tool", "copy", "file_io_without_git/read_file", "mine"),
+        (("kit", "activate", "file_io_without_git"),),
+        (2,),
+    ),
     V("tool rename", ("tool", "rename", "given", "other"), (), (3,)),
     V("tool remove", ("tool", "remove", "tool-given", "--yes"), (), (3,)),
     V("tool import", ("tool", "import", "foreign.json"), (), (2,)),
@@ -93,21 +110,38 @@ VERBS = (
     V("kit create", ("kit", "create", "mine"), (), (2,)),
     V("kit link", ("kit", "link", "../folder"), (), (2,)),
     V("kit activate", ("kit", "activate", "file_io_without_git")),
-    V("kit deactivate", ("kit", "deactivate", "file_io_without_git"), (("kit", "activate", "file_io_without_git"),), (3,)),
+    V(
+        "kit deactivate",
+        ("kit", "deactivate", "file_io_without_git"),
+        (("kit", "activate", "file_io_without_git"),),
+        (3,),
+    ),
     V("kit add-mcp", SERVED, (), (2,)),
     V("cache clean", ("cache", "clean"), (INSTALLED, ("kit", "remove", "web", "--yes"))),
     V("trust", TRUSTED),
     V("untrust", ("untrust",), (TRUSTED,)),
-    V("agent run", ("agent", "run", "go", *AGENT, "--record", "talk.json", "--save", "conversation.json"), (TRUSTED,), (2,)),
+    V(
+        "agent run",
+        ("agent", "run", "go", *AGENT, "--record", "talk.json", "--save", "conversation.json"),
+        (TRUSTED,),
+        (2,),
+    ),
     V("agent calls", ("agent", "calls", "waiting.json", "approve", "--yes"), (TRUSTED,)),
     V("agent chat", ("agent", "chat", *AGENT), (TRUSTED,), (), within_s=1.0, talks=True),
     V("mcp serve", ("mcp", "serve"), (TRUSTED,), (), within_s=0.7, stdin=ASKED, open_stdin=True),
-    V("mcp serve http", ("mcp", "serve", "--http", "127.0.0.1:0"), (TRUSTED,), (), within_s=1.5, open_stdin=True),
+    V(
+        "mcp serve http",
+        ("mcp", "serve", "--http", "127.0.0.1:0"),
+        (TRUSTED,),
+        (),
+        within_s=1.5,
+        open_stdin=True,
+    ),
     V("demo", ("demo",), (), ()),
     V("doctor", ("doctor",)),
     V("config set", ("config", "set", "sandbox", "off")),
     V("log", ("log",), (TRUSTED, ("tool", "run", "quick"))),
-)  # fmt: skip
+)
 
 
 def build(root: Path, verb: Interrupted, *, port: int) -> World:

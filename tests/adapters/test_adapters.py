@@ -112,7 +112,7 @@ def test_whoever_changes_what_is_given_back_changes_nothing_that_was_given(name:
 
 @pytest.mark.parametrize("first", SHAPES)
 @pytest.mark.parametrize("second", SHAPES)
-def test_a_definition_there_and_back_is_the_same_on_what_both_can_express_and_settled_after_one_pass(
+def test_a_definition_there_and_back_is_the_same_and_settled_after_one_pass(
     first: str, second: str
 ) -> None:
     for tool in conversations.tools(60):

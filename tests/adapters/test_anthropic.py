@@ -290,7 +290,7 @@ def test_what_is_repaired_for_anthropic_is_what_its_types_and_rules_take() -> No
             assert_anthropic_request([], grown(row["gives"]))
 
 
-def test_the_whole_corpus_becomes_requests_that_anthropic_takes_and_the_page_tells_the_counts_and_every_loss(
+def test_the_whole_corpus_becomes_requests_that_anthropic_takes_as_the_page_tells(
     shared: Path,
 ) -> None:
     passages = list(corpus.survey(shared / "corpus" / "conversations"))

@@ -40,9 +40,7 @@ def test_what_one_api_was_told_of_strict_the_others_are_told_too(first: str, sec
     assert SHAPES[first].definition(SHAPES[second].read(told)) == definition
 
 
-def test_an_apis_own_word_comes_first_and_what_responses_must_be_told_anyway_tells_the_others_nothing() -> (
-    None
-):
+def test_an_apis_own_word_comes_first_and_a_word_for_responses_is_no_other_apis() -> None:
     both = tool_of({"openai": {"function": {"strict": False}}, "anthropic": {"strict": True}})
     assert definition_parts.own_fields(both, "openai") == {"function": {"strict": False}}
     assert (

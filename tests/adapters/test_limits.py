@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import vespe.lint
+import vespe.features.lint
 from vespe.adapters.limits import LIMITS, TARGETS, Limit, Source, limits_on
 
 STANDINGS = ("documented", "observed", "advised", "unverified")
@@ -35,7 +35,7 @@ def test_only_what_an_api_is_known_to_refuse_is_an_error(standing: str, severity
 
 
 def test_every_limit_is_read_by_a_rule() -> None:
-    package = Path(vespe.lint.__file__).parent
+    package = Path(vespe.features.lint.__file__).parent
     text = "".join(
         path.read_text(encoding="utf-8")
         for path in package.rglob("*.py")

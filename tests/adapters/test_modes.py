@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from tests.adapters.judges import accepts, complaint
-from tests.agents.agents_on_disk import Bench
-from tests.agents.providers.serving import asking, sent, stream
+from tests.features.agents.agents_on_disk import Bench
+from tests.features.agents.providers.serving import asking, sent, stream
 from vespe import Agent, AgentOptions, Toolset
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.modes import deferred, marked, mode_of
 from vespe.errors import UsageError
-from vespe.mcp_server.selection import Selection
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import Tool
 from vespe.projects import project as projects
 from vespe.projects.init import found_project
@@ -112,8 +112,14 @@ def bench(home: Path, tmp_path: Path) -> Bench:
 def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_did(
     bench: Bench,
 ) -> None:
-    done = b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","role":"assistant","content":[],"usage":{}}}\n\n'
-    done += b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}\n\n'
+    done = (
+        b"event: message_start\ndata: "
+        b'{"type":"message_start","message":{"id":"m","role":"assistant","content":[],"usage":{}}}\n\n'
+    )
+    done += (
+        b"event: message_delta\ndata: "
+        b'{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}\n\n'
+    )
     done += b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
     bodies = [(CASES / "tool_search/anthropic.sse").read_bytes(), done]
     with asking(lambda exchange: stream(bodies.pop(0))(exchange), "anthropic") as (

@@ -47,8 +47,11 @@ def test_objects_below_are_closed_too() -> None:
 
 
 def test_references_stand_alone_and_their_definitions_are_rewritten() -> None:
-    made = strict({"a": {"$ref": "#/definitions/n", "description": "d"}, "b": {"$ref": "#/definitions/n"}}, required=["b"],
-                  definitions={"n": objects({"m": {"$ref": "#/definitions/n"}})})  # fmt: skip
+    made = strict(
+        {"a": {"$ref": "#/definitions/n", "description": "d"}, "b": {"$ref": "#/definitions/n"}},
+        required=["b"],
+        definitions={"n": objects({"m": {"$ref": "#/definitions/n"}})},
+    )
     assert made["properties"]["a"] == {
         "anyOf": [{"$ref": "#/$defs/n"}, {"type": "null"}],
         "description": "d",
@@ -58,8 +61,14 @@ def test_references_stand_alone_and_their_definitions_are_rewritten() -> None:
 
 
 def test_what_another_keyword_says_is_said_by_it() -> None:
-    made = strict({"a": {"const": 1}, "b": {"oneOf": [TEXT, {"type": "integer"}]}, "c": {"allOf": [{"type": "string"}], "minLength": 1}},
-                  required=["a", "b", "c"])  # fmt: skip
+    made = strict(
+        {
+            "a": {"const": 1},
+            "b": {"oneOf": [TEXT, {"type": "integer"}]},
+            "c": {"allOf": [{"type": "string"}], "minLength": 1},
+        },
+        required=["a", "b", "c"],
+    )
     assert made["properties"] == {
         "a": {"enum": [1]},
         "b": {"anyOf": [TEXT, {"type": "integer"}]},

@@ -23,7 +23,10 @@ def row(axis: Axis) -> str:
     if axis.peer == "-":
         return f"| {axis.name} | {axis.unit} | {axis.ours:,.0f} | | | | | |"
     goal = "" if axis.goal is None else f"{'≥' if axis.more else '≤'} {axis.goal:g}"
-    return f"| {axis.name} | {axis.unit} | {axis.ours:,.0f} | {axis.peer} | {axis.theirs:,.0f} | {axis.ratio:.2f} | {goal} | {axis.met} |"
+    return (
+        f"| {axis.name} | {axis.unit} | {axis.ours:,.0f} | {axis.peer} | {axis.theirs:,.0f} | "
+        f"{axis.ratio:.2f} | {goal} | {axis.met} |"
+    )
 
 
 def main() -> None:

@@ -33,14 +33,18 @@ def main() -> None:
     """Run every size and print a row for each."""
     sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
     print(
-        f"{'kept':>5} {'turns':>7} {'clock s':>8} {'cpu s':>8} {'turns/s':>8} {'cpu ms':>7} {'x first':>8} {'MiB':>6}"
+        f"{'kept':>5} {'turns':>7} {'clock s':>8} {'cpu s':>8} {'turns/s':>8} {'cpu ms':>7} "
+        f"{'x first':>8} {'MiB':>6}"
     )
     for kept in ("no", "yes"):
         first = 0.0
         for size in sizes:
             clock, busy, mebibytes = measured(size, kept)
             first = first or busy
-            figures = f"{clock:>8.2f} {busy:>8.2f} {size / clock:>8.0f} {busy / size * 1000:>7.2f} {busy / first:>8.1f} {mebibytes:>6.0f}"
+            figures = (
+                f"{clock:>8.2f} {busy:>8.2f} {size / clock:>8.0f} {busy / size * 1000:>7.2f} "
+                f"{busy / first:>8.1f} {mebibytes:>6.0f}"
+            )
             print(f"{kept:>5} {size:>7} {figures}", flush=True)
 
 
@@ -59,7 +63,7 @@ def run_one(turns: int, kept: str) -> None:
         root = Path(directory)
         agent = agent_for(root, turns)
         if kept == "yes":
-            from vespe.agents.transcripts import ConversationFile
+            from vespe.features.agents.transcripts import ConversationFile
 
             agent.transcript.keep = ConversationFile(root / "kept.json").keep
         began, busy = time.perf_counter(), time.process_time()

@@ -39,8 +39,14 @@ def axes(scratch: Path) -> Iterator[Axis]:
     project, floor = Project(root, trusted=True), Floor(scratch / "floor.log")
     project.registry.register(add)
     cores = os.cpu_count() or 1
-    found = turns(MANY, {"ours": lambda: through(project, "add", ({"a": n, "b": 1} for n in range(MANY))),
-                         "floor": lambda: [floor.call("add", {"a": n, "b": 1}) for n in range(MANY)]}, clock=time.process_time)  # fmt: skip
+    found = turns(
+        MANY,
+        {
+            "ours": lambda: through(project, "add", ({"a": n, "b": 1} for n in range(MANY))),
+            "floor": lambda: [floor.call("add", {"a": n, "b": 1}) for n in range(MANY)],
+        },
+        clock=time.process_time,
+    )
     peer = "a loop by hand, with a log line"
     yield compared(
         f"batch of {MANY:,} in-process calls",
@@ -59,8 +65,13 @@ def axes(scratch: Path) -> Iterator[Axis]:
     if (peer_case := loky(cores)) is not None:
         cases["loky"] = peer_case
     found = turns(FEW, cases)
-    yield compared(f"batch of a Python tool, {cores} jobs", "calls/s", (found["all"], [rate * cores for rate in found["one"]]),
-                   peer=f"{cores} times one job", goal=0.8)  # fmt: skip
+    yield compared(
+        f"batch of a Python tool, {cores} jobs",
+        "calls/s",
+        (found["all"], [rate * cores for rate in found["one"]]),
+        peer=f"{cores} times one job",
+        goal=0.8,
+    )
     yield compared(
         "the same on Dask, its start included",
         "calls/s",

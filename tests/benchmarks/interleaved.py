@@ -135,6 +135,7 @@ def _once(program: Program, clock: Callable[[], float]) -> float:
     elapsed = (clock() - started) * 1000
     if done.returncode:
         sys.exit(
-            f"{program.name} ended with {done.returncode}:\n{done.stderr.decode('utf-8', 'replace')}"
+            f"{program.name} ended with {done.returncode}:\n"
+            f"{done.stderr.decode('utf-8', 'replace')}"
         )
     return elapsed

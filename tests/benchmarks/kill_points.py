@@ -131,7 +131,8 @@ def main() -> None:
                 Path(scratch), points=points, inputs=20 * points, engine=engine, read_only=read_only
             )
             print(
-                f"{engine}, {'read-only' if read_only else 'once'}: {dict(happened)}, {time.perf_counter() - began:.0f} s",
+                f"{engine}, {'read-only' if read_only else 'once'}: {dict(happened)}, "
+                f"{time.perf_counter() - began:.0f} s",
                 flush=True,
             )
 

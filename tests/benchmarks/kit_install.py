@@ -136,7 +136,8 @@ def main() -> None:
         clone, taken = statistics.median(clones), statistics.median(installs)
         ratio = statistics.median(one / other for one, other in zip(installs, clones, strict=True))
         print(
-            f"{given.tools} tools: git clone {clone:.3f} s, vespe kit install {taken:.3f} s, ratio {ratio:.2f}"
+            f"{given.tools} tools: git clone {clone:.3f} s, vespe kit install {taken:.3f} s, "
+            f"ratio {ratio:.2f}"
         )
         source = bomb(root)
         objects = sum(
@@ -145,7 +146,8 @@ def main() -> None:
         seconds, code = install(root, source, given.rounds)
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         print(
-            f"tree bomb: 10^7 files in {objects} bytes of objects, exit {code} after {seconds:.2f} s, at most {peak:.0f} MiB"
+            f"tree bomb: 10^7 files in {objects} bytes of objects, exit {code} after {seconds:.2f} "
+            f"s, at most {peak:.0f} MiB"
         )
         subprocess.run(["chmod", "-R", "u+w", name], check=True)
 

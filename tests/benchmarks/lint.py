@@ -79,7 +79,8 @@ def files(number: int) -> dict[str, str]:
     verb, noun = VERBS[number % 12], NOUNS[number // 12 % 12]
     name = f"{verb}_{noun}_{number:05d}"
     described = {
-        "description": f"What this means when you {verb} the {noun} of department {number}, in plain words."
+        "description": f"What this means when you {verb} the {noun} of department {number}, "
+        "in plain words."
     }
     texts = {
         f"{noun}_{field}": {"type": "string", **described}
@@ -106,12 +107,17 @@ def files(number: int) -> dict[str, str]:
         details = {"type": kind, "entrypoint": "echo", "args": {"argv": argv}}
     else:
         properties = {**inputs, **texts}
-        details = {"type": kind, "path": "https://api.example.com/{text}", "entrypoint": "GET",
-                   "args": {"query": {key: f"{{{key}}}" for key in ("count", *texts)}}}  # fmt: skip
+        details = {
+            "type": kind,
+            "path": "https://api.example.com/{text}",
+            "entrypoint": "GET",
+            "args": {"query": {key: f"{{{key}}}" for key in ("count", *texts)}},
+        }
     config = {
         "uid": f"tool-{number:05d}",
         "name": name,
-        "description": f"To {verb} the {noun} of department {number}: gives what was asked for, or an error that says why not.",
+        "description": f"To {verb} the {noun} of department {number}: gives what was asked for, "
+        "or an error that says why not.",
         "schema": {
             "input": {
                 "type": "object",
@@ -145,7 +151,10 @@ def own_peak() -> float:
     """
     text = "import resource as r; print(r.getrusage(r.RUSAGE_SELF).ru_maxrss)"
     if sys.platform == "linux":
-        text = "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+        text = (
+            "print(next(line.split()[1] for line in open('/proc/self/status') if "
+            "line.startswith('VmHWM')))"
+        )
     said = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, encoding="utf-8", check=True
     )

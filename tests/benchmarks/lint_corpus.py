@@ -12,10 +12,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from vespe.lint import foreign
-from vespe.lint.audit import Audit
-from vespe.lint.paths import SUFFIXES
-from vespe.lint.settings import Settings
+from vespe.features.lint import foreign
+from vespe.features.lint.audit import Audit
+from vespe.features.lint.paths import SUFFIXES
+from vespe.features.lint.settings import Settings
 
 HERE = Path(__file__).resolve().parent
 FIGURES = HERE / "lint_figures.json"

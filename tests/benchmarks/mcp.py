@@ -52,9 +52,9 @@ vespe.serve_stdio(registry=registry)
 ASYNCIO = """
 import asyncio, os, sys, vespe
 from vespe.documents import strict_json as documents
-from vespe.mcp_server import protocol, tool_call as running
-from vespe.mcp_server.stdio_io import encoded
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server import protocol, tool_call as running
+from vespe.features.mcp.server.stdio_io import encoded
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 def add(a, b): return {"sum": a + b}
 registry = vespe.ToolRegistry()

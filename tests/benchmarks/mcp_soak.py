@@ -53,10 +53,12 @@ def main() -> None:
     took.sort()
     p50, p99, worst = took[len(took) // 2], took[len(took) * 99 // 100], took[-1]
     print(
-        f"{calls} calls, {calls // EVERY} hostile lines: p50 {p50 * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms, worst {worst * 1e3:.1f} ms"
+        f"{calls} calls, {calls // EVERY} hostile lines: p50 {p50 * 1e3:.2f} ms, "
+        f"p99 {p99 * 1e3:.2f} ms, worst {worst * 1e3:.1f} ms"
     )
     print(
-        f"memory {early[0]:.1f} -> {late[0]:.1f} MiB, drift {late[0] - early[0]:.2f} MiB; descriptors {early[1]} -> {late[1]}"
+        f"memory {early[0]:.1f} -> {late[0]:.1f} MiB, drift {late[0] - early[0]:.2f} MiB; "
+        f"descriptors {early[1]} -> {late[1]}"
     )
 
 

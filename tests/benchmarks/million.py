@@ -19,10 +19,10 @@ from pathlib import Path
 
 from tests.benchmarks.axes import make_home, make_project
 from vespe import Project
-from vespe.calls.batch.engines import Batch
-from vespe.calls.batch.items import Item
-from vespe.calls.batch.local import Plan
-from vespe.calls.batch.outcomes_file import OutcomesFile
+from vespe.features.batch.engines import Batch
+from vespe.features.batch.items import Item
+from vespe.features.batch.local import Plan
+from vespe.features.batch.outcomes_file import OutcomesFile
 
 FIRST_KILL_S = 2.0
 """Time to start, and to get somewhere."""
@@ -49,7 +49,8 @@ def measure(root: Path, calls: int) -> None:
     assert total == calls * (calls + 1) // 2
     spent, took = time.process_time() - spent, time.perf_counter() - began
     print(
-        f"{calls:,} calls: {calls / took:,.0f}/s, {calls / spent:,.0f} a second of processor time, {early:.1f} MiB, then {peak_mib():.1f}"
+        f"{calls:,} calls: {calls / took:,.0f}/s, {calls / spent:,.0f} a second of processor time, "
+        f"{early:.1f} MiB, then {peak_mib():.1f}"
     )
 
 
@@ -116,8 +117,12 @@ def torn(root: Path, calls: int, kills: int, *, once: bool) -> None:
         times[n] += 1
     assert all(seen) and (max(times) == 1 or not once) and sum(map(bool, times)) >= calls - failed
     kind = "must not run twice" if once else "may run twice"
-    print(f"{kind}: {killed} kills, {calls:,} lines, {failed} unknown, {sum(times) - sum(map(bool, times))} calls again, {said.strip()}, "
-          f"{time.perf_counter() - began:.0f} s", flush=True)  # fmt: skip
+    print(
+        f"{kind}: {killed} kills, {calls:,} lines, {failed} unknown, "
+        f"{sum(times) - sum(map(bool, times))} calls again, {said.strip()}, "
+        f"{time.perf_counter() - began:.0f} s",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks import mcp, serving_http
 from tests.benchmarks.axes import Axis, compared, make_project, times
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 
 ROWS = (

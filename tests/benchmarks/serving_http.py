@@ -28,8 +28,10 @@ SDK = mcp.HIGH_LEVEL.replace('MCPServer("add")', 'MCPServer("add", log_level="WA
     'server.run("streamable-http", port={port}, json_response=True, stateless_http=True)',
 )
 TYPESCRIPT = (
-    f'import {{ StreamableHTTPServerTransport }} from "{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js";\n'
-    f'import {{ createMcpExpressApp }} from "{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/express.js";\n'
+    f"import {{ StreamableHTTPServerTransport }} from "
+    f'"{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/streamableHttp.js";\n'
+    f"import {{ createMcpExpressApp }} from "
+    f'"{mcp.NODE}/@modelcontextprotocol/sdk/dist/esm/server/express.js";\n'
     + mcp.TYPESCRIPT.replace(
         "const server = new", "const make = () => { const server = new"
     ).replace(

@@ -41,11 +41,14 @@ async def main():
 asyncio.run(main())
 """
 WORDS = bm25.words(
-    "invoice order customer ticket image branch email calendar contract sensor route recipe report account payment device session article "
-    "comment playlist flight hotel weather forecast currency stock parcel address photo track library package release build"
+    "invoice order customer ticket image branch email calendar contract sensor route recipe report "
+    "account payment device session article "
+    "comment playlist flight hotel weather forecast currency stock parcel address photo track "
+    "library package release build"
 )
 VERBS = bm25.words(
-    "read write list count merge split sort send fetch check draw move create delete update export import search convert archive"
+    "read write list count merge split sort send fetch check draw move create delete update export "
+    "import search convert archive"
 )
 
 
@@ -56,7 +59,10 @@ def synthetic(count: int, *, seed: int = 1) -> list[Tool]:
     chosen, made = random.Random(seed), []
     for number in range(count):
         verb, nouns = chosen.choice(VERBS), chosen.sample(WORDS, 3)
-        text = f"{verb.capitalize()} the {nouns[0]} of a {nouns[1]} by its {nouns[2]} in department {number % 997}, and say what became of it."
+        text = (
+            f"{verb.capitalize()} the {nouns[0]} of a {nouns[1]} by its {nouns[2]} in "
+            f"department {number % 997}, and say what became of it."
+        )
         arguments = {
             f"{noun}_id": {
                 "type": "string",
@@ -131,7 +137,10 @@ def judged(
 
 
 def _row(name: str, shares: Sequence[float], times: tuple[float, float]) -> str:
-    return f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} | {times[0]:.3f} | {times[1]:.3f} |"
+    return (
+        f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} | {times[0]:.3f} | "
+        f"{times[1]:.3f} |"
+    )
 
 
 def sized(count: int, cache: str) -> str:

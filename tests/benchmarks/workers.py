@@ -42,9 +42,8 @@ def axes(scratch: Path) -> Iterator[Axis]:
             "shell": lambda: project.call("tool_00000", **GIVEN).unwrap(),
             "echo": lambda: subprocess.run(("echo", "1"), capture_output=True, check=True),
         }
-        found = rates(
-            cases, rounds=5, seconds=0.5, clock=time.perf_counter
-        )  # most of the work is other processes'
+        # most of the work is other processes'
+        found = rates(cases, rounds=5, seconds=0.5, clock=time.perf_counter)
         yield compared(
             "Python tool, one caller",
             "calls/s",

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, call, results
 from tests.benchmarks.tool_search import bridged, synthetic
+from tests.features.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, call, results
 from vespe import Limits
-from vespe.agents.providers.simulated import SimulatedProvider
 from vespe.calls.bridge import OWN, Bridge
 from vespe.calls.log import read as read_log
-from vespe.mcp_server.selection import Selection
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.agents.providers.simulated import SimulatedProvider
+from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.projects import project as projects
 from vespe.projects import user_config
 from vespe.projects.init import found_project
@@ -68,8 +68,13 @@ def told(result: Any) -> list[str]:
 
 
 def test_a_model_searches_reads_and_calls(bench: Bench) -> None:
-    result = run(bench, [call("search_tools", {"query": "multiply"})], [call("describe_tool", {"name": "double"})],
-                 [through("double", {"n": 4})], "8")  # fmt: skip
+    result = run(
+        bench,
+        [call("search_tools", {"query": "multiply"})],
+        [call("describe_tool", {"name": "double"})],
+        [through("double", {"n": 4})],
+        "8",
+    )
     found, described, doubled = told(result)
     assert [one["name"] for one in json.loads(found)["tools"]] == ["double"] and doubled == "8"
     assert json.loads(described)["input_schema"]["required"] == ["n"]
@@ -175,7 +180,7 @@ def test_a_recording_of_it_is_replayed_without_running_anything(
     bench: Bench, tmp_path: Path
 ) -> None:
     from vespe import Agent, AgentOptions
-    from vespe.agents.recordings import RecordingProvider, ReplayProvider
+    from vespe.features.agents.recordings import RecordingProvider, ReplayProvider
 
     options = AgentOptions(approve="all", tools_mode="bridge")
     inner = SimulatedProvider(
@@ -284,8 +289,6 @@ def test_a_bridge_hides_a_tool_that_has_the_name_of_one_of_its_own(bench: Bench)
     )
 
 
-def test_a_bridge_in_the_place_of_a_thousand_tools_costs_at_most_a_hundredth_of_their_tokens() -> (
-    None
-):
+def test_a_bridge_costs_at_most_a_hundredth_of_the_tokens_of_a_thousand_tools() -> None:
     every, few = bridged(synthetic(1_000))
     assert few * 100 <= every

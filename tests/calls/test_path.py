@@ -26,12 +26,12 @@ from tests.support.ondisk import (
     write_kit,
     write_tool,
 )
-from vespe.calls import log, sandboxing
+from tests.support.systems import NO_LANDLOCK, refusing
+from vespe.calls import log
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidTool, NotTrusted, ToolNotFound, UsageError
 from vespe.models import Call, Outcome
-from vespe.processes.sandbox import levels
 from vespe.projects import user_config
 from vespe.projects.project import read_config
 from vespe.projects.workspace import open_workspace
@@ -144,7 +144,8 @@ def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(
     body = (
         "import os, base64, urllib.parse\ns = os.environ['TOKEN']\nprint('printed', s)\n"
         "if inputs.get('fail'):\n    raise ValueError('bad ' + s)\n"
-        "return [s, base64.b64encode(s.encode()).decode(), urllib.parse.quote(s, safe=''), s.encode().hex(), {s: 1}]"
+        "return [s, base64.b64encode(s.encode()).decode(), urllib.parse.quote(s, safe=''), "
+        "s.encode().hex(), {s: 1}]"
     )
     schema = {"type": "object", "additionalProperties": True}
     python_tool(tools(project) / "tool-t", "t", body, secrets=["TOKEN"], schema=schema)
@@ -180,13 +181,18 @@ def test_a_secret_may_come_from_the_users_own_configuration(project: Path) -> No
     assert call(project, "t").result == 8
 
 
-def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user_config.set_value("sandbox", "require")
+def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path) -> None:
     python_tool(tools(project) / "tool-t", "t", "return 1")
-    monkeypatch.setattr(sandboxing, "machine", levels.Machine)
-    assert code_of(call(project, "t")) == "refused"
+    run = refusing(NO_LANDLOCK, sys.executable, "-m", "vespe", "tool", "run", "t", "--json")
+
+    def outcome(setting: str) -> Any:
+        user_config.set_value("sandbox", setting)
+        return json.loads(
+            subprocess.run(run, cwd=project, stdout=subprocess.PIPE, check=False).stdout
+        )
+
+    assert outcome("require")["error"]["code"] == "refused"
+    assert outcome("auto")["sandbox"]["level"] == "off"
 
 
 def cloned(project: Path, tmp_path: Path) -> Path:

@@ -240,8 +240,8 @@ def test_a_tool_that_is_another_one_now_is_looked_at_again() -> None:
 def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:
     said = tainted(policy="all", flow="ask").why_not(LOSE, {})
     assert (
-        "(it destroys, and 'fetch' has given the model what strangers may have written), and nobody can be asked"
-        in said
+        "(it destroys, and 'fetch' has given the model what strangers may have written), "
+        "and nobody can be asked" in said
     )
 
 

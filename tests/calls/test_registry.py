@@ -10,10 +10,10 @@ import pytest
 
 from tests.processes.test_process import ROOT
 from tests.support.ondisk import PATIENCE_S, interruptible
-from vespe.calls.executors.base import Context
 from vespe.calls.registry import ToolImplementation, ToolRegistry
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError
 from vespe.models import Tool
+from vespe.tool_types import Context
 
 TOOL = Tool(uid="tool-add", name="add", description="Add.", input_schema={"type": "object"})
 CONTEXT = Context(project_root="/", directory="/", timeout_s=5.0)

@@ -4,6 +4,8 @@ noted.
 
 import contextlib
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,19 +14,16 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
-from vespe.calls import sandboxing
-from vespe.calls.executors.base import Context
-from vespe.calls.executors.mcp.sessions import Sessions
+from tests.support.systems import NO_LANDLOCK, knowing, refusing
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.sandboxing import Reach, machine, sandboxed
-from vespe.errors import AddressRefused, Refused
-from vespe.http import sockets
+from vespe.calls.sandboxing import machine, sandboxed
 from vespe.models import Call, Outcome
-from vespe.processes.sandbox.levels import Machine
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
+from vespe.tool_types import Context
 from vespe.tools import directory
+from vespe.types.mcp_tool.sessions import Sessions
 
 
 @pytest.fixture
@@ -113,14 +112,20 @@ def test_a_file_that_is_not_there_is_no_refusal_and_one_that_may_not_be_made_is(
 
 
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
-    body = "import os\ntry:\n    open(os.path.expanduser('~/.ssh/id_ed25519'))\nexcept OSError:\n    return 'nothing'"
+    body = (
+        "import os\ntry:\n    open(os.path.expanduser('~/.ssh/id_ed25519'))\nexcept OSError:\n"
+        "    return 'nothing'"
+    )
     python_tool(tool(held, "p"), "p", body)
     outcome = run(held, "p")
     assert outcome.result == "nothing" and any("id_ed25519" in note for note in outcome.notes)
 
 
 def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
-    body = "import os, tempfile\nopen('a', 'w').write('x')\ntempfile.TemporaryFile().write(b'y')\nreturn sorted(os.listdir('.'))"
+    body = (
+        "import os, tempfile\nopen('a', 'w').write('x')\ntempfile.TemporaryFile().write(b'y')\n"
+        "return sorted(os.listdir('.'))"
+    )
     python_tool(tool(held, "p"), "p", body)
     outcome = run(held, "p")
     assert outcome.result == [".vespe", "a"] and outcome.notes == ()
@@ -182,36 +187,69 @@ def server() -> Iterator[str]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
+REACHING = """
+import sys
+from vespe.tool_types import Context
+from vespe.calls.sandboxing import Reach
+from vespe.errors import AddressRefused
+
+context = Context(project_root="/", directory="/", timeout_s=9)
+for stated in sys.argv[2:]:
+    host, _, _ = stated.partition(":")
+    try:
+        Reach((stated,), context).connect(host, int(sys.argv[1])).close()
+        print(host, "reached")
+    except AddressRefused as error:
+        print(host, "refused")
+"""
+
+
 def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(
-    server: str, monkeypatch: pytest.MonkeyPatch
+    server: str, tmp_path: Path
 ) -> None:
-    port = int(server.partition(":")[2])
-    monkeypatch.setattr(
-        sockets.Dialler, "_addresses", lambda dialler, host, port: ["127.0.0.1"]
-    )  # what its name leads to
-    context = Context(project_root="/", directory="/", timeout_s=9)
-    for host in ("localhost.example", "127.example", "other.example"):
-        with pytest.raises(AddressRefused):
-            Reach((host,), context).connect(host, port)
-    for host, stated in (("localhost", "localhost"), ("127.0.0.1", server)):
-        Reach((stated,), context).connect(host, port).close()
+    names = ("localhost.example", "127.example", "other.example")
+    known = dict.fromkeys(("localhost", *names), "127.0.0.1")
+    port = server.partition(":")[2]
+    program = (sys.executable, "-c", REACHING, port, *names, "localhost", server)
+    reached = subprocess.run(
+        knowing(known, tmp_path, *program), capture_output=True, encoding="utf-8", check=True
+    )
+    assert reached.stdout.splitlines() == [
+        *(f"{name} refused" for name in names),
+        "localhost reached",
+        "127.0.0.1 reached",
+    ]
+
+
+INSTALLING = """
+from vespe.calls.sandboxing import installing
+from vespe.errors import Refused
+
+for setting in ("require", "auto", "off"):
+    try:
+        with installing({}, written=[], setting=setting) as held:
+            print(setting, held)
+    except Refused as error:
+        print(setting, error)
+"""
 
 
 def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(
-    monkeypatch: pytest.MonkeyPatch,
+    home: Path,
 ) -> None:
-    monkeypatch.setattr(sandboxing, "machine", Machine)
-    with (
-        pytest.raises(Refused, match="this machine has none"),
-        sandboxing.installing({}, written=[], setting="require"),
-    ):
-        pass
-    for setting in ("auto", "off"):
-        with sandboxing.installing({}, written=[], setting=setting) as held:
-            assert held is None
+    run = refusing(NO_LANDLOCK, sys.executable, "-c", INSTALLING)
+    done = subprocess.run(run, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines() == [
+        "require your configuration requires a sandbox, and this machine has none",
+        "auto None",
+        "off None",
+    ]
 
 
-FETCH = "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs['to'], timeout=9).read().decode()"
+FETCH = (
+    "import urllib.request\nreturn urllib.request.urlopen('http://' + inputs['to'], "
+    "timeout=9).read().decode()"
+)
 TO = {"type": "object", "properties": {"to": {"type": "string"}}}
 
 

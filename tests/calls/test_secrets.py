@@ -7,9 +7,7 @@ import pytest
 from vespe.calls.secrets import names_of_secret, scoped_name
 
 
-def test_a_kit_s_tool_looks_under_its_kit_s_name_first_and_a_project_s_under_the_plain_one() -> (
-    None
-):
+def test_a_kits_tool_looks_under_its_kits_name_first_and_a_projects_does_not() -> None:
     assert names_of_secret("TOKEN", kit_id="web") == ("VESPE_WEB__TOKEN", "TOKEN")
     assert names_of_secret("TOKEN", kit_id=None) == ("TOKEN",)
 

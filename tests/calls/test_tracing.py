@@ -111,7 +111,8 @@ def test_a_run_of_an_agent_is_one_trace_without_an_orphan(project: Path) -> None
 def test_nobody_is_told_where_nobody_listens() -> None:
     asked = (
         "import opentelemetry.trace; from vespe.calls import tracing\n"
-        "print(tracing.telemetry(), tracing.environment(), tracing.carried(len) is len, tracing.telemetry(carried=True) is None)"
+        "print(tracing.telemetry(), tracing.environment(), tracing.carried(len) is len, "
+        "tracing.telemetry(carried=True) is None)"
     )
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("OTEL_")

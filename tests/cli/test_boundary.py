@@ -223,7 +223,10 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(home: Path) -> None:
 
 
 def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
-    code = "import os, signal, vespe.__main__; os.kill(os.getpid(), signal.SIGINT); import time; time.sleep(5)"
+    code = (
+        "import os, signal, vespe.__main__; os.kill(os.getpid(), signal.SIGINT); "
+        "import time; time.sleep(5)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False, env=interruptible()
     )
@@ -236,7 +239,10 @@ def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
 def test_p31_a_signal_ends_the_tool_first_and_then_the_command(
     number: int, code: int, project: Path
 ) -> None:
-    body = f"import os, time\nopen({str(project / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    body = (
+        f"import os, time\nopen({str(project / 'pid')!r}, "
+        "'w').write(str(os.getpid()))\ntime.sleep(60)"
+    )
     python_tool(project / ".vespe/tools/tool-w", "w", body)
     running = subprocess.Popen(
         [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"],

@@ -76,18 +76,6 @@ def test_outside_a_project_the_installation_alone_is_checked(
     assert said.code == 0 and "none here" in said.out
 
 
-def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(
-    command: Callable[..., Any], project: Path
-) -> None:
-    write_tool(project / ".vespe/tools/tool-idle", "idle")
-    checks = command("doctor", "--json").document["checks"]
-    said = {check["message"]: check["state"] for check in checks if check["about"] == "mcp"}
-    assert said.pop("`vespe mcp serve` shows 0 tools") == "ok"
-    assert [state for message, state in said.items() if "nothing implements it" in message] == [
-        "warning"
-    ]
-
-
 def test_a_projects_tool_that_takes_an_allowed_name_is_told_which_rule_it_gets(
     command: Command, project: Path
 ) -> None:

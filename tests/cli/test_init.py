@@ -78,10 +78,17 @@ def test_p41c_nothing_that_a_verb_makes_can_be_written_by_others_whatever_the_um
 ) -> None:
     (project / "in.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
     for line in (
-        "tool create aa --type python_script", "kit activate file_io_without_git", "config set sandbox auto",
-        "schema --write", "tool run aa text=x", "batch aa in.jsonl -o out.jsonl", "tool copy read_file",
-        "connect claude-code", "tool sync", "trust --yes",
-    ):  # fmt: skip
+        "tool create aa --type python_script",
+        "kit activate file_io_without_git",
+        "config set sandbox auto",
+        "schema --write",
+        "tool run aa text=x",
+        "batch aa in.jsonl -o out.jsonl",
+        "tool copy read_file",
+        "connect claude-code",
+        "tool sync",
+        "trust --yes",
+    ):
         assert command(*line.split()).code in (0, 1), line
     made = {
         path

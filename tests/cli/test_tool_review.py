@@ -124,8 +124,19 @@ SHOWN: dict[str, Any] = {
     "effects": [],
 }
 HARMLESS = {
-    "$schema", "uid", "schema", "kit_id", "version", "tags", "examples", "example_files", "example_git", "api_fields", "lint", "queries",
-}  # fmt: skip
+    "$schema",
+    "uid",
+    "schema",
+    "kit_id",
+    "version",
+    "tags",
+    "examples",
+    "example_files",
+    "example_git",
+    "api_fields",
+    "lint",
+    "queries",
+}
 """What decides neither what runs, nor with what, nor whether anybody is asked."""
 
 

@@ -16,5 +16,5 @@ ALL = [
 
 @pytest.mark.parametrize("module", ALL)
 def test_every_verb_of_the_table_has_a_command_with_an_example(module: str) -> None:
-    verb = importlib.import_module(f"vespe.cli.{module}").command
+    verb = importlib.import_module(module).command
     assert verb.help and str(verb.epilog).startswith("Example: ")

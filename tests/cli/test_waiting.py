@@ -8,7 +8,10 @@ from tests.support.ondisk import python_tool
 from tests.support.terminal import on_a_terminal, vespe_on_a_terminal
 from vespe.cli.waiting import waiting
 
-CODE = "import time; from vespe.cli.waiting import waiting\nwith waiting('asking the server'): time.sleep({})\nprint('done')"
+CODE = (
+    "import time; from vespe.cli.waiting import waiting\nwith waiting('asking the server'): "
+    "time.sleep({})\nprint('done')"
+)
 
 
 def test_what_takes_long_is_shown_with_its_seconds_and_cleared() -> None:
@@ -34,7 +37,10 @@ def test_what_is_said_meanwhile_stands_on_lines_of_its_own() -> None:
     said = (
         "tell('half'); time.sleep(0.7); report.say('a word'); report.emit('a row'); time.sleep(0.3)"
     )
-    code = f"import time; from vespe.cli import report; from vespe.cli.waiting import waiting\nwith waiting('begun') as tell: {said}"
+    code = (
+        "import time; from vespe.cli import report; from vespe.cli.waiting import waiting\n"
+        f"with waiting('begun') as tell: {said}"
+    )
     shown = on_a_terminal(code, NO_COLOR="")
     assert (
         "begun" not in shown and "\r\x1b[Ka word\na row\n" in shown and shown.endswith("\r\x1b[K")

@@ -15,15 +15,26 @@ from vespe.errors import InvalidDocument
         ('{"a": NaN, "b": 1e999}', {"a": None, "b": None}),
         ("\ufeff{}", {}),
         ("{a: [1, b]}", {"a": [1, "b"]}),
-        ("country: no\nwhen: 2020-01-01\n200: ok\nv: 1.0\nx: 0x1F\nt: 12:30:45", {
-            "country": "no", "when": "2020-01-01", "200": "ok", "v": 1.0, "x": "0x1F", "t": "12:30:45"}),
-        ("a: &x {p: 1}\nb: *x\nc: {<<: *x, q: 2}\nd: {p: 3, <<: [*x]}", {
-            "a": {"p": 1}, "b": {"p": 1}, "c": {"p": 1, "q": 2}, "d": {"p": 3}}),
+        (
+            "country: no\nwhen: 2020-01-01\n200: ok\nv: 1.0\nx: 0x1F\nt: 12:30:45",
+            {
+                "country": "no",
+                "when": "2020-01-01",
+                "200": "ok",
+                "v": 1.0,
+                "x": "0x1F",
+                "t": "12:30:45",
+            },
+        ),
+        (
+            "a: &x {p: 1}\nb: *x\nc: {<<: *x, q: 2}\nd: {p: 3, <<: [*x]}",
+            {"a": {"p": 1}, "b": {"p": 1}, "c": {"p": 1, "q": 2}, "d": {"p": 3}},
+        ),
         ("a: '1'\nb: !!str 2\nc: ~\nd:", {"a": "1", "b": "2", "c": None, "d": None}),
         ("a: |\n  x\n---\nb: 2", {"a": "x\n"}),
         ("", None),
     ],
-)  # fmt: skip
+)
 def test_what_is_meant_is_taken(text: str, value: object) -> None:
     assert parse_foreign(text.encode()) == value
 

@@ -20,7 +20,8 @@ STABLE = {
     "tabs": '{\n\t"servers": {\n\t\t"other": {}\n\t}\n}\n',
     "crlf": '{\r\n  "servers": {\r\n    "other": {}\r\n  }\r\n}\r\n',
     "bom": '\ufeff{\n  "servers": {\n    "other": {}\n  }\n}\n',
-    "comments": '// top\n{\n  // before\n  "servers": {\n    "other": {} // note\n    // tail\n  } /* end */\n}\n// bottom\n',
+    "comments": '// top\n{\n  // before\n  "servers": {\n    "other": {} // note\n    // tail\n  } '
+    "/* end */\n}\n// bottom\n",
     "trailing commas": '{\n  "servers": {\n    "other": {},\n  },\n}\n',
     "trailing comma and note": '{\n  "servers": {\n    "other": {}, // note\n  },\n}\n',
     "one line": '{"foo":1,"servers":{"other":{}}}',

@@ -72,8 +72,9 @@ def test_lines_are_an_array_whose_empty_lines_do_not_count() -> None:
 def test_yaml_is_located_by_its_own_marks() -> None:
     text = "tools:\n  - name: a\n    inputSchema: {type: object, properties: {x: {type: dict}}}\n"
     assert locate(text, ["/tools/0/inputSchema/properties/x/type", "/tools/0/zz"], kind="yaml") == {
-        "/tools/0/inputSchema/properties/x/type": (3, 56), "/tools/0/zz": (2, 5),
-    }  # fmt: skip
+        "/tools/0/inputSchema/properties/x/type": (3, 56),
+        "/tools/0/zz": (2, 5),
+    }
 
 
 @pytest.mark.parametrize(

@@ -210,9 +210,7 @@ def test_blank_secrets_are_not_looked_for(secrets: list[str]) -> None:
     assert redact(value, secrets) == value
 
 
-def test_p36_a_secret_of_odd_bytes_is_found_as_the_environment_gives_it_and_as_it_is_repaired() -> (
-    None
-):
+def test_p36_a_secret_of_odd_bytes_is_found_as_given_and_as_repaired() -> None:
     data = b"odd\xff\xfebytes"
     secret = data.decode("utf-8", "surrogateescape")
     assert redact(

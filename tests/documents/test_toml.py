@@ -13,7 +13,8 @@ VALUES: dict[str, str | list[str]] = {"command": "/bin/vespe", "args": ["mcp", "
 FILES = {
     "empty": "",
     "other settings": 'model = "x" # why\n\n[tools]\nweb = true\n',
-    "other servers": '[mcp_servers.a]\ncommand = "a"\nargs = [\n  "[b]",\n]\n\n[mcp_servers.a.env]\nK = "1"\n',
+    "other servers": '[mcp_servers.a]\ncommand = "a"\nargs = [\n  "[b]",\n]\n\n'
+    '[mcp_servers.a.env]\nK = "1"\n',
     "crlf": 'model = "x"\r\n\r\n[mcp_servers.a]\r\ncommand = "a"\r\n',
     "a byte order mark": '\ufeffmodel = "x"\n',
     "a header within a text": 'note = """\n[mcp_servers.ours]\n"""\n',
@@ -34,14 +35,20 @@ def test_a_file_without_a_final_newline_gets_one() -> None:
 
 
 def test_a_table_that_is_there_keeps_its_other_keys_and_its_comments() -> None:
-    text = '[mcp_servers.ours]\n# mine\nargs = [\n  "old",\n]\ncommand = "old"\nstartup_timeout_sec = 20\n\n# next\n[b]\nc = 1\n'
+    text = (
+        '[mcp_servers.ours]\n# mine\nargs = [\n  "old",\n]\ncommand = "old"\n'
+        "startup_timeout_sec = 20\n\n# next\n[b]\nc = 1\n"
+    )
     changed = with_table(text, "mcp_servers", "ours", values=VALUES)
     assert tomllib.loads(changed)["mcp_servers"]["ours"] == {**VALUES, "startup_timeout_sec": 20}
     assert "# mine" in changed and changed.endswith("\n\n# next\n[b]\nc = 1\n")
 
 
 def test_removing_takes_the_tables_beneath_too_and_leaves_what_follows() -> None:
-    text = 'a = 1\n\n[mcp_servers."ours"]\ncommand = "x"\n\n[mcp_servers.ours.env]\nK = "v"\n\n# next\n[b]\nc = 1\n'
+    text = (
+        'a = 1\n\n[mcp_servers."ours"]\ncommand = "x"\n\n[mcp_servers.ours.env]\nK = "v"\n\n# '
+        "next\n[b]\nc = 1\n"
+    )
     assert without_table(text, "mcp_servers", "ours") == "a = 1\n\n# next\n[b]\nc = 1\n"
 
 

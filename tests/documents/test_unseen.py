@@ -8,9 +8,7 @@ import unicodedata
 from vespe.documents.unseen import is_seen
 
 
-def test_p49_no_character_that_formats_controls_or_is_unassigned_or_a_space_of_its_own_is_seen() -> (
-    None
-):
+def test_p49_no_format_control_unassigned_or_odd_space_character_is_seen() -> None:
     hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
     seen = [
         code

@@ -209,7 +209,8 @@ def test_p47_what_the_disk_does_not_confirm_is_told_as_what_it_is(
 ) -> None:
     (tmp_path / "f.json").write_text("old", encoding="utf-8")
     code = (
-        "import sys\nfrom vespe.files import atomic\ntry: atomic.write_atomic(sys.argv[1] + '/f.json', 'new')\n"
+        "import sys\nfrom vespe.files import atomic\ntry: atomic.write_atomic(sys.argv[1] + "
+        "'/f.json', 'new')\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
     said = with_failing_flush(number, code, tmp_path)
@@ -227,7 +228,8 @@ def test_p47_a_rename_that_the_disk_does_not_confirm_is_undone_or_told(
 ) -> None:
     (tmp_path / "aside").mkdir()
     code = (
-        "import sys\nfrom vespe.files import atomic\ntry: atomic.rename_durably(sys.argv[1] + '/aside', sys.argv[1] + '/place')\n"
+        "import sys\nfrom vespe.files import atomic\ntry: atomic.rename_durably(sys.argv[1] + "
+        "'/aside', sys.argv[1] + '/place')\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
     said = with_failing_flush(1, code, tmp_path, *more)

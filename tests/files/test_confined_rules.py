@@ -12,10 +12,29 @@ from vespe.files.confined import Directory, PathRefused
 from vespe.files.confined_rules import EXECUTED, NEVER, Rules, of_environment
 
 ORDINARY = (
-    ".gitignore", ".gitattributes", ".gitkeep", ".github/workflows/test.yml", ".editorconfig", ".env.example", "src/config/app.json",
-    "objects/thing.json", "refs/list.bib", "hooks/use_state.ts", "head.html", "info/readme.md", "claude.md", "vscode/readme.md",
-    "mcp_server.json", "docs/.nojekyll", "notes~1", "c~1", "digits~1.txt", "a:b", "venv.md", ".hgignore",
-)  # fmt: skip
+    ".gitignore",
+    ".gitattributes",
+    ".gitkeep",
+    ".github/workflows/test.yml",
+    ".editorconfig",
+    ".env.example",
+    "src/config/app.json",
+    "objects/thing.json",
+    "refs/list.bib",
+    "hooks/use_state.ts",
+    "head.html",
+    "info/readme.md",
+    "claude.md",
+    "vscode/readme.md",
+    "mcp_server.json",
+    "docs/.nojekyll",
+    "notes~1",
+    "c~1",
+    "digits~1.txt",
+    "a:b",
+    "venv.md",
+    ".hgignore",
+)
 
 
 def writable(at: Path, path: str, *patterns: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from tests.support.installs import copy_package
 from vespe.errors import InvalidDocument, ProjectNotFound
 from vespe.files import locations
 
@@ -90,7 +91,8 @@ def test_a_user_without_any_home_gets_a_directory_that_does_not_exist(
 def test_listing_directories_loads_no_heavy_module() -> None:
     code = (
         "import sys; before = {*sys.modules}; from vespe.files import locations as l; "
-        "l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); print(*{*sys.modules} - before)"
+        "l.user_data_dir(); l.site_data_dirs(); l.shipped_kits_dir(); "
+        "print(*{*sys.modules} - before)"
     )
     loaded = subprocess.run(
         [sys.executable, "-c", code],
@@ -112,25 +114,24 @@ def kit_below(directory: Path) -> Path:
     return directory / "kits"
 
 
+SHIPPED = "from vespe.files import locations; print(locations.shipped_kits_dir())"
+
+
 def test_shipped_kits_are_inside_the_wheel_before_they_are_beside_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    package = tmp_path / "vespe"
-    package.mkdir()
-    monkeypatch.setattr(locations, "__file__", str(package / "files" / "locations.py"))
-    assert locations.shipped_kits_dir() is None
+    install = copy_package(tmp_path, without=["data/kits"])
+    assert install.printed(SHIPPED) == "None"
     beside = kit_below(tmp_path)
-    assert locations.shipped_kits_dir() == str(beside)
-    inside = kit_below(package / "data")
-    assert locations.shipped_kits_dir() == str(inside)
+    assert install.printed(SHIPPED) == str(beside)
+    inside = kit_below(tmp_path / "vespe" / "data")
+    assert install.printed(SHIPPED) == str(inside)
 
 
-def test_a_kits_directory_without_a_kit_is_not_taken_for_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kits_directory_without_a_kit_is_not_taken_for_ours(tmp_path: Path) -> None:
+    install = copy_package(tmp_path, without=["data/kits"])
     (tmp_path / "kits" / "empty").mkdir(parents=True)
-    monkeypatch.setattr(locations, "__file__", str(tmp_path / "vespe" / "files" / "locations.py"))
-    assert locations.shipped_kits_dir() is None
+    assert install.printed(SHIPPED) == "None"
 
 
 @pytest.fixture

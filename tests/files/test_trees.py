@@ -55,8 +55,10 @@ def test_a_place_that_is_taken_is_left_as_it_is(tmp_path: Path) -> None:
 
 def test_p47_a_disk_that_takes_no_more_leaves_nothing(tmp_path: Path) -> None:
     code = (
-        "import resource, sys\nfrom vespe.files.trees import *\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
-        "try: place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x'), 'b': TreeFile(data=b'x' * 1000)}, check=print)\n"
+        "import resource, sys\nfrom vespe.files.trees import *\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try: place_tree(sys.argv[1], 'tool-a', {'a': TreeFile(data=b'x'), 'b': "
+        "TreeFile(data=b'x' * 1000)}, check=print)\n"
         "except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run(
@@ -101,7 +103,10 @@ def with_failing_flush(number: int, code: str, directory: Path, *more: str) -> s
     return done.stdout + done.stderr
 
 
-REPORTED = "import sys\nfrom vespe.files.trees import *\ntry: {}\nexcept Exception as error: print(type(error).__name__, error)\n"
+REPORTED = (
+    "import sys\nfrom vespe.files.trees import *\ntry: {}\nexcept Exception as error: "
+    "print(type(error).__name__, error)\n"
+)
 
 
 def test_p47_a_tree_whose_place_the_disk_does_not_confirm_is_taken_back(tmp_path: Path) -> None:

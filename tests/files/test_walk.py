@@ -41,7 +41,10 @@ def test_p2_the_digest_of_each_frozen_vector_never_changes(tmp_path: Path, vecto
 
 def test_the_digest_is_what_its_one_line_definition_says(tmp_path: Path) -> None:
     plant(tmp_path, {"b/run": {"text": "x", "executable": True}, "a.txt": "y"})
-    lines = f"a.txt\0-\0{hashlib.sha256(b'y').hexdigest()}\nb/run\0x\0{hashlib.sha256(b'x').hexdigest()}\n"
+    lines = (
+        f"a.txt\0-\0{hashlib.sha256(b'y').hexdigest()}\n"
+        f"b/run\0x\0{hashlib.sha256(b'x').hexdigest()}\n"
+    )
     assert walk.scan(str(tmp_path)).digest == "v1:" + hashlib.sha256(lines.encode()).hexdigest()
 
 

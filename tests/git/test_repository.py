@@ -19,15 +19,63 @@ from vespe.git.revisions import checked_out
 from vespe.git.session import Session
 
 PROGRAMS = (
-    "browser.evil.cmd", "browser.evil.path", "core.alternateRefsCommand", "core.askPass", "core.editor", "core.fsmonitor", "core.gitProxy",
-    "core.pager", "core.sshCommand", "credential.helper", "credential.https://x.helper", "diff.evil.command", "diff.evil.textconv",
-    "diff.external", "difftool.evil.cmd", "difftool.evil.path", "gpg.openpgp.program", "gpg.program", "gpg.ssh.defaultKeyCommand",
-    "gpg.ssh.program", "gpg.x509.program", "guitool.evil.cmd", "help.browser", "instaweb.browser", "instaweb.httpd",
-    "interactive.diffFilter", "man.evil.cmd", "man.evil.path", "merge.evil.driver", "mergetool.evil.cmd", "mergetool.evil.path",
-    "remote.o.receivepack", "remote.o.uploadpack", "sendemail.ccCmd", "sendemail.tocmd", "sendemail.sendmailCmd", "sequence.editor",
-    "trailer.evil.cmd", "trailer.evil.command", "uploadpack.packObjectsHook", "web.browser",
-    *(f"pager.{command}" for command in ("blame", "cat-file", "config", "diff", "grep", "log", "ls-files", "ls-tree", "show", "status")),
-)  # fmt: skip
+    "browser.evil.cmd",
+    "browser.evil.path",
+    "core.alternateRefsCommand",
+    "core.askPass",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitProxy",
+    "core.pager",
+    "core.sshCommand",
+    "credential.helper",
+    "credential.https://x.helper",
+    "diff.evil.command",
+    "diff.evil.textconv",
+    "diff.external",
+    "difftool.evil.cmd",
+    "difftool.evil.path",
+    "gpg.openpgp.program",
+    "gpg.program",
+    "gpg.ssh.defaultKeyCommand",
+    "gpg.ssh.program",
+    "gpg.x509.program",
+    "guitool.evil.cmd",
+    "help.browser",
+    "instaweb.browser",
+    "instaweb.httpd",
+    "interactive.diffFilter",
+    "man.evil.cmd",
+    "man.evil.path",
+    "merge.evil.driver",
+    "mergetool.evil.cmd",
+    "mergetool.evil.path",
+    "remote.o.receivepack",
+    "remote.o.uploadpack",
+    "sendemail.ccCmd",
+    "sendemail.tocmd",
+    "sendemail.sendmailCmd",
+    "sequence.editor",
+    "trailer.evil.cmd",
+    "trailer.evil.command",
+    "uploadpack.packObjectsHook",
+    "web.browser",
+    *(
+        f"pager.{command}"
+        for command in (
+            "blame",
+            "cat-file",
+            "config",
+            "diff",
+            "grep",
+            "log",
+            "ls-files",
+            "ls-tree",
+            "show",
+            "status",
+        )
+    ),
+)
 """git's own documentation of its configuration, every key that names a program which git itself
 starts (`git help -c` lists them).
 """
@@ -53,12 +101,26 @@ SHELL = (
 )
 """Keys whose value is a command after a `!`."""
 OTHERS = {
-    "branch.main.remote": "o", "diff.submodule": "diff", "diff.tool": "evil",
-    "extensions.partialClone": "o", "fetch.recurseSubmodules": "true", "format.pretty": "%GG", "init.templateDir": "../template",
-    "log.showSignature": "true", "protocol.allow": "always", "protocol.ext.allow": "always", "protocol.ssh.allow": "always",
-    "remote.o.promisor": "true", "remote.o.url": "ssh://localhost/x", "remote.o.vcs": "evil", "submodule.recurse": "true",
-    "http.proxy": "http://127.0.0.1:1", "url.ext::sh -c evil.insteadOf": "ssh://", "core.hooksPath": "../hooks", "trailer.evil.key": "x",
-}  # fmt: skip
+    "branch.main.remote": "o",
+    "diff.submodule": "diff",
+    "diff.tool": "evil",
+    "extensions.partialClone": "o",
+    "fetch.recurseSubmodules": "true",
+    "format.pretty": "%GG",
+    "init.templateDir": "../template",
+    "log.showSignature": "true",
+    "protocol.allow": "always",
+    "protocol.ext.allow": "always",
+    "protocol.ssh.allow": "always",
+    "remote.o.promisor": "true",
+    "remote.o.url": "ssh://localhost/x",
+    "remote.o.vcs": "evil",
+    "submodule.recurse": "true",
+    "http.proxy": "http://127.0.0.1:1",
+    "url.ext::sh -c evil.insteadOf": "ssh://",
+    "core.hooksPath": "../hooks",
+    "trailer.evil.key": "x",
+}
 """What leads git to those programs, elsewhere, or to the network."""
 HOOKS = (
     "post-checkout",
@@ -91,9 +153,8 @@ class Trap:
         git(self.repo, "add", ".")
         git(self.repo, "commit", "-qm", "first")
         (self.repo / "a.txt").write_text("two\n", encoding="utf-8")
-        os.utime(
-            self.repo / "b.txt", (2**31, 2**31)
-        )  # newer than the index: git compares what is in it
+        # newer than the index: git compares what is in it
+        os.utime(self.repo / "b.txt", (2**31, 2**31))
         (self.repo / ".git/info/attributes").write_text(
             "a.txt diff=evil\nb.txt filter=evil diff=evil merge=evil\n", encoding="utf-8"
         )

@@ -126,7 +126,8 @@ def test_p10_a_server_that_hangs_in_the_middle_of_a_pack_is_left_too(
         if exchange.method == "GET":
             return served.backend(exchange)
         exchange.send(
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-result\r\nContent-Length: 100000\r\n\r\n000dpackfile\n"
+            b"HTTP/1.1 200 OK\r\nContent-Type: "
+            b"application/x-git-upload-pack-result\r\nContent-Length: 100000\r\n\r\n000dpackfile\n"
         )
         return not served.server.stopping.wait()
 
@@ -176,7 +177,10 @@ def test_p8_git_itself_is_told_to_refuse_every_other_protocol(
 def test_p8_the_user_s_configuration_cannot_open_another_protocol(
     tmp_path: Path, home: Path
 ) -> None:
-    config = f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {tmp_path}/canary "]\n\tinsteadOf = https://\n'
+    config = (
+        f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {tmp_path}/canary "]\n'
+        "\tinsteadOf = https://\n"
+    )
     (home / ".gitconfig").write_text(config, encoding="utf-8")
     assert isinstance(failure(tmp_path, "https://localhost:1/kit"), Refused)
     assert not (tmp_path / "canary").exists()

@@ -187,7 +187,8 @@ def test_the_host_header_and_every_default_are_exact_on_the_wire(
     )
     client.exchange(request, timeout_s=20, max_bytes=1000)
     assert server.requests == [
-        f"POST /echo?a=%20b HTTP/1.1\r\nHost: {server.host}\r\nUser-Agent: vespe/{defaults.VERSION}\r\nAccept-Encoding: identity\r\n"
+        f"POST /echo?a=%20b HTTP/1.1\r\nHost: {server.host}\r\nUser-Agent: "
+        f"vespe/{defaults.VERSION}\r\nAccept-Encoding: identity\r\n"
         f"Content-Length: 2\r\nX-One: 1\r\naccept: text/plain\r\n\r\nhi".encode()
     ]
 
@@ -398,7 +399,8 @@ def test_a_client_serves_on_after_every_kind_of_failure(server: Loopback, client
     [
         (
             "/reset",
-            "(the connection to .* broke: Connection reset by peer|disconnected without sending a response)",
+            "(the connection to .* broke: Connection reset by peer|disconnected "
+            "without sending a response)",
         ),
         ("/short", "does not speak HTTP as it should: peer closed connection"),
         ("/garbage", "does not speak HTTP as it should"),

@@ -13,7 +13,8 @@ from vespe.http.event_stream import EventStream, Lines
 FRAMES = [
     (b"data: YHOO\ndata: +2\ndata: 10\n\n", [("", b"YHOO\n+2\n10")]),
     (
-        b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+        b": test stream\n\ndata: first event\nid: "
+        b"1\n\ndata:second event\nid\n\ndata:  third event\n\n",
         ["first event", "second event", " third event"],
     ),
     (b"data\n\ndata\ndata\n\ndata:", ["", "\n", ""]),

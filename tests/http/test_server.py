@@ -1,4 +1,6 @@
-"""A server's socket: what it refuses, and how soon it answers. What it does to slow clients: tests/mcp_server/test_http_server.py."""
+"""A server's socket: what it refuses, and how soon it answers. What it does to slow clients:
+tests/features/mcp/server/test_http_server.py.
+"""
 
 import asyncio
 import contextvars

@@ -137,9 +137,8 @@ def test_the_system_s_resolver_gives_each_address_once() -> None:
 def test_p37_this_machine_s_own_addresses_are_told_from_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        socket.socket, "connect", _socket.socket.connect
-    )  # past the guard: a datagram socket sends nothing here
+    # past the guard: a datagram socket sends nothing here
+    monkeypatch.setattr(socket.socket, "connect", _socket.socket.connect)
     elsewhere = "93.184.216.34"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         routed = probe.connect_ex((elsewhere, 9)) == 0

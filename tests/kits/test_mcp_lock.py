@@ -66,12 +66,22 @@ def test_another_server_of_that_name_is_never_replaced(root: str) -> None:
 @pytest.mark.parametrize(
     "entry",
     [
-        [], {}, {"command": ["a"], "url": "https://example.com"}, {"command": []}, {"command": "a"}, {"command": [1]}, {"url": "file:///x"},
+        [],
+        {},
+        {"command": ["a"], "url": "https://example.com"},
+        {"command": []},
+        {"command": "a"},
+        {"command": [1]},
+        {"url": "file:///x"},
         {"command": None},
-        {"command": ["a"], "definitions": {"x": 1}}, {"command": ["a"], "definitions": []}, {"command": ["a\0b"]},
-        {"url": "https://example.com", "headers": {"A": 1}}, {"command": ["a"], "secrets": ["a b"]}, {"command": ["a"], "timeout_s": "x"},
+        {"command": ["a"], "definitions": {"x": 1}},
+        {"command": ["a"], "definitions": []},
+        {"command": ["a\0b"]},
+        {"url": "https://example.com", "headers": {"A": 1}},
+        {"command": ["a"], "secrets": ["a b"]},
+        {"command": ["a"], "timeout_s": "x"},
     ],
-)  # fmt: skip
+)
 def test_an_entry_that_is_no_server_is_named_with_its_place(entry: Any, tmp_path: Path) -> None:
     path = tmp_path / "kits.lock.json"
     path.write_text(json.dumps({"kits": {}, "mcp_servers": {"things": entry}}), encoding="utf-8")

@@ -4,6 +4,7 @@ not.
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,26 +17,36 @@ from vespe.models import Kit
 
 @pytest.fixture(autouse=True)
 def machine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with a user, a site and a shipped root, and nothing in them."""
+    """A machine with a user and a site root, and nothing in them."""
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "site"))
-    monkeypatch.setattr(
-        locations, "__file__", str(tmp_path / "installed" / "vespe" / "files" / "locations.py")
-    )
     monkeypatch.delenv("VESPE_KITS_PATH", raising=False)
     return tmp_path
 
 
+@pytest.fixture
+def shipped() -> Path:
+    """The root of the kits that ship with Vespe."""
+    directory = locations.shipped_kits_dir()
+    assert directory is not None
+    return Path(directory)
+
+
+def kits(**options: Any) -> list[Kit]:
+    """Find the kits that do not ship with Vespe."""
+    return [kit for kit in roots.find_kits(**options) if kit.root_kind != "shipped"]
+
+
 def found() -> list[tuple[str, str, str | None]]:
-    return [(kit.kit_id, kit.root_kind, kit.problem) for kit in roots.find_kits()]
+    return [(kit.kit_id, kit.root_kind, kit.problem) for kit in kits()]
 
 
 def only() -> Kit:
-    (kit,) = roots.find_kits()
+    (kit,) = kits()
     return kit
 
 
 def test_roots_come_in_their_order_and_a_root_named_twice_counts_once(
-    machine: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Path, home: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (machine / "link").symlink_to(machine / "a")
     monkeypatch.setenv(
@@ -44,14 +55,13 @@ def test_roots_come_in_their_order_and_a_root_named_twice_counts_once(
             [f"{machine}/a", "", f"{machine}/b/../b", f"{machine}/link", f"{machine}/a"]
         ),
     )
-    write_kit(machine / "installed" / "kits", "any")
     assert roots.kit_roots() == [
         (f"{machine}/a", "env"),
         (f"{machine}/b", "env"),
         (f"{home}/data/vespe/links", "link"),
         (f"{home}/data/vespe/kits", "user"),
         (f"{machine}/site/vespe/kits", "site"),
-        (f"{machine}/installed/kits", "shipped"),
+        (str(shipped), "shipped"),
     ]
 
 
@@ -63,16 +73,19 @@ def test_the_environment_can_be_given(machine: Path) -> None:
     )
 
 
-def test_the_first_root_wins_and_a_hidden_kit_says_what_hides_it(machine: Path, home: Path) -> None:
-    first = write_kit(home / "data/vespe/kits", "both")
-    write_kit(machine / "site/vespe/kits", "both")
-    write_kit(machine / "installed/kits", "alone")
-    assert found() == [
-        ("both", "user", None),
-        ("both", "site", f"hidden by {first}"),
-        ("alone", "shipped", None),
+def test_the_first_root_wins_and_a_hidden_kit_says_what_hides_it(
+    machine: Path, home: Path, shipped: Path
+) -> None:
+    both, *others = sorted(path.parent.name for path in shipped.glob("*/kit_config.json"))
+    first = write_kit(home / "data/vespe/kits", both)
+    write_kit(machine / "site/vespe/kits", both)
+    assert [(kit.kit_id, kit.root_kind, kit.problem) for kit in roots.find_kits()] == [
+        (both, "user", None),
+        (both, "site", f"hidden by {first}"),
+        (both, "shipped", f"hidden by {first}"),
+        *((other, "shipped", None) for other in others),
     ]
-    assert roots.find_kit("both").path == str(first)
+    assert others and roots.find_kit(both).path == str(first)
 
 
 def test_a_broken_kit_in_an_earlier_root_still_hides_the_later_one(
@@ -83,7 +96,7 @@ def test_a_broken_kit_in_an_earlier_root_still_hides_the_later_one(
     )
     write_kit(machine / "site/vespe/kits", "both")
     assert "is not JSON" in str(roots.find_kit("both").problem)
-    assert [kit.problem is not None for kit in roots.find_kits()] == [True, True]
+    assert [kit.problem is not None for kit in kits()] == [True, True]
 
 
 def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) -> None:
@@ -104,7 +117,7 @@ def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) 
         None,
     )
     assert kit.document["x_future"] == 1 and roots.find_kit("mine") == kit
-    assert roots.find_kits(count_tools=False)[0].tools == 0
+    assert kits(count_tools=False)[0].tools == 0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +139,7 @@ def test_a_broken_kit_is_listed_with_its_reason(home: Path, text: str, reason: s
         text, encoding="utf-8"
     )
     write_kit(home / "data/vespe/kits", "whole")
-    broken, whole = roots.find_kits()
+    broken, whole = kits()
     assert reason in str(broken.problem) and str(broken.path) in str(broken.problem)
     assert whole.problem is None
 
@@ -165,13 +178,10 @@ def test_a_kit_under_development_may_be_a_link_in_the_users_root(home: Path, mac
 
 
 def test_an_unknown_kit_names_the_nearest(home: Path) -> None:
-    write_kit(home / "data/vespe/kits", "file_io_without_git")
-    with pytest.raises(KitNotFound, match="file_io_without_gti") as caught:
-        roots.find_kit("file_io_without_gti")
-    assert (
-        caught.value.close == ("file_io_without_git",)
-        and "file_io_without_git" in caught.value.hint
-    )
+    write_kit(home / "data/vespe/kits", "sourdough_bread")
+    with pytest.raises(KitNotFound, match="sourdough_braed") as caught:
+        roots.find_kit("sourdough_braed")
+    assert caught.value.close == ("sourdough_bread",) and "sourdough_bread" in caught.value.hint
 
 
 @pytest.mark.parametrize(

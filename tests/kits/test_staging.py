@@ -1,19 +1,21 @@
 """Writing a kit out: new regular files alone, flushed, with the digest of what was written."""
 
-import ctypes
 import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.support.systems import refusing
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import staging as files_staging
 from vespe.files.entries import EXECUTABLE, FILE, TreeEntry
-from vespe.kits import staging, store
+from vespe.kits import staging
 from vespe.kits.entry_rules import KitTree
 
 
@@ -71,27 +73,45 @@ def test_p47_a_full_disk_is_a_sentence_with_its_path(
         staging.stage(tree({"a": b"x"}), str(tmp_path))
 
 
-def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(
-    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(_: int) -> int:
-        ctypes.set_errno(errno.EIO)
-        return -1
+STAGING = """
+import os, sys
+from vespe.errors import StorageError
+from vespe.files.entries import FILE, TreeEntry
+from vespe.kits import staging, store
+from vespe.kits.entry_rules import KitTree
 
-    monkeypatch.setattr(staging, "_syncfs", lambda: refused)
-    staged = staging.stage(tree({f"n{n}": b"x" for n in range(100)}), str(tmp_path))
-    for _ in range(2):
-        with pytest.raises(StorageError, match="Input/output error"):
-            staging.commit(staged)
-    assert not os.path.lexists(store.place_of(staged.digest))
-    files_staging.delete(staged.place)
+entries = tuple(TreeEntry(path=f"n{n}", mode=FILE, size=1) for n in range(100))
+tree = KitTree(
+    kit_id="weather",
+    subdirectory="",
+    entries=entries,
+    read=lambda wanted: ((entry, b"x") for entry in wanted),
+)
+staged = staging.stage(tree, sys.argv[1])
+for _ in range(2):
+    try:
+        staging.commit(staged)
+    except StorageError as error:
+        print(error)
+print(os.path.lexists(store.place_of(staged.digest)))
+"""
+
+
+def test_p45_what_the_disk_does_not_confirm_never_comes_into_the_store(
+    tmp_path: Path, home: Path
+) -> None:
+    broken = refusing({"syncfs": errno.EIO}, sys.executable, "-c", STAGING, str(tmp_path))
+    done = subprocess.run(broken, capture_output=True, encoding="utf-8", check=True)
+    said = f"cannot write {tmp_path}/weather: Input/output error"
+    assert done.stdout.splitlines() == [said, said, "False"]
+    files_staging.delete(str(tmp_path / "weather"))
 
 
 def test_where_no_file_system_can_be_flushed_whole_every_file_is(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed: list[int] = []
-    monkeypatch.setattr(staging, "_syncfs", lambda: None)
+    monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(os.fstat(descriptor).st_ino))
     staged = staging.stage(tree({f"d{n}/n": b"x" for n in range(100)}), str(tmp_path))
     assert staged.flush is None

@@ -194,8 +194,9 @@ def test_a_method_is_a_tool_without_what_is_bound(home: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [lambda: tool(name="no name")(len), lambda: FunctionTool(3), lambda: tool(lambda x: x)]
-)  # type: ignore[arg-type]  # wrong
+    "wrong",
+    [lambda: tool(name="no name")(len), lambda: FunctionTool(3), lambda: tool(lambda x: x)],  # type: ignore[arg-type]  # wrong
+)
 def test_what_cannot_be_a_tool_is_refused_with_a_sentence(wrong: Any) -> None:
     with pytest.raises(UsageError):
         wrong()

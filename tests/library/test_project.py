@@ -189,22 +189,26 @@ print(stopped, project.execute_tool("one").result)
 """
 
 
-def test_p31_a_program_s_own_handler_that_raises_at_any_step_of_a_call_leaves_what_the_next_one_sweeps(
+def test_p31_a_handler_that_raises_at_any_step_of_a_call_leaves_no_litter(
     home: Path, tmp_path: Path
 ) -> None:
     project = tmp_path / "clone"
     (project / ".vespe/tools").mkdir(parents=True)
     (project / ".vespe/config.json").write_text('{"active_kits": []}', encoding="utf-8")
     python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
-    assert (
-        command("trust", "--yes", "--project", str(project)).returncode == 0
-    )  # by its bytes: a call runs from a private copy
+    # by its bytes: a call runs from a private copy
+    assert command("trust", "--yes", "--project", str(project)).returncode == 0
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     done = subprocess.run(
         [sys.executable, "-c", STEPS, str(project), str(Path(vespe.__file__).parents[1])],
-        env=interruptible(TMPDIR=str(scratch)), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+        env=interruptible(TMPDIR=str(scratch)),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+        check=False,
+    )
     stopped, result = done.stdout.split()
     assert done.stderr == "" and int(stopped) > 48 and result == "1"
     for left in scratch.iterdir():

@@ -1,5 +1,6 @@
 """How our own scripts reach a child interpreter."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,12 +52,24 @@ def test_a_script_is_compiled_once_a_process(script: str) -> None:
     assert child_scripts.compiled(script).co_filename == script
 
 
-def test_scripts_are_found_where_vespe_itself_has_no_cache(
-    script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child_scripts.compiled.cache_clear()
-    monkeypatch.setattr(
-        child_scripts, "__spec__", object.__new__(type("Spec", (), {"loader": None}))
+IMPORTED_BY_PYTEST = """
+from vespe.processes import child_scripts
+
+def test_it() -> None:
+    assert not hasattr(child_scripts.__spec__.loader, "path_stats")
+    assert child_scripts.compiled({script!r}).co_filename == {script!r}
+"""
+
+
+def test_scripts_are_found_where_vespe_itself_has_no_cache(script: str, tmp_path: Path) -> None:
+    # pytest imports the plugins that it is given with a loader of its own
+    (tmp_path / "test_it.py").write_text(IMPORTED_BY_PYTEST.format(script=script), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "vespe.processes.child_scripts", "test_it.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
-    assert child_scripts.compiled(script).co_filename == script
-    child_scripts.compiled.cache_clear()
+    assert done.returncode == 0, done.stdout

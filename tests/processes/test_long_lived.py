@@ -107,12 +107,13 @@ def test_a_line_without_an_end_is_not_gathered_for_ever() -> None:
         assert made.ask(b"flood") is None and made.process.flooded
 
 
-PLAIN = "import sys\nsys.stderr.write('err')\nfor line in sys.stdin.buffer:\n    print(len(line), flush=True)\nsys.exit(7)"
+PLAIN = (
+    "import sys\nsys.stderr.write('err')\nfor line in sys.stdin.buffer:\n    print(len(line), "
+    "flush=True)\nsys.exit(7)"
+)
 
 
-def test_a_plain_program_is_heard_on_its_stdout_and_takes_all_that_was_sent_before_its_stdin_ends() -> (
-    None
-):
+def test_a_plain_program_is_heard_and_takes_all_that_was_sent_before_its_stdin_ends() -> None:
     lines, said = queue.Queue[bytes | None](), list[bytes]()
     listener = Listener(heard=lines.put, over=lambda: lines.put(None), said=said.append)
     process = LastingProcess([sys.executable, "-c", PLAIN], cwd="/", env={}, listener=listener)
@@ -133,9 +134,7 @@ for part in (b"x" * 9000, b"y\\n", b"z\\n"):
 """
 
 
-def test_of_a_line_that_is_too_long_nothing_is_heard_even_where_it_ends_before_the_process_does() -> (
-    None
-):
+def test_of_a_line_that_is_too_long_nothing_is_heard() -> None:
     lines = queue.Queue[bytes | None]()
     listener = Listener(
         heard=lines.put, over=lambda: lines.put(None), said=lambda _: None, max_line_bytes=5000

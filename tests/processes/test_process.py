@@ -25,7 +25,10 @@ from vespe.processes.process import Command, Finished, run
 
 ROOT = Path(process.__file__).parents[2]
 PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-ECHO = "import sys; sys.stdout.buffer.write(b'\\0'.join(a.encode('utf-8', 'surrogateescape') for a in sys.argv[1:]))"
+ECHO = (
+    "import sys; sys.stdout.buffer.write(b'\\0'.join(a.encode('utf-8', "
+    "'surrogateescape') for a in sys.argv[1:]))"
+)
 ESCAPES = """
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -296,9 +299,11 @@ def test_a_program_is_never_found_through_a_relative_entry_of_path(tmp_path: Pat
 
 def test_running_out_of_descriptors_is_a_sentence() -> None:
     source = (
-        f"import sys; sys.path.insert(0, {str(ROOT)!r})\nimport resource\nfrom vespe.processes.process import Command, run\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\nimport resource\nfrom "
+        "vespe.processes.process import Command, run\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))\n"
-        "try: run(Command(argv=['true'], cwd='/', env={}, timeout_s=5))\nexcept Exception as error: print(type(error).__name__, error)"
+        "try: run(Command(argv=['true'], cwd='/', env={}, timeout_s=5))\nexcept Exception as "
+        "error: print(type(error).__name__, error)"
     )
     said = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, check=True, encoding="utf-8"
@@ -329,7 +334,8 @@ def test_p29_a_flood_on_the_result_is_ended_at_the_cap() -> None:
 def test_p29_stderr_is_read_without_end_and_its_tail_is_kept() -> None:
     finished = run(
         python(
-            "import os\nfor i in range(800): os.write(2, b'x' * 65536)\nos.write(2, b'\\xff\\xfeend')"
+            "import os\nfor i in range(800): os.write(2, b'x' * 65536)\nos.write(2, "
+            "b'\\xff\\xfeend')"
         )
     )
     assert finished.stderr_bytes == 800 * 65536 + 5
@@ -597,7 +603,10 @@ def test_p27_a_tool_that_stops_what_watches_it_leaves_no_daemon_at_the_deadline(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
 def test_p27_a_daemon_that_stops_its_supervisor_again_and_again_is_ended_from_outside() -> None:
     marker = f"marker-{uuid4()}"
-    stopping = "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True:\n        os.kill(grandparent, signal.SIGSTOP)\n"
+    stopping = (
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True:\n        "
+        "os.kill(grandparent, signal.SIGSTOP)\n"
+    )
     with pytest.raises(TimedOut):
         run(mischief(f"if os.fork() == 0:\n    os.setsid()\n{stopping}time.sleep(60)", marker))
     assert gone(marker)
@@ -623,7 +632,8 @@ def test_p28_a_tool_that_kills_vespe_leaves_no_daemon(first: str) -> None:
     marker = f"marker-{uuid4()}"
     source = MISCHIEF + f"{first}; os.kill(int(sys.argv[2]), signal.SIGKILL); os._exit(0)"
     caller = (
-        f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
+        "import os, sys; sys.path.insert(0, "
+        f"{str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
         f"argv = [sys.executable, '-I', '-S', '-c', {source!r}, {marker!r}, str(os.getpid())]\n"
         "run(Command(argv=argv, cwd='/', env={}, timeout_s=60))"
     )
@@ -638,8 +648,10 @@ def test_errors_call_the_command_by_its_name() -> None:
 
 def test_a_call_works_where_the_caller_ignores_the_ends_of_its_children() -> None:
     source = (
-        f"import sys, signal; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
-        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nprint(run(Command(argv=['echo', 'hi'], cwd='/', env={}, timeout_s=5)).stdout)"
+        f"import sys, signal; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.processes.process "
+        "import Command, run\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\nprint(run(Command(argv=['echo', 'hi'], "
+        "cwd='/', env={}, timeout_s=5)).stdout)"
     )
     assert (
         subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout
@@ -649,8 +661,10 @@ def test_a_call_works_where_the_caller_ignores_the_ends_of_its_children() -> Non
 
 def test_a_call_works_where_the_caller_has_closed_its_own_streams() -> None:
     source = (
-        f"import sys, os; sys.path.insert(0, {str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
-        "saved = os.dup(1); os.closerange(0, 3)\nfinished = run(Command(argv=['cat'], cwd='/', env={}, stdin=b'hi', timeout_s=5))\n"
+        "import sys, os; sys.path.insert(0, "
+        f"{str(ROOT)!r})\nfrom vespe.processes.process import Command, run\n"
+        "saved = os.dup(1); os.closerange(0, 3)\nfinished = run(Command(argv=['cat'], cwd='/', "
+        "env={}, stdin=b'hi', timeout_s=5))\n"
         "os.write(saved, finished.stdout)"
     )
     assert (
@@ -672,7 +686,8 @@ def test_p27_junk_on_the_status_pipe_which_root_can_write_is_no_word_of_the_supe
 ) -> None:
     said = run(
         shell(
-            f"for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in pipe:*) printf '{junk}' >$fd;; esac; done 2>/dev/null; exit 3"
+            f"for fd in /proc/$PPID/fd/*; do case $(readlink $fd) in pipe:*) printf '{junk}' "
+            ">$fd;; esac; done 2>/dev/null; exit 3"
         )
     )
     assert said.returncode == 3

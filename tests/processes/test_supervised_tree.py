@@ -169,9 +169,8 @@ def test_a_supervisor_is_a_fork_only_while_there_is_one_thread(
     ondisk.write_tool(
         tmp_path / f".vespe/tools/tool-{name}", name, implementation=program, permissions=stated
     )
-    assert (
-        ondisk.vespe("tool", "run", name, cwd=tmp_path).returncode == 0
-    )  # what the machine offers is known now
+    # what the machine offers is known now
+    assert ondisk.vespe("tool", "run", name, cwd=tmp_path).returncode == 0
     done = subprocess.run(
         [sys.executable, "-c", FORKS, name],
         cwd=tmp_path,

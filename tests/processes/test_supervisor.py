@@ -25,7 +25,10 @@ MACOS = "import sys; sys.platform = 'darwin'\n"
 """
 NO_PIDFD = "import os; del os.pidfd_open\n"
 SLEEPS = "import time; time.sleep(60)"
-BACKGROUND = "import os, signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nif os.fork():\n    os._exit(0)\ntime.sleep(60)"
+BACKGROUND = (
+    "import os, signal, sys, time\nsignal.signal(signal.SIGTERM, "
+    "signal.SIG_IGN)\nif os.fork():\n    os._exit(0)\ntime.sleep(60)"
+)
 
 
 class Supervised:
@@ -204,17 +207,17 @@ def test_p27_chains_of_processes_that_fork_and_end_are_ended(chains: str) -> Non
     assert alive(marker) == []
 
 
-def test_p27_with_a_process_that_has_just_ended_the_rest_of_its_group_is_killed_and_nothing_of_a_spared_group() -> (
-    None
-):
+def test_p27_the_rest_of_a_group_is_killed_with_its_ended_leader_and_no_spared_group() -> None:
     kill = runpy.run_path(SCRIPT)["kill"]
     for spares, left in ((False, 0), (True, 1)):
         marker = f"marker-{uuid4()}"
-        source = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}, {marker!r}]); print(flush=True)"
+        source = (
+            f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}, "
+            f"{marker!r}]); print(flush=True)"
+        )
         leader = subprocess.Popen(python(source), start_new_session=True)
-        os.waitid(
-            os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT
-        )  # a zombie: its group can be asked for, and it forked just before
+        # a zombie: its group can be asked for, and it forked just before
+        os.waitid(os.P_PID, leader.pid, os.WEXITED | os.WNOWAIT)
         kill(leader.pid, leader.pid if spares else os.getpgrp())
         assert len(alive(marker)) == left if spares else gone(marker)
         leader.wait()
@@ -222,7 +225,10 @@ def test_p27_with_a_process_that_has_just_ended_the_rest_of_its_group_is_killed_
             os.killpg(leader.pid, signal.SIGKILL)
 
 
-STATUS = "import resource; print(open('/proc/self/status').read(), resource.getrlimit(resource.RLIMIT_CORE))"
+STATUS = (
+    "import resource; print(open('/proc/self/status').read(), "
+    "resource.getrlimit(resource.RLIMIT_CORE))"
+)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -308,9 +314,7 @@ def test_a_shorter_grace_replaces_a_longer_one(monkeypatch: pytest.MonkeyPatch) 
     assert sent == [(7, signal.SIGTERM, signal.SIGCONT), (7, signal.SIGKILL)]
 
 
-def test_whoever_shares_this_process_group_is_never_taken_for_the_tools_whatever_the_order() -> (
-    None
-):
+def test_whoever_shares_this_process_group_is_never_taken_for_the_tools() -> None:
     tree = runpy.run_path(SCRIPT)["Tree"](51, 52)
     here, own = os.getpid(), os.getpgrp()
     # A child that has not left the group yet, and, listed behind it, a stranger in that group.

@@ -17,14 +17,14 @@ import pytest
 
 from tests.support.ondisk import PATIENCE_S
 from vespe.calls import sandboxing
-from vespe.calls.executors.base import Context
-from vespe.calls.executors.python_script import PythonScript
-from vespe.calls.executors.shell_command import ShellCommand
 from vespe.errors import ToolExecutionError, VespeError
 from vespe.models import Implementation, Tool
 from vespe.processes import process
 from vespe.processes.child_scripts import Interpreter
 from vespe.processes.workers import Workers, is_possible
+from vespe.tool_types import Context
+from vespe.types.python_script.execution import PythonScript
+from vespe.types.shell_command.execution import ShellCommand
 
 pytestmark = pytest.mark.skipif(not is_possible(), reason="there are no zygotes on this system")
 
@@ -36,18 +36,25 @@ NASTY = {
     "aborts": "import os\ndef f(): os.abort()",
     "prints": "import sys\ndef f():\n    print('out'); print('err', file=sys.stderr); return 1",
     "writes to descriptors": "import os\ndef f(): os.write(1, b'one\\n'); os.write(2, b'two\\n')",
-    "closes its streams": "import sys\ndef f():\n    sys.stdout.close(); sys.stderr.close(); return 1",
+    "closes its streams": "import sys\ndef f():\n    sys.stdout.close(); "
+    "sys.stderr.close(); return 1",
     "closes all descriptors": "import os\ndef f(): os.closerange(0, 99); return 1",
     "closes the result alone": "import os\ndef f(): os.close(3); return 1",
-    "leaves a thread": "import threading, time\ndef f(): threading.Thread(target=time.sleep, args=(60,)).start(); return 1",
-    "leaves a child": "import subprocess, sys\ndef f(): subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); return 1",
-    "leaves a daemon": "import os, time\ndef f():\n    if not os.fork():\n        os.setsid()\n        time.sleep(60)\n    return 1",
+    "leaves a thread": "import threading, time\ndef f(): threading.Thread(target=time.sleep, "
+    "args=(60,)).start(); return 1",
+    "leaves a child": "import subprocess, sys\ndef f(): subprocess.Popen([sys.executable, '-c', "
+    "'import time; time.sleep(60)']); return 1",
+    "leaves a daemon": "import os, time\ndef f():\n    if not os.fork():\n        os.setsid()\n"
+    "        time.sleep(60)\n    return 1",
     "writes too much": "def f(): return 'x' * 70_000_000",
     "prints much": "def f():\n    for n in range(30000): print('line', n)\n    return 1",
     "never ends": "def f():\n    while True: pass",
-    "never ends and ignores TERM": "import signal, time\ndef f():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    time.sleep(60)",
+    "never ends and ignores TERM": "import signal, "
+    "time\ndef f():\n    signal.signal(signal.SIGTERM, "
+    "signal.SIG_IGN)\n    time.sleep(60)",
     "divides by zero": "def f(): return 1 / 0",
-    "raises what cannot be said": "class E(Exception):\n    def __str__(self): raise ValueError\ndef f(): raise E",
+    "raises what cannot be said": "class E(Exception):\n    def __str__(self): "
+    "raise ValueError\ndef f(): raise E",
     "raises a base exception": "class E(BaseException): pass\ndef f(): raise E('x')",
     "interrupts itself": "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGINT)\n",
     "fails as it is loaded": "import no_such_module\ndef f(): pass",
@@ -56,20 +63,28 @@ NASTY = {
     "reads stdin": "import sys\ndef f(): return sys.stdin.read()",
     "asks": "def f(): return input('?')",
     "changes where it is": "import os\ndef f(): os.chdir('/'); return os.getcwd()",
-    "changes its environment": "import os\ndef f():\n    os.environ['A'] = 'b'; os.umask(0o777); return sorted(os.environ)",
+    "changes its environment": "import os\ndef f():\n    os.environ['A'] = 'b'; os.umask(0o777); "
+    "return sorted(os.environ)",
     "is asked at its end": "import atexit\ndef f(): atexit.register(print, 'bye'); return 1",
     "fails at its end": "import atexit\ndef f(): atexit.register(lambda: 1 / 0); return 1",
-    "forks": "import os\ndef f():\n    if os.fork() == 0: return 'child'\n    os.wait(); return 'parent'",
+    "forks": "import os\ndef f():\n    if os.fork() == 0: return 'child'\n    os.wait(); "
+    "return 'parent'",
     "gives no JSON": "def f(): return {1: object()}",
     "gives NaN": "def f(): return float('nan')",
     "never stops calling": "def f(): return f()",
-    "has little memory": "import resource as r\ndef f():\n    r.setrlimit(r.RLIMIT_AS, (1 << 29,) * 2); return len(bytes(1 << 30))",
-    "handles signals": "import signal\ndef f(): return [str(signal.getsignal(n)) for n in (2, 13, 15, 17, 25)]",
-    "looks at itself": "import os, sys\ndef f(): return [sys.argv[1:], sys.flags[:], __name__, sys.path, os.getpgrp() == os.getpid()]",
-    "looks at its descriptors": "import os\ndef f(): return sorted(map(int, os.listdir('/proc/self/fd')))[:4]",
-    "starts processes of its own": "import multiprocessing\ndef f():\n    with multiprocessing.Pool(2) as pool: return pool.map(abs, [-1])",
+    "has little memory": "import resource as r\ndef f():\n    r.setrlimit(r.RLIMIT_AS, "
+    "(1 << 29,) * 2); return len(bytes(1 << 30))",
+    "handles signals": "import signal\ndef f(): return [str(signal.getsignal(n)) for n in (2, 13, "
+    "15, 17, 25)]",
+    "looks at itself": "import os, sys\ndef f(): return [sys.argv[1:], sys.flags[:], __name__, "
+    "sys.path, os.getpgrp() == os.getpid()]",
+    "looks at its descriptors": "import os\ndef f(): return sorted(map(int, "
+    "os.listdir('/proc/self/fd')))[:4]",
+    "starts processes of its own": "import multiprocessing\ndef f():\n    with "
+    "multiprocessing.Pool(2) as pool: return pool.map(abs, [-1])",
     "runs a loop": "import asyncio\nasync def f(): await asyncio.sleep(0.01); return 1",
-    "pickles its own": "import pickle\nclass A: pass\ndef f(): return type(pickle.loads(pickle.dumps(A()))).__name__",
+    "pickles its own": "import pickle\nclass A: pass\ndef f(): "
+    "return type(pickle.loads(pickle.dumps(A()))).__name__",
     "kills its parent": "import os, time\ndef f(): os.kill(os.getppid(), 9); time.sleep(60)",
     "hangs its group up": "import os\ndef f(): os.killpg(0, 1)",
 }
@@ -338,9 +353,8 @@ def test_many_calls_leave_no_process_and_no_descriptor(bench: Bench) -> None:
 def _tree(pid: int) -> list[int]:
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         children = [int(child) for child in file.read().split()]
-    return children + [
-        below for child in children for below in _tree(child)
-    ]  # the zygote's are supervisors, which live
+    # the zygote's are supervisors, which live
+    return children + [below for child in children for below in _tree(child)]
 
 
 def _state(pid: int) -> str:

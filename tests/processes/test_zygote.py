@@ -20,7 +20,8 @@ DISTRIBUTIONS = {
     "opens": "F = open('/dev/null')",
     "handles": "import signal\nsignal.signal(signal.SIGTERM, lambda *_: None)",
     "sets": "import os\nos.environ['A'] = 'b'",
-    "threads": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+    "threads": "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), "
+    "daemon=True).start()",
 }
 ASK = """
 import os, sys
@@ -74,7 +75,10 @@ def test_the_modules_of_a_distribution_are_those_of_its_record(tmp_path: Path) -
 
 
 def test_signals_that_other_code_than_python_handles_are_known_too() -> None:
-    source = "import ctypes; from vespe.processes.zygote import handled; ctypes.CDLL(None).signal(10, 1); print({10, 12} & {*handled()})"
+    source = (
+        "import ctypes; from vespe.processes.zygote import handled; "
+        "ctypes.CDLL(None).signal(10, 1); print({10, 12} & {*handled()})"
+    )
     assert (
         subprocess.run([sys.executable, "-c", source], capture_output=True, check=True).stdout
         == b"{10}\n"
@@ -113,6 +117,9 @@ def test_what_is_depended_on_is_there_before_the_call(
 
 @pytest.mark.parametrize("fails", ["", "raise ZeroDivisionError"])
 def test_a_call_is_a_fork_of_what_has_rehearsed_it_well_or_not(tmp_path: Path, fails: str) -> None:
-    source = f"{TOLD.replace('told).', 'told, DONE).')}DONE = []\ndef rehearse(*others):\n    DONE.append(len(others))\n    {fails}\n"
+    source = (
+        f"{TOLD.replace('told).', 'told, DONE).')}DONE = []\ndef rehearse(*others):\n    "
+        f"DONE.append(len(others))\n    {fails}\n"
+    )
     done = told(tmp_path, source)
     assert (done.result, done.notes) == (b"(False, [{'a': 1}], [0])", ())

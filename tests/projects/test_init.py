@@ -123,7 +123,8 @@ def test_p47_where_nothing_can_be_written_nothing_is_left(home: Path, tmp_path: 
     code = (
         "import resource, sys\nfrom vespe.projects.init import found_project\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))\n"
-        "try: found_project(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)\n"
+        "try: found_project(sys.argv[1])\nexcept Exception as error: "
+        "print(type(error).__name__, error)\n"
     )
     assert (
         run(code, tmp_path / "p").stdout
@@ -175,8 +176,10 @@ def test_a_place_that_cannot_be_made_is_a_sentence(home: Path) -> None:
 def test_something_that_takes_the_place_meanwhile_is_left_alone(home: Path, tmp_path: Path) -> None:
     code = (
         "import os, sys\nfrom vespe.projects.init import found_project\nreal = os.rename\n"
-        "def rename(a, b):\n os.mkdir(b)\n open(b + '/theirs', 'w').close()\n real(a, b)\nos.rename = rename\n"
-        "try: found_project(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)\n"
+        "def rename(a, b):\n os.mkdir(b)\n open(b + '/theirs', 'w').close()\n real(a, "
+        "b)\nos.rename = rename\n"
+        "try: found_project(sys.argv[1])\nexcept Exception as error: "
+        "print(type(error).__name__, error)\n"
     )
     assert run(code, tmp_path / "p").stdout.startswith("StorageError cannot make ")
     assert [str(path.relative_to(tmp_path / "p")) for path in (tmp_path / "p").rglob("*")] == [
@@ -197,7 +200,10 @@ def test_from_a_working_directory_that_is_gone_it_is_a_sentence(
 
 
 def test_exactly_one_of_several_at_once_has_made_the_project(home: Path, tmp_path: Path) -> None:
-    code = "import sys; from vespe.projects.init import found_project; sys.stdin.read(); print(found_project(sys.argv[1]).made)"
+    code = (
+        "import sys; from vespe.projects.init import found_project; sys.stdin.read(); "
+        "print(found_project(sys.argv[1]).made)"
+    )
     argv = [sys.executable, "-c", code, str(tmp_path / "p")]
     started = [
         subprocess.Popen(
@@ -214,10 +220,14 @@ def test_the_second_waits_for_the_first_and_sweeps_nothing_of_it(
 ) -> None:
     slow = (
         "import os, sys\nfrom vespe.projects.init import found_project\nreal = os.rename\n"
-        "def rename(a, b):\n print('staged', flush=True)\n sys.stdin.read()\n real(a, b)\nos.rename = rename\n"
+        "def rename(a, b):\n print('staged', flush=True)\n sys.stdin.read()\n real(a, "
+        "b)\nos.rename = rename\n"
         "print(found_project(sys.argv[1]).made)\n"
     )
-    quick = "import sys; from vespe.projects.init import found_project; print(found_project(sys.argv[1]).made)"
+    quick = (
+        "import sys; from vespe.projects.init import found_project; "
+        "print(found_project(sys.argv[1]).made)"
+    )
 
     def start(code: str) -> subprocess.Popen[str]:
         argv = [sys.executable, "-c", code, str(tmp_path / "p")]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.packing.test_forms import shop_kit
+from tests.features.packing.test_forms import shop_kit
 from tests.support.ondisk import vespe
 from tests.support.stdio_client import served
 from vespe.errors import UsageError

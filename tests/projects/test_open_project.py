@@ -14,7 +14,7 @@ from tests.support.ondisk import PATIENCE_S, approve_bytes, python_tool, write_k
 from vespe import Project, ToolRegistry, errors
 from vespe.calls import log
 from vespe.calls.sandboxing import machine
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import Outcome
 from vespe.projects import user_config
 from vespe.projects.init import found_project

@@ -67,8 +67,10 @@ def test_git_keeps_config_and_tools_and_leaves_local_state_out(root: Path) -> No
         encoding="utf-8",
     ).stdout
     assert sorted(line.split("'")[1] for line in listed.splitlines()) == [
-        ".vespe/.gitignore", ".vespe/config.json", ".vespe/tools/tool-a/config.json",
-    ]  # fmt: skip
+        ".vespe/.gitignore",
+        ".vespe/config.json",
+        ".vespe/tools/tool-a/config.json",
+    ]
 
 
 def test_what_exists_is_not_overwritten_and_what_lacks_is_added(root: Path) -> None:
@@ -99,8 +101,10 @@ def test_what_is_no_directory_is_refused(tmp_path: Path, kind: str) -> None:
 def test_p47_a_disk_that_takes_no_more_is_a_sentence(root: Path) -> None:
     config(root).unlink()
     code = (
-        "import resource, sys\nfrom vespe.projects import project\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-        "try: project.complete_project_dir(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)\n"
+        "import resource, sys\nfrom vespe.projects import project\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "try: project.complete_project_dir(sys.argv[1])\nexcept Exception as error: "
+        "print(type(error).__name__, error)\n"
     )
     command = [sys.executable, "-c", code, str(root / ".vespe")]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
@@ -261,7 +265,10 @@ def test_a_change_that_would_not_be_valid_is_not_written(root: Path) -> None:
 
 
 def test_p46_activations_at_once_lose_nothing(root: Path) -> None:
-    code = "import sys; from vespe.projects import project\nfor n in range(8): project.set_active(sys.argv[1], [f'kit_{sys.argv[2]}_{n}'])"
+    code = (
+        "import sys; from vespe.projects import project\nfor n in range(8): "
+        "project.set_active(sys.argv[1], [f'kit_{sys.argv[2]}_{n}'])"
+    )
     started = [
         subprocess.Popen([sys.executable, "-c", code, str(root), str(worker)])
         for worker in range(4)

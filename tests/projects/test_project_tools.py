@@ -106,7 +106,8 @@ def test_p45_a_kill_around_the_rename_leaves_no_tool_or_a_trusted_one(
     clone: Path, moment: str, whole: int
 ) -> None:
     code = (
-        "import os, signal, sys\nfrom vespe.tools.drafts import draft_tool\nfrom vespe.projects.project_tools import create_tool\n"
+        "import os, signal, sys\nfrom vespe.tools.drafts import draft_tool\nfrom "
+        "vespe.projects.project_tools import create_tool\n"
         f"move = os.rename\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{moment}\n"
         "create_tool(sys.argv[1], draft_tool('mine', 'python_script', fields={}))\n"
     )

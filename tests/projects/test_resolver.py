@@ -96,8 +96,11 @@ def test_p13b_the_first_scope_in_order_wins_and_what_it_shadows_is_kept_with_its
     ]
     assert [shadow.entry.scope for shadow in found.shadows] == ["a", "b"]
     assert [c.decided_by.partition("#")[2] for c in found.candidates] == [
-        "/tool_resolution_order (the default)", "/active_kits/0", "/active_kits/1", "/active_kits",
-    ]  # fmt: skip
+        "/tool_resolution_order (the default)",
+        "/active_kits/0",
+        "/active_kits/1",
+        "/active_kits",
+    ]
     assert [(c.reason, c.shadowed_by) for c in found.candidates[1:]] == [
         ("project_tools comes before a", "tool-p"),
         ("project_tools comes before b", "tool-p"),

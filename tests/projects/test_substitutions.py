@@ -41,8 +41,8 @@ def test_a_substitution_says_who_stands_for_whom_and_why_it_breaks(stocked: Path
     python_tool(stocked / ".vespe/tools/tool-mine", "other", "return 2", schema=NUMBER)
     said = str(substitutions(open_workspace(stocked).scopes)[0])
     assert (
-        "other of project_tools shadows that of mine and breaks its contract (/schema/input/properties/a/type: only number"
-        in said
+        "other of project_tools shadows that of mine and breaks its contract "
+        "(/schema/input/properties/a/type: only number" in said
     )
 
 

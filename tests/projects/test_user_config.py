@@ -288,8 +288,11 @@ def test_a_listing_has_all_that_the_project_says_and_that_holds_with_its_file() 
         path="U",
     )
     said: JsonObject = {
-        "approvals": {"deny": ["c"], "ask": ["d"], "allow": ["*"]}, "lint": {"ignore": ["x"]}, "tool_budget": 5, "secrets": {"A": "b"},
-    }  # fmt: skip
+        "approvals": {"deny": ["c"], "ask": ["d"], "allow": ["*"]},
+        "lint": {"ignore": ["x"]},
+        "tool_budget": 5,
+        "secrets": {"A": "b"},
+    }
     rows = [row for row in user_config.origins(user, said, project_path="P") if row[2] != "default"]
     assert rows == [
         ("approvals.allow", ["b"], "U"),

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.agents.agents_on_disk import Bench, call, results
+from tests.features.agents.agents_on_disk import Bench, call, results
 from tests.support.ondisk import approve_bytes
 from vespe import Project, Toolset
 from vespe.calls.policy import policy_of
 from vespe.errors import InvalidArguments, InvalidDocument, NotTrusted, ToolNotFound
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import Call, Entry, Tool
 from vespe.projects import project as projects
 from vespe.projects import user_config

@@ -159,14 +159,13 @@ def test_alternatives_that_fit_equally_are_listed_and_counted() -> None:
         {"anyOf": [{"type": "string"}, *({"multipleOf": n} for n in (5, 7, 11, 13))]}, 3
     )
     assert message.startswith(
-        "`a` matches none of 5 alternatives: (1) `a` must be a string, not the number 3; (2) `a` must be a multiple of 5"
+        "`a` matches none of 5 alternatives: (1) `a` must be a string, not the number 3; "
+        "(2) `a` must be a multiple of 5"
     )
     assert message.endswith("; and 1 more")
 
 
-def test_unknown_arguments_are_told_once_and_what_is_wrong_within_known_ones_is_not_called_unknown() -> (
-    None
-):
+def test_unknown_arguments_are_told_once_and_known_ones_are_not_called_unknown() -> None:
     schema = {
         "allOf": [{"properties": {"b": {"type": "integer"}}}],
         "properties": {"c": {}},

@@ -95,9 +95,7 @@ def test_a_copy_shares_nothing_that_can_change_with_the_callers_value(
     assert made == given and not containers(made) & containers(given)
 
 
-def test_the_first_items_of_a_list_are_copied_as_they_are_and_only_those_behind_them_are_filled() -> (
-    None
-):
+def test_the_first_items_of_a_list_are_copied_and_only_later_ones_are_filled() -> None:
     item = {"type": "object", "additionalProperties": False, "properties": {"n": {"default": 1}}}
     schema = {
         "type": "object",

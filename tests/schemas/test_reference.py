@@ -50,29 +50,49 @@ def test_both_engines_say_what_the_drafts_suites_say(shared: Path, draft: str) -
                     [one.is_valid(test["data"]) for one in engines] != [test["valid"]] * 2
                 )
         except ValueError as error:
-            wrong += [(place, str(error))] * (
-                "bad escape \\p" not in str(error)
-            )  # Python's patterns have no such class
+            # Python's patterns have no such class
+            wrong += [(place, str(error))] * ("bad escape \\p" not in str(error))
     assert wrong == [] and judged > 400
 
 
 OBJECT = {
     "type": "object",
     "properties": {
-        "n": {"type": "integer", "minimum": 3}, "c": {"enum": ["red", "blue"]}, "w": {"pattern": "^a+$"}, "k": {"const": 1},
-        "x": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]}, "l": {"minItems": 2, "uniqueItems": True},
+        "n": {"type": "integer", "minimum": 3},
+        "c": {"enum": ["red", "blue"]},
+        "w": {"pattern": "^a+$"},
+        "k": {"const": 1},
+        "x": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]},
+        "l": {"minItems": 2, "uniqueItems": True},
     },
     "required": ["n"],
     "dependentRequired": {"c": ["k"]},
     "propertyNames": {"maxLength": 1},
     "additionalProperties": False,
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize("value", [
-    {}, {"n": 1}, {"n": "3"}, {"n": 3, "c": "rod", "k": 1}, {"n": 3, "w": "b"}, {"n": 3, "z": 1}, {"n": 3, "k": 2}, {"c": "red", "n": 3},
-    {"n": 3, "x": 1}, {"n": 3, "x": [1, "a"]}, {"n": 3, "l": [1]}, {"n": 3, "l": [1, 1]}, 3, None, [],
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"n": 1},
+        {"n": "3"},
+        {"n": 3, "c": "rod", "k": 1},
+        {"n": 3, "w": "b"},
+        {"n": 3, "z": 1},
+        {"n": 3, "k": 2},
+        {"c": "red", "n": 3},
+        {"n": 3, "x": 1},
+        {"n": 3, "x": [1, "a"]},
+        {"n": 3, "l": [1]},
+        {"n": 3, "l": [1, 1]},
+        3,
+        None,
+        [],
+    ],
+    ids=str,
+)
 def test_both_engines_use_the_same_words(value: Any) -> None:
     native = validator.compile_schema(OBJECT, closed=True).violations(value)
     ours = Explainer(OBJECT, value).violations(reference.validator_for(OBJECT).iter_errors(value))
@@ -130,7 +150,10 @@ def test_where_the_fast_engine_has_no_wheel_the_reference_judges() -> None:
 
 
 def test_the_reference_is_not_loaded_where_the_fast_engine_is_there() -> None:
-    code = "import sys; from vespe.schemas import validator as v; v.compile_schema({'type': 'object'}, closed=True).is_valid({})"
+    code = (
+        "import sys; from vespe.schemas import validator as v; v.compile_schema({'type': "
+        "'object'}, closed=True).is_valid({})"
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; print('jsonschema' in sys.modules)"],
         capture_output=True,
@@ -141,10 +164,19 @@ def test_the_reference_is_not_loaded_where_the_fast_engine_is_there() -> None:
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize(("pattern", "says"), [
-    (r"\p{L}", "cannot be read"), (r"(?<year>[0-9]+)", "cannot be read"), (r"^\d+$", "also takes"), (r"^\w+$", "also takes"),
-    (r"^[0-9]+$", None), ("^a+$", None), ("", None), ("[", "cannot be read"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        (r"\p{L}", "cannot be read"),
+        (r"(?<year>[0-9]+)", "cannot be read"),
+        (r"^\d+$", "also takes"),
+        (r"^\w+$", "also takes"),
+        (r"^[0-9]+$", None),
+        ("^a+$", None),
+        ("", None),
+        ("[", "cannot be read"),
+    ],
+)
 def test_it_is_said_how_python_reads_a_pattern_otherwise(pattern: str, says: str | None) -> None:
     found = reference.differs_in_python(pattern)
     assert (says or "") in (found or "") and (found is None) is (says is None)

@@ -233,9 +233,8 @@ def test_p20_a_schema_that_points_elsewhere_is_refused_without_a_connection(
     address, connected = listener
     schema = PLACES[place]({keyword: form.format(address)})
     if keyword == "$dynamicRef" and place == "in draft 7":
-        assert schema_validator.compile_schema(schema, closed=True).is_valid(
-            {"a": 1}
-        )  # no keyword of that draft
+        # no keyword of that draft
+        assert schema_validator.compile_schema(schema, closed=True).is_valid({"a": 1})
     else:
         assert schema_validator.check_schema(schema) != []
     assert connected == []
@@ -687,17 +686,27 @@ def test_defaults_end_on_schemas_that_refer_to_themselves_and_on_nonsense() -> N
 
 
 def test_importing_the_module_loads_no_validator() -> None:
-    code = "import sys, vespe.schemas.validator; assert not {'jsonschema', 'jsonschema_rs', 'referencing', 'difflib'} & set(sys.modules)"
+    code = (
+        "import sys, vespe.schemas.validator; assert not {'jsonschema', 'jsonschema_rs', "
+        "'referencing', 'difflib'} & set(sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(("schema", "code"), [
-    (3, "root"), ({"type": "array"}, "root"), ({"type": "object", "required": "a"}, "malformed"),
-    ({"type": "object", "$ref": "#/nowhere"}, "reference"), ({"type": "object", "$schema": "urn:x"}, "draft"),
-    ({"type": "object", "properties": {"a": {"pattern": "(?=a)"}}}, "pattern"),
-    ({"type": "object", "required": [f"{i}" for i in range(1001)]}, "bound"), ({"type": "object", "const": float("nan")}, "not_json"),
-    ({"type": "object", "$ref": "#"}, "unusable"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        (3, "root"),
+        ({"type": "array"}, "root"),
+        ({"type": "object", "required": "a"}, "malformed"),
+        ({"type": "object", "$ref": "#/nowhere"}, "reference"),
+        ({"type": "object", "$schema": "urn:x"}, "draft"),
+        ({"type": "object", "properties": {"a": {"pattern": "(?=a)"}}}, "pattern"),
+        ({"type": "object", "required": [f"{i}" for i in range(1001)]}, "bound"),
+        ({"type": "object", "const": float("nan")}, "not_json"),
+        ({"type": "object", "$ref": "#"}, "unusable"),
+    ],
+)
 def test_each_problem_of_a_schema_has_a_code(schema: Any, code: str) -> None:
     assert code in [problem.code for problem in schema_validator.check_schema(schema)]
 
@@ -710,6 +719,11 @@ def test_the_code_of_a_violation_is_the_keyword_that_refuses() -> None:
         "additionalProperties": False,
     }
     judge = schema_validator.compile_schema(schema, closed=True)
-    assert [judge.violations(value)[0].code for value in ({}, {"n": 1}, {"n": "x"}, {"n": 3, "b": 1})] == [
-        "required", "minimum", "type", "additionalProperties",
-    ]  # fmt: skip
+    assert [
+        judge.violations(value)[0].code for value in ({}, {"n": 1}, {"n": "x"}, {"n": 3, "b": 1})
+    ] == [
+        "required",
+        "minimum",
+        "type",
+        "additionalProperties",
+    ]

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from vespe.calls.executors import EXECUTORS
-from vespe.calls.executors.base import Context
 from vespe.errors import InvalidArguments
 from vespe.models import Tool
 from vespe.processes import process
 from vespe.processes.workers import Workers
 from vespe.schemas import validator
+from vespe.tool_types import EXECUTORS, Context
 from vespe.tools import directory as tool_directory
 
 KITS = Path(__file__).parents[2] / "kits"

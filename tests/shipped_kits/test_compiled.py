@@ -37,7 +37,8 @@ def test_the_same_compiler_makes_the_same_bytes(name: str) -> None:
         pytest.skip(none.message)
     if made.record["compiler"] != recorded(name)["compiler"]:
         pytest.skip(
-            f"here is {made.record['compiler']}, and the module was built by {recorded(name)['compiler']}"
+            f"here is {made.record['compiler']}, "
+            f"and the module was built by {recorded(name)['compiler']}"
         )
     assert made.record == recorded(name) and made.module == (KIT[name] / "tool.wasm").read_bytes()
 

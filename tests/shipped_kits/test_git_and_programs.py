@@ -350,10 +350,14 @@ def keeping(repo: Path) -> Path:
 
 def test_what_the_user_keeps_from_tools_is_left_out_of_what_git_shows(keeping: Path) -> None:
     shown = (
-        *(run_keeping("git_show", keeping, revision=revision) for revision in ("HEAD", "HEAD~2..HEAD")),
-        run_keeping("git_diff", keeping), run_keeping("git_diff", keeping, **{"from": "HEAD~1"}),
+        *(
+            run_keeping("git_show", keeping, revision=revision)
+            for revision in ("HEAD", "HEAD~2..HEAD")
+        ),
+        run_keeping("git_diff", keeping),
+        run_keeping("git_diff", keeping, **{"from": "HEAD~1"}),
         *(run_keeping("git_grep", keeping, text="KEY", **more) for more in ({}, {"path": "."})),
-    )  # fmt: skip
+    )
     assert all(
         "KEY=public" in str(one) and "KEY=1" not in str(one) and "KEY=2" not in str(one)
         for one in shown

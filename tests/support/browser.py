@@ -22,11 +22,25 @@ BROWSER = (
 )
 PATIENCE_S = 30.0
 _FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--mute-audio", "--hide-scrollbars", "--lang=en",
-    "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider", "--remote-debugging-pipe",
-)  # fmt: skip
-_PIPED = "import os, sys; r, w = map(int, sys.argv[1:3]); os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--mute-audio",
+    "--hide-scrollbars",
+    "--lang=en",
+    "--disable-features=Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider",
+    "--remote-debugging-pipe",
+)
+_PIPED = (
+    "import os, sys; r, w = map(int, sys.argv[1:3]); os.dup2(r, 3); os.dup2(w, 4); "
+    "os.execv(sys.argv[3], sys.argv[3:])"
+)
 _KEYS = {
     "Enter": ("\r", 13),
     "Tab": ("\t", 9),
@@ -105,9 +119,8 @@ class Browser:
         self._events.clear()
 
     def _read(self) -> dict[str, Any]:
-        timer = threading.Timer(
-            PATIENCE_S, self.process.kill
-        )  # a browser that says nothing more is ended, and the read with it
+        # a browser that says nothing more is ended, and the read with it
+        timer = threading.Timer(PATIENCE_S, self.process.kill)
         timer.start()
         try:
             told = bytearray()
@@ -231,7 +244,8 @@ class Page:
         """Click what leads to another page, as a mouse does."""
         self.run(f"document.querySelector({wanted!r}).scrollIntoView({{block: 'center'}}); 0")
         x, y = self.run(
-            f"(({{x, y}}) => [x + 5, y + 5])(document.querySelector({wanted!r}).getBoundingClientRect())"
+            f"(({{x, y}}) => [x + 5, "
+            f"y + 5])(document.querySelector({wanted!r}).getBoundingClientRect())"
         )
         self._browser.forget()
         for kind in ("mousePressed", "mouseReleased"):
@@ -269,7 +283,8 @@ def chromium() -> Iterator[Browser]:
     """Start a browser, until the block ends; skips where there is none."""
     if BROWSER is None:
         pytest.skip(
-            "NO CHROMIUM HERE: the inspector's pages are not seen by a browser (apt-get install chromium)"
+            "NO CHROMIUM HERE: the inspector's pages are not seen by a browser "
+            "(apt-get install chromium)"
         )
     with tempfile.TemporaryDirectory(
         prefix="vespe-chromium-", ignore_cleanup_errors=True

@@ -12,8 +12,8 @@ from pathlib import Path
 from tests.support.ondisk import python_tool, vespe, write_tool
 from vespe import report_message, report_progress
 from vespe.calls.registry import ToolRegistry
-from vespe.mcp_server import stdio
-from vespe.mcp_server.tools import ServedTools
+from vespe.features.mcp.server import stdio
+from vespe.features.mcp.server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
 
 _SCHEMA = {
@@ -91,7 +91,8 @@ _BLOCKS = {
 }
 _BODIES = {
     "test_simple_text": f"return {_TEXT['text']!r}",
-    "test_error_handling": "raise ValueError('This tool intentionally returns an error for testing')",
+    "test_error_handling": "raise ValueError('This tool intentionally "
+    "returns an error for testing')",
     "test_logging_tool": "print('one')\nreturn 'logged'",
 }
 
@@ -150,11 +151,9 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
+    # the SDK that it brings takes a second, which stdio need not pay
+    from vespe.features.mcp.server import http_gate, http_server
     from vespe.http import server
-    from vespe.mcp_server import (
-        http_gate,
-        http_server,
-    )  # the SDK that it brings takes a second, which stdio need not pay
 
     listener = server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vespe.kits.imports.made import Imported, Made, Selection
-from vespe.kits.imports.openapi.documents import Documents
-from vespe.kits.imports.openapi.importing import import_openapi
+from vespe.features.imports.made import Imported, Made, Selection
+from vespe.features.imports.openapi.documents import Documents
+from vespe.features.imports.openapi.importing import import_openapi
 from vespe.models import JsonObject
 
 

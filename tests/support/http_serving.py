@@ -19,7 +19,10 @@ INITIALIZE = (
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
     '"clientInfo":{"name":"raw","version":"1"}}}'
 )
-_NAP = 'import os, subprocess\nopen(inputs["mark"], "w").write(str(os.getpid()))\nsubprocess.run(["sleep", "600"])\nreturn "slept"'
+_NAP = (
+    'import os, subprocess\nopen(inputs["mark"], "w").write(str(os.getpid()))\n'
+    'subprocess.run(["sleep", "600"])\nreturn "slept"'
+)
 _NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
 _MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]}
 
@@ -160,7 +163,8 @@ def _answering(serving: Serving) -> None:
         with contextlib.suppress(OSError):
             if (
                 serving.request(
-                    f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nConnection: close\r\n\r\n"
+                    f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nConnection: "
+                    "close\r\n\r\n"
                 )[0]
                 == 200
             ):

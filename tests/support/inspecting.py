@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe.calls.path import open_path
-from vespe.cli.inspect.gate import Answer, Request, Secrets
-from vespe.cli.inspect.inspected import Inspected
-from vespe.cli.inspect.site import Site
+from vespe.features.inspector.gate import Answer, Request, Secrets
+from vespe.features.inspector.inspected import Inspected
+from vespe.features.inspector.site import Site
 from vespe.projects.workspace import open_workspace
 
 _OPENED = re.compile(rb"(?i)location: (/\S+/)\r\nset-cookie: ([^;]+);")
@@ -45,7 +45,8 @@ class Inspecting:
         """Use the link, as a browser does, and read the forms' token from the first page."""
         found = _OPENED.search(
             self.raw(
-                f"GET {self.link.removeprefix(self.origin)} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n"
+                f"GET {self.link.removeprefix(self.origin)} HTTP/1.1\r\nHost: "
+                f"127.0.0.1:{self.port}\r\n\r\n"
             )[1]
         )
         assert found

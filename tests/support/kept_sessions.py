@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Any
 
 from tests.support.mcp_servers import Quick, Stateful
-from vespe.calls.executors.mcp import exchange
-from vespe.calls.executors.mcp.exchange import Answer, Server, Surroundings
-from vespe.calls.executors.mcp.sessions import Sessions
 from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
+from vespe.types.mcp_tool.sessions import Sessions
 
 
 class Client:

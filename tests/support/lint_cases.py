@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vespe.lint.audit import Audit
-from vespe.lint.settings import Settings
+from vespe.features.lint.audit import Audit
+from vespe.features.lint.settings import Settings
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "lint"
 Row = list[Any]

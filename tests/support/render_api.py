@@ -14,28 +14,85 @@ import vespe.testing
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 HEAD = """# Python API
 
-This page is generated from the docstrings (`./dev docs`); a test compares the two, and every example runs as a test. The promise is
-`vespe.__all__`, the modules `vespe.errors`, `vespe.models`, `vespe.adapters` and `vespe.testing`, and what the pages here import.
-Everything else may change in any version. Importing `vespe` costs nothing until a name is used, and a wrong name is an error for
-type checkers. How the parts go together is told in [Python](python.md).
+This page is generated from the docstrings (`./dev docs`); a test compares the two, and every example runs as a test.
+
+The public API is:
+
+- `vespe`: the names in `vespe.__all__`
+- `vespe.errors`, `vespe.models`, `vespe.testing` and `vespe.agents.recordings`
+- `vespe.adapters`, and its module for each vendor: `vespe.adapters.anthropic`, `vespe.adapters.gemini`,
+  `vespe.adapters.mcp`, `vespe.adapters.ollama`, `vespe.adapters.openai` and `vespe.adapters.openai_responses`
+- the pytest plug-in `vespe`, with its option `--vespe-examples` and its setting `vespe_examples`
+
+Nothing else is public: any other module, and every name that begins with `_`, may change in any version.
+
+Importing `vespe` costs nothing until a name is used, and a wrong name is an error for type checkers.
+[Python](python.md) explains how the parts work together.
 """
 GROUPS: dict[str, tuple[str, ...]] = {
     "Functions as tools": ("tool", "Toolset", "FunctionTool", "ToolFunction", "ToolOptions"),
-    "Projects": ("Project", "create_tool", "load_tool", "resolve_tool", "list_available_tools", "execute_tool"),
-    "In this process": ("ToolRegistry", "ToolImplementation", "report_progress", "report_message", "serve_stdio", "serve_http"),
+    "Projects": (
+        "Project",
+        "create_tool",
+        "load_tool",
+        "resolve_tool",
+        "list_available_tools",
+        "execute_tool",
+    ),
+    "In this process": (
+        "ToolRegistry",
+        "ToolImplementation",
+        "report_progress",
+        "report_message",
+        "serve_stdio",
+        "serve_http",
+    ),
     "Agents": (
-        "Agent", "AgentOptions", "Limits", "RunResult", "run_loop", "Transcript", "CallPolicy", "Question", "Answer", "EventSystem",
+        "Agent",
+        "AgentOptions",
+        "Limits",
+        "RunResult",
+        "run_loop",
+        "Transcript",
+        "CallPolicy",
+        "Question",
+        "Answer",
+        "EventSystem",
     ),
     "Providers": (
-        "LLMProvider", "AnthropicProvider", "OpenAIProvider", "OllamaProvider", "SimulatedProvider", "RecordingProvider", "ReplayProvider",
+        "LLMProvider",
+        "AnthropicProvider",
+        "OpenAIProvider",
+        "OllamaProvider",
+        "SimulatedProvider",
+        "RecordingProvider",
+        "ReplayProvider",
         "Patience",
     ),
     "Handlers and streams": (
-        "ToolHandler", "ClaudeHandler", "GptHandler", "OllamaHandler", "StreamContext", "StreamingRequest", "StreamResult", "StreamEvent",
-        "ClaudeStreamingProcessor", "GptStreamingProcessor", "OllamaStreamingProcessor",
+        "ToolHandler",
+        "ClaudeHandler",
+        "GptHandler",
+        "OllamaHandler",
+        "StreamContext",
+        "StreamingRequest",
+        "StreamResult",
+        "StreamEvent",
+        "ClaudeStreamingProcessor",
+        "GptStreamingProcessor",
+        "OllamaStreamingProcessor",
     ),
-    "Values": ("Outcome", "Failure", "Call", "Tool", "Implementation", "Kit", "ProjectConfig", "Resolution"),
-}  # fmt: skip
+    "Values": (
+        "Outcome",
+        "Failure",
+        "Call",
+        "Tool",
+        "Implementation",
+        "Kit",
+        "ProjectConfig",
+        "Resolution",
+    ),
+}
 LAST = "Errors"
 """Every other name: the exceptions."""
 

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 from tests.support.floors import FLOORS
+from vespe.features import FEATURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "architecture.svg"
@@ -18,29 +19,31 @@ WIDTH, LEFT, HIGH, GAP = 880, 20, 52, 8
 STYLE = """
   text { font-family: ui-sans-serif, system-ui, sans-serif; fill: #1b1f24 }
   .name { font-size: 15px; font-weight: 600 } .what { font-size: 11px; fill: #57606a } .note { font-size: 12px; fill: #57606a }
-  rect { fill: #f6f8fa; stroke: #8c959f; rx: 6 } .roof rect { fill: #ddf4ff } .ground rect { fill: #fff8c5 }
+  rect { fill: #f6f8fa; stroke: #8c959f; rx: 6 } .feature rect { fill: #ddf4ff } .ground rect { fill: #fff8c5 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .what, .note { fill: #9da7b1 } rect { fill: #161b22; stroke: #6e7681 }
-    .roof rect { fill: #0c2d48 } .ground rect { fill: #332a00 }
+    .feature rect { fill: #0c2d48 } .ground rect { fill: #332a00 }
   }
 """
 
 
-def summary(name: str) -> str:
-    """The first sentence of a package's or a module's docstring."""
-    place = ROOT / "vespe" / name
+def summary(name: str, kind: str = "") -> str:
+    """The first paragraph of a package's or a module's docstring."""
+    place = ROOT / "vespe" / ("features" if kind == "feature" else "") / name
     source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text(
         encoding="utf-8"
     )
-    return (ast.get_docstring(ast.parse(source)) or "").splitlines()[0]
+    paragraph = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
+    return " ".join(paragraph.split())
 
 
 def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip(" ,;:") + "…"
 
 
-def box(name: str, x: float, y: float, wide: float) -> str:
-    what = cut(summary(name), int((wide - 24) / 5.6))
+def box(name: str, kind: str, place: tuple[float, float], wide: float) -> str:
+    x, y = place
+    what = cut(summary(name, kind), int((wide - 24) / 5.6))
     return (
         f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{HIGH}"/>'
         f'<text class="name" x="{x + 12:.0f}" y="{y + 21:.0f}">{escape(name)}</text>'
@@ -48,27 +51,37 @@ def box(name: str, x: float, y: float, wide: float) -> str:
     )
 
 
+def rows_of_boxes() -> list[tuple[str, list[str]]]:
+    """Return the rows from the roof down, each with its kind; the features take two rows."""
+    rows: list[tuple[str, list[str]]] = []
+    for number, rooms in enumerate(reversed(FLOORS)):
+        kind = "ground" if number == len(FLOORS) - 1 else "roof" if number < 3 else "floor"
+        if rooms == "features/":
+            names = list(FEATURES)
+            rows += [("feature", names[:5]), ("feature", names[5:])]
+        else:
+            rows.append((kind, rooms.split()))
+    return rows
+
+
 def draw() -> str:
     """The picture: the roof on top, the ground at the bottom, as one reads a house."""
     rows = []
-    for number, rooms in enumerate(reversed(FLOORS)):
-        names = rooms.split()
+    for number, (kind, names) in enumerate(rows_of_boxes()):
         wide = (WIDTH - 2 * LEFT - GAP * (len(names) - 1)) / len(names)
         y = 40 + number * (HIGH + GAP)
-        kind = "ground" if number == len(FLOORS) - 1 else "roof" if number < 2 else "floor"
         boxes = "".join(
-            box(name, LEFT + index * (wide + GAP), y, wide) for index, name in enumerate(names)
+            box(name, kind, (LEFT + index * (wide + GAP), y), wide)
+            for index, name in enumerate(names)
         )
         rows.append(f'<g class="{kind}">{boxes}</g>')
-    high = 40 + len(FLOORS) * (HIGH + GAP) + 10
+    high = 40 + len(rows) * (HIGH + GAP) + 10
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" aria-label="The packages of Vespe by floors">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" '
+        'aria-label="The packages of Vespe by floors">\n'
         f"<style>{STYLE}</style>\n"
-        f'<text class="note" x="{LEFT}" y="24">Each package imports only from floors below its own.</text>\n'
-        + "\n".join(rows)
-        + "\n</svg>\n"
-        + "\n".join(rows)
-        + "\n</svg>\n"
+        f'<text class="note" x="{LEFT}" y="24">Each package imports only from floors '
+        "below its own. The blue ones are features.</text>\n" + "\n".join(rows) + "\n</svg>\n"
     )
 
 
@@ -91,7 +104,8 @@ def draw_way() -> str:
     for index, (title, module) in enumerate(found):
         x, y = LEFT + (index // half) * (wide + 40), 20 + (index % half) * (HIGH + 24)
         rows.append(
-            f'<g class="{"roof" if index < half else "floor"}"><rect x="{x:.0f}" y="{y}" width="{wide:.0f}" height="{HIGH}"/>'
+            f'<g class="{"roof" if index < half else "floor"}"><rect x="{x:.0f}" y="{y}" '
+            f'width="{wide:.0f}" height="{HIGH}"/>'
             f'<text class="name" x="{x + 12:.0f}" y="{y + 21}">{index + 1}  {escape(title)}</text>'
             f'<text class="what" x="{x + 12:.0f}" y="{y + 39}">{escape(module)}</text></g>'
         )
@@ -99,7 +113,8 @@ def draw_way() -> str:
             rows.append(f'<text class="note" x="{x + wide / 2:.0f}" y="{y + HIGH + 17}">↓</text>')
     high = 20 + half * (HIGH + 24)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" aria-label="The way of one call, in ten stops">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" '
+        'aria-label="The way of one call, in ten stops">\n'
         f"<style>{STYLE}</style>\n" + "\n".join(rows) + "\n</svg>\n"
     )
 

@@ -26,7 +26,8 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
 def render() -> str:
     """Return the whole page."""
     parts = [
-        "# Commands\n\nThis page is generated from the commands' own help (`./dev docs`); a test compares the two.\n"
+        "# Commands\n\nThis page is generated from the commands' own help (`./dev docs`); "
+        "a test compares the two.\n"
     ]
     for path, command in commands(group, "vespe"):
         parent = (

@@ -12,9 +12,12 @@ _TITLES: Final = {
     "home": "A project that is the home directory",
 }
 _SAID: Final = {
-    "default": "What it does not state has its [default](sandbox.md): it reads all but protected places, and writes the project.",
-    "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, and has 256 MiB.",
-    "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly in such a directory.",
+    "default": "What it does not state has its [default](sandbox.md): "
+    "it reads all but protected places, and writes the project.",
+    "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, "
+    "and has 256 MiB.",
+    "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
+    "in such a directory.",
 }
 _EVERYWHERE: Final = ("sockets", "processes", "programs")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
@@ -27,9 +30,11 @@ def render() -> str:
     parts = [
         "# Ways out of the sandbox",
         "",
-        f"These {len(ROWS)} ways out are tried by the tests at each level that the machine has, as root and as an ordinary user. "
+        f"These {len(ROWS)} ways out are tried by the tests at each level that the machine has, "
+        "as root and as an ordinary user. "
         "Each has a twin that is",
-        "allowed and has to go on working. A way out that is open is a [gap](sandbox.md#gaps), which every Outcome names in advance.",
+        "allowed and has to go on working. A way out that is open is a [gap](sandbox.md#gaps), "
+        "which every Outcome names in advance.",
     ]
     for kind, title in _TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]

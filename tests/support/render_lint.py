@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.benchmarks.lint import FIGURES as SPEED
 from tests.benchmarks.lint_corpus import FIGURES
 from vespe.adapters.limits import LIMITS
-from vespe.lint import FAMILIES
-from vespe.lint.base import AnyRule
+from vespe.features.lint import FAMILIES
+from vespe.features.lint.base import AnyRule
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "lint.md"
 HEAD = """# Lint
@@ -95,7 +95,8 @@ def rule_text(rule: AnyRule) -> str:
 def limits() -> str:
     """Give the table of each API's limits."""
     rows = [
-        f"| {row.api} | {row.about} | {row.words} | {row.source.page} | {row.source.date} | {row.source.standing} |"
+        f"| {row.api} | {row.about} | {row.words} | {row.source.page} | {row.source.date} | "
+        f"{row.source.standing} |"
         for row in LIMITS
     ]
     head = [
@@ -111,21 +112,27 @@ def figures() -> str:
     rows = json.loads(FIGURES.read_text(encoding="utf-8"))
     lines = [
         "## Figures\n",
-        "Every rule over real definitions, made by `python -m tests.benchmarks.lint_corpus DIR --write`, where DIR has one folder a",
-        "collection. `bfcl` is a leaderboard whose definitions use the types of programming languages; the others were taken by APIs and",
+        "Every rule over real definitions, made by `python -m tests.benchmarks.lint_corpus DIR "
+        "--write`, where DIR has one folder a",
+        "collection. `bfcl` is a leaderboard whose definitions use the types of programming "
+        "languages; the others were taken by APIs and",
         "clients as they are.\n",
         "| collection | files | definitions | with errors | seconds |",
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| {r['collection']} | {r['files']} | {r['definitions']} | {r['with_errors']} | {r['seconds']} |"
+        f"| {r['collection']} | {r['files']} | {r['definitions']} | {r['with_errors']} | "
+        f"{r['seconds']} |"
         for r in rows
     ]
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
     lines += [
-        f"\n{speed['tools']:,} tool directories, every rule, on two cores that other work shared: {speed['seconds']} s,",
-        f"{speed['ratio']} times reading and parsing the same files; at its peak {speed['mib']} MiB,",
-        f"where bare Python has {speed['floor_mib']} MiB (`python -m tests.benchmarks.lint --write`).",
+        f"\n{speed['tools']:,} tool directories, every rule, on two cores that other work shared: "
+        f"{speed['seconds']} s,",
+        f"{speed['ratio']} times reading and parsing the same files; "
+        f"at its peak {speed['mib']} MiB,",
+        f"where bare Python has {speed['floor_mib']} MiB (`python -m "
+        "tests.benchmarks.lint --write`).",
     ]
     for row in rows:
         lines += [f"\n{row['collection']}, findings by rule:\n", "| rule | findings |", "|---|---|"]

@@ -33,8 +33,14 @@ def start(code: str, *, pages: int = 1, more: str = "") -> bytes:
 def says(text: str, *, to: int = 1, after: str = "") -> bytes:
     """Return a module that writes a text, and goes on with `after`."""
     data = "".join(f"\\{byte:02x}" for byte in text.encode())
-    vector = f"(i32.store (i32.const 0) (i32.const 64)) (i32.store (i32.const 4) (i32.const {len(text.encode())}))"
-    code = f"{vector} (drop (call $write (i32.const {to}) (i32.const 0) (i32.const 1) (i32.const 16))) {after}"
+    vector = (
+        "(i32.store (i32.const 0) (i32.const 64)) (i32.store (i32.const 4) (i32.const "
+        f"{len(text.encode())}))"
+    )
+    code = (
+        f"{vector} (drop (call $write (i32.const {to}) (i32.const 0) (i32.const 1) "
+        f"(i32.const 16))) {after}"
+    )
     return start(code, more=f'(data (i32.const 64) "{data}")')
 
 

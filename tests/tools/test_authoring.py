@@ -137,8 +137,8 @@ def test_p46_of_eight_processes_that_create_one_name_exactly_one_wins(tools: Pat
 
 def test_p46_processes_that_create_different_names_all_win(tools: Path) -> None:
     code = (
-        SCAN
-        + "for n in range(3): authoring.create_tool(tools, draft_tool(f'n{sys.argv[2]}{n}', 'shell_command'), taken=taken)"
+        SCAN + "for n in range(3): authoring.create_tool(tools, draft_tool(f'n{sys.argv[2]}{n}', "
+        "'shell_command'), taken=taken)"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", code, str(tools), str(number)])
@@ -170,7 +170,10 @@ KILLED = {
 def test_p45_a_kill_during_create_leaves_a_whole_tool_or_none_and_the_next_create_clears_up(
     moment: str, tools: Path
 ) -> None:
-    code = f"import os, signal\nfrom vespe.files import trees\nstop = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{KILLED[moment]}\n"
+    code = (
+        "import os, signal\nfrom vespe.files import trees\nstop = lambda: os.kill(os.getpid(), "
+        f"signal.SIGKILL)\n{KILLED[moment]}\n"
+    )
     code += "authoring.create_tool(tools, draft_tool('killed', 'python_script'), taken=taken)"
     assert killed(code, str(tools)) == -signal.SIGKILL
     whole = [("killed", None)] if moment == "after the rename" else []
@@ -191,8 +194,14 @@ def test_p45_a_kill_during_removal_leaves_no_half_of_a_tool(tools: Path) -> None
 
 
 def test_p47_a_full_disk_leaves_nothing_and_says_so_in_one_line(tools: Path) -> None:
-    code = f"{SCAN}\nimport resource\nfrom vespe.errors import StorageError\nresource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
-    code += "try: authoring.create_tool(tools, draft_tool('x', 'python_script'), taken=lambda _: False)\n"
+    code = (
+        f"{SCAN}\nimport resource\nfrom vespe.errors import StorageError\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))\n"
+    )
+    code += (
+        "try: authoring.create_tool(tools, draft_tool('x', 'python_script'), "
+        "taken=lambda _: False)\n"
+    )
     code += "except StorageError as error: print(error)"
     done = subprocess.run(
         [sys.executable, "-c", code, str(tools)],

@@ -22,8 +22,15 @@ def tool(directory: Path, **details: Any) -> Tool:
         (directory / "src" / name).write_text(text, encoding="utf-8")
     (directory / "x.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
     document = {"implementation_details": said}
-    return Tool(uid="t", name="counts", description="", input_schema={}, directory=str(directory), document=document,
-                implementation=Implementation(type=said["type"]))  # fmt: skip
+    return Tool(
+        uid="t",
+        name="counts",
+        description="",
+        input_schema={},
+        directory=str(directory),
+        document=document,
+        implementation=Implementation(type=said["type"]),
+    )
 
 
 def files(directory: Path) -> set[str]:

@@ -4,7 +4,6 @@ without all.
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -145,23 +144,34 @@ def test_p48_an_odd_tool_asked_for_by_its_uid_is_broken_too(
     assert entry == scan(tools)[f"tool-{uid}"] and entry.problem
 
 
-def test_p48_a_tool_that_vanishes_while_it_is_read_is_broken(
-    tools: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+SCANNING = """
+import os, shutil, sys
+from vespe.tools import catalog
+
+tools = sys.argv[1]
+
+def remove(event, arguments):
+    if event == "open" and arguments[0] == f"{tools}/tool-a/config.json":
+        shutil.rmtree(f"{tools}/tool-a", ignore_errors=True)
+
+sys.addaudithook(remove)  # it is called before the file is opened
+for entry in catalog.scan(tools, scope="project_tools", kit_id=None).values():
+    print(entry.uid, entry.problem)
+"""
+
+
+def test_p48_a_tool_that_vanishes_while_it_is_read_is_broken(tools: Path) -> None:
     write_tool(tools / "tool-a", "one")
     write_tool(tools / "tool-b", "two")
-    read = catalog.read_config
-
-    def read_after_removal(path: str) -> bytes | None:
-        if "tool-a" in path:
-            shutil.rmtree(tools / "tool-a")
-        return read(path)
-
-    monkeypatch.setattr(catalog, "read_config", read_after_removal)
-    assert [(entry.uid, entry.problem is None) for entry in scan(tools).values()] == [
-        ("tool-b", True),
-        ("tool-a", False),
-    ]
+    done = subprocess.run(
+        [sys.executable, "-c", SCANNING, str(tools)],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    whole, broken = done.stdout.splitlines()
+    assert not (tools / "tool-a").exists()
+    assert whole == "tool-b None" and broken.startswith("tool-a ") and broken != "tool-a None"
 
 
 def test_a_missing_script_is_seen_though_the_verdict_on_its_config_is_kept(tools: Path) -> None:

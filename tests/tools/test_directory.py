@@ -453,7 +453,10 @@ def test_the_published_schema_allows_whatever_the_validator_allows() -> None:
 
 
 def test_importing_the_module_loads_no_validator() -> None:
-    code = "import sys, vespe.tools.directory; assert not {'jsonschema', 'jsonschema_rs', 'referencing', 'difflib'} & set(sys.modules)"
+    code = (
+        "import sys, vespe.tools.directory; assert not {'jsonschema', 'jsonschema_rs', "
+        "'referencing', 'difflib'} & set(sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -13,7 +13,10 @@ from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files.trees import TreeFile
 from vespe.tools.drafts import Draft, check_name, describe, draft_from_function, draft_tool
 
-CALC = 'def calc(a: float, b: float = 2) -> float:\n    """Add.\n\n    Args:\n        a: One.\n    """\n    return a + b\n'
+CALC = (
+    'def calc(a: float, b: float = 2) -> float:\n    """Add.\n\n    Args:\n        a: '
+    'One.\n    """\n    return a + b\n'
+)
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 
 
@@ -173,8 +176,10 @@ def package(here: str) -> Path:
     for name, text in {
         "__init__.py": "",
         "rates.py": "VAT = 3\n",
-        "top.py": "import json\nfrom app.rates import VAT\ndef tax(n: int) -> int:\n    return n * VAT\n",
-        "inner.py": "def tax(n: int) -> int:\n    import json\n    from app.rates import VAT\n    return n * VAT\n",
+        "top.py": "import json\nfrom app.rates import VAT\ndef tax(n: "
+        "int) -> int:\n    return n * VAT\n",
+        "inner.py": "def tax(n: int) -> int:\n    import json\n    from app.rates import VAT\n    "
+        "return n * VAT\n",
     }.items():
         Path(here, "app").mkdir(exist_ok=True)
         Path(here, "app", name).write_text(text, encoding="utf-8")

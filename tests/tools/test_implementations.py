@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from vespe.calls.executors import EXECUTORS
-from vespe.calls.executors.http_templates import ARGUMENTS
 from vespe.http.client import MAX_REDIRECTS
+from vespe.tool_types import EXECUTORS
 from vespe.tools import implementations
+from vespe.types.http_request.templates import ARGUMENTS
 
 SHELL: dict[str, Any] = {"type": "shell_command", "entrypoint": "echo", "args": {}}
 PYTHON: dict[str, Any] = {"type": "python_script", "path": "main.py", "entrypoint": "run"}

@@ -115,9 +115,17 @@ def test_an_evaluation_counts_ranks_and_names_what_is_confused() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [{}, [], {"queries": {}}, {"queries": [1]}, {"queries": [{"query": "a"}]}, {"queries": [{"query": "a", "gold": []}]},
-     {"queries": [{"query": "a", "gold": [[]]}]}, {"queries": [{"query": "a", "gold": [[1]]}]}],
-)  # fmt: skip
+    [
+        {},
+        [],
+        {"queries": {}},
+        {"queries": [1]},
+        {"queries": [{"query": "a"}]},
+        {"queries": [{"query": "a", "gold": []}]},
+        {"queries": [{"query": "a", "gold": [[]]}]},
+        {"queries": [{"query": "a", "gold": [[1]]}]},
+    ],
+)
 def test_a_file_of_cases_that_is_wrong_is_told_with_the_place(document: object) -> None:
     with pytest.raises(ValueError, match="quer"):
         read_cases(document)

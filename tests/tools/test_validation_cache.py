@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.installs import copy_package
 from tests.support.ondisk import write_tool
 from vespe import defaults
 from vespe.tools import directory, validation_cache
@@ -69,19 +70,33 @@ def test_another_version_of_vespe_judges_again(
     assert ask(tools).name == "one"
 
 
+SCANNING = """
+import sys
+from vespe.tools import catalog
+
+print(*(e.name for e in catalog.scan(sys.argv[1], scope="project_tools", kit_id=None).values()))
+"""
+
+
+@pytest.mark.parametrize("changed", ["tools/fields.py", "types/http_request/execution.py"])
 def test_other_code_of_the_same_version_judges_again(
-    tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    tools: Path, home: Path, tmp_path: Path, changed: str
 ) -> None:
-    ask(tools)
+    install = copy_package(tmp_path / "copy")
+    assert install.printed(SCANNING, str(tools)) == "one"
     poison(home)
-    monkeypatch.setattr(validation_cache, "code_digest", lambda: "newer")
-    assert ask(tools).name == "one"
+    assert install.printed(SCANNING, str(tools)) == "poisoned"
+    with open(install.directory / "vespe" / changed, "a", encoding="utf-8") as code:
+        code.write("# newer\n")
+    assert install.printed(SCANNING, str(tools)) == "one"
 
 
-def test_the_digest_of_the_code_covers_the_schema_and_the_executors() -> None:
+def test_the_digest_of_the_code_covers_the_schema_and_the_types() -> None:
     package = Path(validation_cache.__file__).parents[1]
     said = {f"{name}/" for name in validation_cache._JUDGES}
-    assert {"data/", "calls/executors/", "tools/", "schemas/", "/"} <= said
+    assert {"data/", "types/", "tools/", "schemas/", "/"} <= said
+    folders = [path.parent for path in (package / "types").glob("*/__init__.py")]
+    assert {f"types/{path.name}/" for path in folders} <= said
     assert all((package / name).is_dir() for name in validation_cache._JUDGES)
 
 

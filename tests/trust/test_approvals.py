@@ -204,7 +204,7 @@ def test_the_nearest_approval_elsewhere_shares_at_least_half_of_its_files(home: 
     assert approvals.nearest_content(at("/p"), tree("e")) is None
 
 
-def test_forgetting_takes_the_bytes_the_places_and_all_that_was_given_here_but_nothing_of_a_neighbour(
+def test_forgetting_takes_all_that_was_given_here_but_nothing_of_a_neighbour(
     home: Path,
 ) -> None:
     weak = Place(path="/p/.vespe", inode=1, device=1)
@@ -218,8 +218,12 @@ def test_forgetting_takes_the_bytes_the_places_and_all_that_was_given_here_but_n
         approvals.store_place(kind, one)
     gone = approvals.forget("/p", [elsewhere, at("/r", inode=20)])
     assert {(a.kind, a.path) for a in gone} == {
-        ("content", "/q"), ("content", "/p"), ("place", "/p/.vespe"), ("tool", inner.path), ("place", "/moved/.vespe"),
-    }  # fmt: skip
+        ("content", "/q"),
+        ("content", "/p"),
+        ("place", "/p/.vespe"),
+        ("tool", inner.path),
+        ("place", "/moved/.vespe"),
+    }
     assert found("/p", "b", inode=21) is None
     assert found("/p2", "c", inode=22)
     assert approvals.find_place("place", neighbour)

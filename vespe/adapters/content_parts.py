@@ -116,7 +116,8 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
     if text is None:
         refuse(
             index,
-            f"Anthropic takes documents as PDF or plain text in a data URL, not {quoted(media_type)}",
+            "Anthropic takes documents as PDF or plain text in a data URL, "
+            f"not {quoted(media_type)}",
             pointer="/content",
         )
     return {"type": "text", "media_type": _PLAIN, "data": text}

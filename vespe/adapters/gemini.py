@@ -8,8 +8,11 @@ from vespe.adapters import definition_parts, definitions, model_calls, result_te
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
-_CAMEL: Final = {"function_declarations": "functionDeclarations", "parameters_json_schema": "parametersJsonSchema",
-                 "response_json_schema": "responseJsonSchema"}  # fmt: skip
+_CAMEL: Final = {
+    "function_declarations": "functionDeclarations",
+    "parameters_json_schema": "parametersJsonSchema",
+    "response_json_schema": "responseJsonSchema",
+}
 _KNOWN: Final = (
     "name",
     "description",

@@ -5,7 +5,6 @@ from typing import Any, Final, Protocol
 
 from vespe import defaults
 from vespe.adapters.messages import detached, quoted, quoted_names
-from vespe.calls.executors.base import Context
 from vespe.documents import strict_json
 from vespe.errors import (
     InvalidArguments,
@@ -17,6 +16,7 @@ from vespe.errors import (
 from vespe.models import Call, Execution, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.explain import messages_of
+from vespe.tool_types import Context
 
 _MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 

@@ -48,8 +48,10 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
         raise UsageError(f"{mode!r} is not a way to show tools: it is one of {', '.join(MODES)}")
     if mode == "native" and api not in (*_SEARCH, "mcp"):
         raise UsageError(
-            f"{_CALLED.get(api, api)} does not search tools itself: `native` is for {' and '.join(_CALLED[one] for one in _SEARCH)}",
-            hint="`bridge` and `auto` are for every API; agents have `native` with the provider anthropic",
+            f"{_CALLED.get(api, api)} does not search tools itself: "
+            f"`native` is for {' and '.join(_CALLED[one] for one in _SEARCH)}",
+            hint="`bridge` and `auto` are for every API; "
+            "agents have `native` with the provider anthropic",
         )
     if mode != "auto":
         return mode

@@ -16,17 +16,45 @@ _API: Final = "openai"
 _MOST: Final = 20_000
 _DROPPED: Final = frozenset(
     (
-        "default", "examples", "$schema", "$id", "$comment", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-        "contentSchema", "uniqueItems", "minProperties", "maxProperties", "minContains", "maxContains", "unevaluatedProperties",
+        "default",
+        "examples",
+        "$schema",
+        "$id",
+        "$comment",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+        "minContains",
+        "maxContains",
+        "unevaluatedProperties",
     )
-)  # fmt: skip
+)
 """What only describes, or only narrows what Vespe checks again at each call; it is left out where
 strict mode refuses it.
 """
 _REFUSED: Final = (
-    "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties", "propertyNames",
-    "prefixItems", "contains", "unevaluatedItems", "$dynamicRef", "$recursiveRef", "additionalItems",
-)  # fmt: skip
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "patternProperties",
+    "propertyNames",
+    "prefixItems",
+    "contains",
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$recursiveRef",
+    "additionalItems",
+)
 _ANNOTATIONS: Final = frozenset(("title", "description", *_DROPPED))
 Steps = tuple[str | int, ...]
 
@@ -101,7 +129,8 @@ class _Rewriting:
             ):
                 self.refuse(
                     (*steps, "allOf", index),
-                    "says more of a keyword that stands beside `allOf`, and strict mode takes no `allOf`",
+                    "says more of a keyword that stands beside `allOf`, "
+                    "and strict mode takes no `allOf`",
                 )
             merged = {**new, **merged}
         return self._merged(merged, steps) if "allOf" in merged else merged
@@ -111,7 +140,8 @@ class _Rewriting:
         if beside:
             self.refuse(
                 steps,
-                f"has {', '.join(sorted(beside))} beside `$ref`, and strict mode takes `$ref` alone",
+                f"has {', '.join(sorted(beside))} beside `$ref`, "
+                "and strict mode takes `$ref` alone",
             )
         reference = str(one["$ref"])
         if reference != "#" and not reference.startswith(("#/$defs/", "#/definitions/")):
@@ -152,7 +182,8 @@ class _Rewriting:
             place = (*steps, "additionalProperties") if "additionalProperties" in one else steps
             self.refuse(
                 place,
-                "takes names that are not listed, and strict mode takes only objects that list every name",
+                "takes names that are not listed, "
+                "and strict mode takes only objects that list every name",
             )
         required = one.get("required", [])
         for name in set(required) - set(properties):
@@ -215,7 +246,8 @@ def rewrite(schema: JsonObject) -> tuple[JsonObject, list[Refusal]]:
     if any(keyword in schema for keyword in ("anyOf", "oneOf", "enum", "$ref")):
         work.refuse(
             (),
-            "has anyOf, oneOf, enum or $ref at its root, and strict mode takes an object with properties there",
+            "has anyOf, oneOf, enum or $ref at its root, and strict mode takes an object with "
+            "properties there",
         )
     made = work.schema(schema, ())
     made.setdefault("type", "object")

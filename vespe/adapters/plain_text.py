@@ -28,10 +28,12 @@ def tools_system_prompt(tools: Iterable[Tool]) -> str:
     """
     lines = [strict_json.compact_json(_definition(tool)) for tool in tools]
     return (
-        "You can call the tools below, each given as one line of JSON with its name, what it does, and the JSON Schema of its arguments.\n"
-        f"To call one, answer with exactly one JSON object, and nothing before or after it:\n{_FORM}\n"
-        "The arguments must fit the tool's schema. The result comes in the next message. To answer without a tool, write plain text.\n\n"
-        + "\n".join(lines)
+        "You can call the tools below, each given as one line of JSON with its name, what it does, "
+        "and the JSON Schema of its arguments.\n"
+        "To call one, answer with exactly one JSON object, "
+        f"and nothing before or after it:\n{_FORM}\n"
+        "The arguments must fit the tool's schema. The result comes in the next message. "
+        "To answer without a tool, write plain text.\n\n" + "\n".join(lines)
     )
 
 

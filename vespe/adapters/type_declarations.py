@@ -38,7 +38,10 @@ def declarations(tools: Iterable[Tool], language: str) -> str:
 
 
 def _python(tools: list[Tool]) -> str:
-    head = '"""The tools as functions, for editors and type checkers; made by `vespe export --as python-stubs`."""\n\n'
+    head = (
+        '"""The tools as functions, for editors and type checkers; '
+        'made by `vespe export --as python-stubs`."""\n\n'
+    )
     return head + "from typing import Any, Literal\n\n" + "\n".join(map(_function, tools))
 
 
@@ -73,7 +76,8 @@ def _function(tool: Tool) -> str:
 
 def _typescript(tools: list[Tool]) -> str:
     lines = [
-        "// The tools as functions, for editors and type checkers; made by `vespe export --as typescript`.",
+        "// The tools as functions, for editors and type checkers; "
+        "made by `vespe export --as typescript`.",
         "",
         "export interface Tools {",
     ]
@@ -110,7 +114,8 @@ class _PythonWords:
     @staticmethod
     def members(members: Mapping[str, tuple[str, bool]], rest: str | None) -> str:
         kinds = sorted({kind for kind, _ in members.values()})
-        return f"dict[str, {kinds[0] if len(kinds) == 1 and rest is None else (rest if not members and rest else 'Any')}]"
+        only = kinds[0] if len(kinds) == 1 and rest is None else None
+        return f"dict[str, {only or (rest if not members and rest else 'Any')}]"
 
 
 class _TypeScriptWords:

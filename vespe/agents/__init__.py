@@ -1,1 +1,1 @@
-"""Conversations with models: streams gathered into messages, calls run, and the loop that goes on until a model is done."""
+"""The public path of `recordings`; the code of agents is the feature `vespe/features/agents`."""

@@ -1,5 +1,6 @@
-"""The one call path: resolve, trust, check, run, check. Every door (command, library, agent, MCP) goes through it.
+"""The one call path: resolve, trust, check, run, check. Every door (command, library, agent, MCP)
+goes through it.
 
 Uses `projects` and what lies below it.
-Begin with `path.py`; `executors/` has one file for each type of tool.
+Begin with `path.py`; `vespe/types/` has a package for each type of tool.
 """

@@ -20,7 +20,9 @@ def checked_inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObjec
     with every violation.
     """
     schema = tool.input_schema
-    try:  # all that most calls need, without a call of another function, which would be a tenth of the time
+    # all that most calls need, without a call of another function, which would be a tenth of the
+    # time
+    try:
         known, _, judge, fill = CLOSED[id(schema)]
         if (
             known is schema

@@ -50,25 +50,47 @@ OWN: Final = {
     for tool in (
         _own(
             SEARCH,
-            "Find tools by what you want to do. Many more tools are here than are listed: search before you say that something cannot "
+            "Find tools by what you want to do. Many more tools are here than are listed: "
+            "search before you say that something cannot "
             f"be done. Gives names, descriptions and input schemas; {CALL} calls what was found.",
             {
-                "query": {"type": "string", "description": "What the tool should do, in a few words."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": _FOUND, "description": "How many to give."},
+                "query": {
+                    "type": "string",
+                    "description": "What the tool should do, in a few words.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 20,
+                    "default": _FOUND,
+                    "description": "How many to give.",
+                },
             },
             required="query",
             annotations=_READS,
         ),
-        _own(DESCRIBE, "Give all that is known of one tool: its schemas, annotations and examples.", {"name": _NAME}, required="name",
-             annotations=_READS),
+        _own(
+            DESCRIBE,
+            "Give all that is known of one tool: its schemas, annotations and examples.",
+            {"name": _NAME},
+            required="name",
+            annotations=_READS,
+        ),
         _own(
             CALL,
             f"Call a tool that {SEARCH} found.",
-            {"name": _NAME, "arguments": {"type": "object", "description": "What the tool's input schema asks for.", "default": {}}},
+            {
+                "name": _NAME,
+                "arguments": {
+                    "type": "object",
+                    "description": "What the tool's input schema asks for.",
+                    "default": {},
+                },
+            },
             required="name",
         ),
     )
-}  # fmt: skip
+}
 
 
 class Bridge:

@@ -108,8 +108,8 @@ class CallLog:
         code = outcome.error.code if outcome.error else "ok"
         truncated = "true" if outcome.truncated else "false"
         return (
-            f'{{"time":"{_said_time(time.time_ns() // 1_000_000)}",{said[1]},"outcome":"{code}","duration_ms":{outcome.duration_ms:.3f},'
-            f'"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
+            f'{{"time":"{_said_time(time.time_ns() // 1_000_000)}",{said[1]},"outcome":"{code}",'
+            f'"duration_ms":{outcome.duration_ms:.3f},"truncated":{truncated},"arguments_digest":"{arguments_digest(arguments)}"'
         )
 
     def close(self) -> None:

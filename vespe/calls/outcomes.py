@@ -112,7 +112,10 @@ def _cut(outcome: Outcome, cap: int) -> Outcome:
         return outcome
     kept, note = _kept(whole)
     head, tail = whole[: (cap + 1) // 2], whole[len(whole) - cap // 2 :]
-    marker = f"\n[… cut by vespe: {len(whole) - len(head) - len(tail)} of {len(whole)} bytes left out …]\n"
+    marker = (
+        f"\n[… cut by vespe: {len(whole) - len(head) - len(tail)} of "
+        f"{len(whole)} bytes left out …]\n"
+    )
     shown = head.decode("utf-8", "ignore") + marker + tail.decode("utf-8", "ignore")
     return replace(
         outcome, result=shown, truncated=True, output_file=kept, notes=outcome.notes + note

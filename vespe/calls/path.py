@@ -16,8 +16,6 @@ from vespe.calls import in_process, tracing
 from vespe.calls import log as call_log
 from vespe.calls import secrets as call_secrets
 from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
-from vespe.calls.executors import EXECUTORS
-from vespe.calls.executors.base import Context
 from vespe.calls.in_process import Bounds
 from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
@@ -28,12 +26,12 @@ from vespe.processes import process
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
+from vespe.tool_types import EXECUTORS, Context, Sessions
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
 from vespe.trust import gate
 
 if TYPE_CHECKING:
-    from vespe.calls.executors.mcp.sessions import Sessions
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
     from vespe.projects.open_project import OpenProject
@@ -166,9 +164,8 @@ class CallPath:
             )
         steps = self._run_logged if tracing.telemetry() is None else self._run_traced
         try:
-            steps(tool, call, cancel).send(
-                None
-            )  # driven by hand, since it never waits: so sync and async calls are one implementation
+            # driven by hand, since it never waits: so sync and async calls are one implementation
+            steps(tool, call, cancel).send(None)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # the coroutine's
         raise RuntimeError("a call without an event loop waited for one")
@@ -427,11 +424,8 @@ class CallPath:
         cancel: threading.Event | None = None,
     ) -> Context:
         kind = "" if tool.implementation is None else tool.implementation.type
-        bare = kind in (
-            "http_request",
-            "wasm",
-            "rust_function",
-        )  # none starts a process that is given variables
+        # none starts a process that is given variables
+        bare = kind in ("http_request", "wasm", "rust_function")
         # A session with an MCP server outlives a call, and is told of the trace of each call in
         # `_meta`.
         traced = {} if bare or kind == "mcp_tool" else tracing.environment()
@@ -533,6 +527,7 @@ def _deadline(call: Call, tool: Tool) -> float:
         return tool.timeout_s or defaults.TIMEOUT_S
     if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
         raise errors.UsageError(
-            f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {call.timeout_s}"
+            f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, "
+            f"not {call.timeout_s}"
         )
     return call.timeout_s

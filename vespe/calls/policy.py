@@ -40,8 +40,10 @@ class Question:
     def small_ones(question: Question) -> Answer:
         return Answer(allowed=question.inputs["n"] < 100)
 
-    model = SimulatedProvider({"turns": [{"tool_calls": [{"name": "double", "arguments": {"n": 21}}]}, {"text": "Done."}]})
-    run = Agent(model, tools=Toolset(double), options=AgentOptions(ask=small_ones)).run("Double 21.")
+    turn = {"tool_calls": [{"name": "double", "arguments": {"n": 21}}]}
+    model = SimulatedProvider({"turns": [turn, {"text": "Done."}]})
+    options = AgentOptions(ask=small_ones)
+    run = Agent(model, tools=Toolset(double), options=options).run("Double 21.")
     assert run.calls[0].outcome.result == 42
     ```
     """
@@ -76,9 +78,8 @@ class Taint:
 
     def note(self, tool: Tool) -> None:
         """Take note that a model is given a result of this tool."""
-        if (
-            self.by or self._harmless.get(tool.name) is tool
-        ):  # every call asks: its words are read once
+        # every call asks: its words are read once
+        if self.by or self._harmless.get(tool.name) is tool:
             return
         if "reads_untrusted" in effects_of(tool):
             self.by = tool.name
@@ -198,9 +199,8 @@ class CallPolicy:
         """
         if self._policy == "all" or tool.annotations.get("readOnlyHint") is True:
             return True
-        own = (
-            tool.scope == defaults.PROGRAM and tool.directory is None
-        )  # a tool on disk cannot pass for one
+        # a tool on disk cannot pass for one
+        own = tool.scope == defaults.PROGRAM and tool.directory is None
         return own or any(
             rule.kind == "allow" and rule.matches(tool, inputs) for rule in self._rules
         )
@@ -259,11 +259,15 @@ class CallPolicy:
         why = _why(asking)
         if self._policy == "read-only" or self._ask is None:
             after = f" (it {why})" if asking is not None and asking.tool == _AFTER else ""
-            return f"calls of {tool.name!r} need the user's approval{after}, and nobody can be asked here"
+            return (
+                f"calls of {tool.name!r} need the user's approval{after}, "
+                "and nobody can be asked here"
+            )
         answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
         if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
-                f"what asks about calls must return a vespe.Answer that holds once, session or project, not {answer!r:.80}",
+                "what asks about calls must return a vespe.Answer that holds once, "
+                f"session or project, not {answer!r:.80}",
                 hint='return Answer(allowed=True), or Answer(allowed=False, holds="session")',
             )
         if answer.holds != ONCE:
@@ -346,7 +350,9 @@ def policy_for(runner: object) -> CallPolicy:
     path = runner if isinstance(runner, CallPath) else getattr(runner, "runner", None)
     if not isinstance(path, CallPath):
         raise UsageError(
-            "say which policy decides on calls: what runs them has no project whose configuration could deny any",
-            hint="policy=vespe.calls.policy.policy_of(project.call_path()), or give the EventSystem that call path",
+            "say which policy decides on calls: what runs them has no project whose "
+            "configuration could deny any",
+            hint="policy=vespe.calls.policy.policy_of(project.call_path()), "
+            "or give the EventSystem that call path",
         )
     return policy_of(path)

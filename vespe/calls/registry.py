@@ -5,11 +5,10 @@ from collections.abc import Callable, Container
 from typing import Any, TypeVar
 
 from vespe.calls import in_process
-from vespe.calls.executors import EXECUTORS
-from vespe.calls.executors.base import Context
 from vespe.calls.in_process import Bounds, FunctionImplementation, ToolImplementation
 from vespe.errors import ToolImplementationNotFound, UsageError
 from vespe.models import Execution, JsonObject, Tool
+from vespe.tool_types import EXECUTORS, Context
 
 __all__ = ["ToolImplementation", "ToolRegistry"]
 _T = TypeVar("_T", bound=ToolImplementation | Callable[..., Any])

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from vespe.calls.executors.base import Context, wants_to_be_kept
 from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
@@ -23,6 +22,7 @@ from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
 from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
 from vespe.processes.sandbox.protected import holds, homes
+from vespe.tool_types import Context, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
 
 _IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
@@ -110,9 +110,13 @@ def installing(
     )
     with private_directory() as scratch:
         where = Surroundings(
-            project=scratch, directory=scratch, scratch=scratch, path=environment.get("PATH", ""), needs=_python(sys.executable),
+            project=scratch,
+            directory=scratch,
+            scratch=scratch,
+            path=environment.get("PATH", ""),
+            needs=_python(sys.executable),
             own=(locations.user_config_dir(), locations.user_state_dir()),
-        )  # fmt: skip
+        )
         yield policy(machine(), level, permissions, where)
 
 
@@ -138,7 +142,8 @@ class Reach:
         if not addresses.listed(host, port, self._hosts):
             self.refusals.append(("network", f"{host}:{port}"))
             raise Refused(
-                f"the sandbox did not let it reach {host}:{port}, which `permissions.network` does not name"
+                f"the sandbox did not let it reach {host}:{port}, "
+                "which `permissions.network` does not name"
             )
         with sockets.Limits(host, timeout_s=self._timeout_s).hold():
             return sockets.Dialler(self._literal).connect_tcp(host, port).get_extra_info("socket")
@@ -222,8 +227,10 @@ def _require(setting: str, made: Policy, tool: Tool) -> None:
     if setting == "require" and "hosts" in made.gaps:
         hosts = ", ".join(permissions_of(tool.permissions).network or ())
         raise Refused(
-            f"your configuration requires a sandbox, and {made.level!r} cannot hold {tool.name!r} to the hosts that it states: {hosts}",
-            hint="`vespe doctor` says what would raise the level; `vespe config set sandbox auto` runs it without",
+            f"your configuration requires a sandbox, and {made.level!r} cannot hold {tool.name!r} "
+            f"to the hosts that it states: {hosts}",
+            hint="`vespe doctor` says what would raise the level; `vespe config set sandbox auto` "
+            "runs it without",
         )
 
 
@@ -246,7 +253,8 @@ _SAID: Final = pattern(
 only not to be written is seen.
 """
 _NETWORK: Final = pattern(
-    r"(?i)network is unreachable|could not resolve host|temporary failure in name resolution|couldn't connect to server|bad address"
+    r"(?i)network is unreachable|could not resolve host|temporary failure in name "
+    r"resolution|couldn't connect to server|bad address"
 )
 
 
@@ -265,12 +273,12 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             continue
         stated = list(getattr(permissions_of(tool.permissions), kind) or _DEFAULTS.get(kind, ()))
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
-        own = (
-            f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
-        )  # a kit's bytes are pinned
+        # a kit's bytes are pinned
+        own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {_KINDS[kind]} {what}: {error}",
-            hint=f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}',
+            hint=f"{own}where it is to, say so in its config.json: "
+            f'"permissions": {{"{kind}": [{line}]}}',
             details=error.details | {"permission": kind, "refused": what},
         )
     if found:

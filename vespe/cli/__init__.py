@@ -10,7 +10,8 @@ import click
 
 from vespe import defaults
 from vespe.cli import boundary
-from vespe.cli.verbs import ALIASES, GROUPS, NEVER_SUGGESTED, VERBS
+from vespe.cli.verbs import ABSENT, ALIASES, GROUPS, NEVER_SUGGESTED, VERBS
+from vespe.errors import MissingFeature
 
 
 class HelpPage(click.HelpFormatter):
@@ -68,7 +69,7 @@ class LazyGroup(click.Group):
         first, second = self.table[cmd_name]
         if isinstance(second, dict):
             return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
-        command: click.Command = importlib.import_module(f"vespe.cli.{first}").command
+        command: click.Command = importlib.import_module(first).command
         command.context_class = _Context
         if not any(parameter.name == "no_color" for parameter in command.params):
             command.params.append(click.Option(["--no-color"], **_NO_COLOR))
@@ -85,7 +86,10 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         if meant := self.aliases.get(name):
             return super().resolve_command(ctx, [*meant.split(), *args[1:]])
-        error = click.UsageError(f"there is no command {ctx.command_path} {name}", ctx)
+        typed = f"{ctx.command_path} {name}"
+        if (words := typed.partition(" ")[2]) in ABSENT:
+            raise MissingFeature(ABSENT[words])
+        error = click.UsageError(f"there is no command {typed}", ctx)
         error.hint = self._meant(ctx, name)  # type: ignore[attr-defined]  # the boundary reads it
         raise error
 
@@ -165,10 +169,20 @@ def group() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    return boundary.guarded(
-        _exporting if any(name.startswith("OTEL_EXPORTER_") for name in os.environ) else _run,
-        arguments,
-    )
+    exports = any(name.startswith("OTEL_EXPORTER_") for name in os.environ)
+    return boundary.guarded(_exporting if exports else _run, arguments, named=_named)
+
+
+def _named(arguments: Sequence[str]) -> tuple[str, bool]:
+    """Return the command that a command line begins with, and whether it is a group: click does not
+    say it of every mistake.
+    """
+    path, table = "vespe", VERBS
+    for word in arguments:
+        if not isinstance(table, dict) or word not in table:
+            break
+        path, table = f"{path} {word}", table[word][1]
+    return path, isinstance(table, dict)
 
 
 def _run(arguments: Sequence[str]) -> Any:

@@ -16,6 +16,7 @@ from vespe.processes import signals
 EXIT_CODES: Final[tuple[tuple[type[errors.VespeError], int], ...]] = (
     (errors.UsageError, 2),
     (errors.MissingExtra, 2),
+    (errors.MissingFeature, 2),
     (errors.NotFound, 3),
     (errors.InvalidDocument, 4),
     (errors.InvalidArguments, 5),
@@ -50,12 +51,20 @@ CODES: Final[dict[str, int]] = {
 """Exit codes by the `code` of an Outcome's error."""
 
 
+_Named = Callable[[Sequence[str]], tuple[str, bool]]
+
+
 def exit_code(error: errors.VespeError) -> int:
     """Return the exit code of an error of ours."""
     return next((code for parent, code in EXIT_CODES if isinstance(error, parent)), EXIT_FAILED)
 
 
-def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
+def guarded(
+    command: Callable[[Sequence[str]], int | None],
+    arguments: Sequence[str],
+    *,
+    named: _Named = lambda _: ("vespe", True),
+) -> int:
     """Run the command and give its exit code; whatever is raised becomes a sentence on stderr, or
     JSON on stdout.
 
@@ -66,14 +75,16 @@ def guarded(command: Callable[[Sequence[str]], int | None], arguments: Sequence[
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
     output = sys.stdout = _Output(sys.stdout)
     try:
-        return _run(command, arguments)
+        return _run(command, arguments, named)
     except _Unwritable as failure:
         return _unwritten(failure.error)
     finally:
         sys.stdout = output.stream
 
 
-def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str]) -> int:
+def _run(
+    command: Callable[[Sequence[str]], int | None], arguments: Sequence[str], named: _Named
+) -> int:
     try:
         with signals.raise_on_signals():
             code = command(arguments) or 0
@@ -87,7 +98,7 @@ def _run(command: Callable[[Sequence[str]], int | None], arguments: Sequence[str
     except click.exceptions.Exit as done:
         return done.exit_code
     except (click.ClickException, errors.VespeError) as error:
-        return _told(error, arguments)
+        return _told(error, arguments, named)
     except _Unwritable:
         raise
     except Exception:
@@ -161,11 +172,15 @@ def _unwritten(error: OSError) -> int:
     return EXIT_FAILED
 
 
-def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[str]) -> int:
+def _told(
+    error: click.ClickException | errors.VespeError, arguments: Sequence[str], named: _Named
+) -> int:
     from vespe.cli import report
 
     code, document = (
-        _usage(error, arguments) if isinstance(error, click.ClickException) else _failure(error)
+        _usage(error, arguments, named)
+        if isinstance(error, click.ClickException)
+        else _failure(error)
     )
     if "--json" in _options(arguments):
         report.emit_json({"error": document})
@@ -175,10 +190,12 @@ def _told(error: click.ClickException | errors.VespeError, arguments: Sequence[s
     return code
 
 
-def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[int, dict[str, Any]]:
+def _usage(
+    error: click.ClickException, arguments: Sequence[str], named: _Named
+) -> tuple[int, dict[str, Any]]:
     context = getattr(error, "ctx", None)
     path, is_group = (
-        _command(arguments)
+        named(arguments)
         if context is None
         else (context.command_path, isinstance(context.command, click.Group))
     )
@@ -188,18 +205,6 @@ def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[int, 
         "message": _said(error).rstrip("."),
         "hint": getattr(error, "hint", "") or _meant(error) or hint,
     }
-
-
-def _command(arguments: Sequence[str]) -> tuple[str, bool]:
-    """Return the command that a command line begins with, and whether it is a group: click does not say it of every mistake."""
-    from vespe.cli.verbs import VERBS
-
-    path, table = "vespe", VERBS
-    for word in arguments:
-        if not isinstance(table, dict) or word not in table:
-            break
-        path, table = f"{path} {word}", table[word][1]
-    return path, isinstance(table, dict)
 
 
 def _said(error: click.ClickException) -> str:

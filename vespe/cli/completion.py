@@ -112,12 +112,6 @@ def _settings(context: click.Context, begun: str) -> Iterable[str]:
     return [key for key, _, _ in user_config.origins(user_config.load_user_config())]
 
 
-def _rules(context: click.Context, begun: str) -> Iterable[str]:
-    from vespe.lint import RULES
-
-    return RULES
-
-
 _WORDS: dict[str, Callable[[click.Context, str], Iterable[str]]] = {
     "name": _tools,
     "names": _tools,
@@ -125,7 +119,4 @@ _WORDS: dict[str, Callable[[click.Context, str], Iterable[str]]] = {
     "kit_id": _kits,
     "kit_ids": _kits,
     "key": _settings,
-    "select": _rules,
-    "ignore": _rules,
-    "explain": _rules,
 }

@@ -32,32 +32,62 @@ _PROMPT: Final = "'How many pears do I need? It is in notes.txt.'"
 
 STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ("Make a project. You made it, so it is trusted.", "init", 0),
-    ("Here is an ordinary function. Its signature and docstring become the tool's schema.",
-     "tool create calc --from calc.py:calc --read-only", 0),
+    (
+        "Here is an ordinary function. Its signature and docstring become the tool's schema.",
+        "tool create calc --from calc.py:calc --read-only",
+        0,
+    ),
     ("Run it. The schema says that a and b are numbers.", "tool run calc a=6 b=7 op=mul", 0),
-    ("A wrong call never reaches your code. The message tells a model what to do instead.", "tool run calc a=6 b=7 op=times", 5),
+    (
+        "A wrong call never reaches your code. The message tells a model what to do instead.",
+        "tool run calc a=6 b=7 op=times",
+        5,
+    ),
     ("Add the tools of a kit, which projects share.", "kit activate file_io_without_git", 0),
-    ("These are the tools that a model sees now. Those with a ! need your approval for each call.", "tool list", 0),
-    ("A model uses them. This one is scripted and needs no key; the checks and the tools are real. It makes a mistake, corrects it,"
-     " and may not write a file, because nobody approves that here.",
-     f"agent run {_PROMPT} --provider simulated --script script.json --record talk.json", 0),
-    ("The same conversation again, as a test in CI: nothing is sent, and no tool runs.", f"agent run {_PROMPT} --replay talk.json", 0),
-)  # fmt: skip
+    (
+        "These are the tools that a model sees now. "
+        "Those with a ! need your approval for each call.",
+        "tool list",
+        0,
+    ),
+    (
+        "A model uses them. This one is scripted and needs no key; the checks and the tools are "
+        "real. It makes a mistake, corrects it,"
+        " and may not write a file, because nobody approves that here.",
+        f"agent run {_PROMPT} --provider simulated --script script.json --record talk.json",
+        0,
+    ),
+    (
+        "The same conversation again, as a test in CI: nothing is sent, and no tool runs.",
+        f"agent run {_PROMPT} --replay talk.json",
+        0,
+    ),
+)
 """What is said, the command, and the exit code that it must have."""
 
 SCRIPT: Final = {
     "turns": [
-        {"match": {"contains": "pears", "tools": ["calc", "read_file", "write_file"]},
-         "tool_calls": [{"name": "read_file", "arguments": {"path": "notes.txt"}}]},
-        {"match": {"role": "tool", "contains": "6 boxes"},
-         "tool_calls": [{"name": "calc", "arguments": {"a": 6, "b": 7, "op": "times"}}]},
-        {"match": {"role": "tool", "contains": "op"},
-         "tool_calls": [{"name": "calc", "arguments": {"a": 6, "b": 7, "op": "mul"}},
-                        {"name": "write_file", "arguments": {"path": "notes.txt", "content": "42 pears"}}]},
-        {"match": {"role": "tool"},
-         "text": "You need 42 pears: 6 boxes of 7. I was not allowed to change your notes."},
+        {
+            "match": {"contains": "pears", "tools": ["calc", "read_file", "write_file"]},
+            "tool_calls": [{"name": "read_file", "arguments": {"path": "notes.txt"}}],
+        },
+        {
+            "match": {"role": "tool", "contains": "6 boxes"},
+            "tool_calls": [{"name": "calc", "arguments": {"a": 6, "b": 7, "op": "times"}}],
+        },
+        {
+            "match": {"role": "tool", "contains": "op"},
+            "tool_calls": [
+                {"name": "calc", "arguments": {"a": 6, "b": 7, "op": "mul"}},
+                {"name": "write_file", "arguments": {"path": "notes.txt", "content": "42 pears"}},
+            ],
+        },
+        {
+            "match": {"role": "tool"},
+            "text": "You need 42 pears: 6 boxes of 7. I was not allowed to change your notes.",
+        },
     ]
-}  # fmt: skip
+}
 """What the demo's model answers; `--provider openai`, `anthropic` or `ollama` asks a real one."""
 
 _FILES: Final = {
@@ -93,10 +123,12 @@ def command(fast: bool) -> int:
             _wait(fast)
             _run(line, expected, home=scratch)
     report.say(
-        "`vespe inspect` shows any project in your browser: its tools, which run and why, and what became of each call"
+        "`vespe inspect` shows any project in your browser: its tools, which run and why, "
+        "and what became of each call"
     )
     report.say(
-        "now yours: `vespe init` in a directory of your own, then `vespe connect claude-code` or another client"
+        "now yours: `vespe init` in a directory of your own, "
+        "then `vespe connect claude-code` or another client"
     )
     return 0
 

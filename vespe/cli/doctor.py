@@ -1,5 +1,6 @@
 """`vespe doctor`: what of the installation and the project works, and what to do about the rest."""
 
+import importlib
 import os
 import shutil
 import sys
@@ -8,13 +9,11 @@ from typing import Final
 
 import click
 
-from vespe import defaults, errors
+from vespe import defaults, errors, features
 from vespe.calls import policy_rules, sandboxing
 from vespe.cli import kit_facts, options, report
 from vespe.files import locations
 from vespe.kits import roots
-from vespe.mcp_server.selection import broken
-from vespe.mcp_server.tools import ServedTools
 from vespe.processes import process
 from vespe.processes.sandbox import remedies
 from vespe.processes.workers import is_possible
@@ -40,7 +39,7 @@ class Diagnosis:
 @options.json_option
 def command(project_dir: str | None, as_json: bool) -> int:
     """Check the installation and the project. Exit code 1 only for what stops every call."""
-    found = [diagnosis for check in CHECKS for diagnosis in _guarded(check, project_dir)]
+    found = [diagnosis for check in checks() for diagnosis in _guarded(check, project_dir)]
     if as_json:
         report.emit_json(
             {"checks": [{"about": d.about, "state": d.state, "message": d.message} for d in found]}
@@ -71,7 +70,10 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
         message=f"{defaults.VERSION}, Python {sys.version.split()[0]}, {sys.platform}",
     )
     if any(os.path.realpath(part) == os.getcwd() for part in sys.path):
-        message = "Python imports what lies in this directory (`python -m vespe`, PYTHONPATH); start `vespe` or `python -I -m vespe`"
+        message = (
+            "Python imports what lies in this directory (`python -m vespe`, PYTHONPATH); "
+            "start `vespe` or `python -I -m vespe`"
+        )
         yield Diagnosis(about="imports", state="warning", message=message)
     environment = process.child_environment(os.environ, {})
     command = process.Command(
@@ -116,7 +118,10 @@ def _sandbox() -> Diagnosis:
     machine = sandboxing.machine()
     setting = user_config.load_user_config().sandbox
     if setting == "off":
-        said = f"off by your configuration; this machine has the level {machine.level!r}: `vespe config set sandbox auto`"
+        said = (
+            f"off by your configuration; this machine has the level {machine.level!r}: "
+            "`vespe config set sandbox auto`"
+        )
         return Diagnosis(about="sandbox", state="warning", message=said)
     what, raised = _HELD[machine.level], remedies.remedy(machine)
     refused = (
@@ -132,7 +137,8 @@ def _sandbox() -> Diagnosis:
 
 _HELD: Final = {
     "namespaces": "tools are held to their files, hosts and programs",
-    "landlock": "tools are held to their files and programs; a network is open or closed, and hosts are not told apart",
+    "landlock": "tools are held to their files and programs; a network is open or closed, "
+    "and hosts are not told apart",
     "seatbelt": "tools are held to their files by macOS",
     "off": "none: a tool that you trust runs with your rights",
 }
@@ -172,7 +178,10 @@ def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
         message=f"{report.count(len(usable), 'kit')} with {report.count(tools, 'tool')}",
     )
     for named in roots.relative_roots():
-        message = f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: a relative path would be other kits in each project"
+        message = (
+            f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: "
+            "a relative path would be other kits in each project"
+        )
         yield Diagnosis(about="kits", state="warning", message=message)
     for kit in found:
         if kit.problem is not None:
@@ -226,7 +235,10 @@ def _spared(workspace: Workspace) -> Iterator[Diagnosis]:
             None,
         )
         if rule is not None:
-            said = f"approvals.allow {rule.tool!r} is about kits' tools and not about this one; {entry.scope}/{entry.name} would be"
+            said = (
+                f"approvals.allow {rule.tool!r} is about kits' tools and not about this one; "
+                f"{entry.scope}/{entry.name} would be"
+            )
             yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
 
 
@@ -238,32 +250,13 @@ def _trust(workspace: Workspace) -> Diagnosis:
     return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")
 
 
-def _served(project_dir: str | None) -> Iterator[Diagnosis]:
-    """What `vespe mcp serve` shows, and what it leaves out beside the broken tools, which have been named."""
-    try:
-        workspace = open_workspace(project_dir)
-        tools = ServedTools(workspace)
-    except errors.ProjectNotFound:
-        return
-    except errors.NotTrusted:
-        yield Diagnosis(
-            about="mcp",
-            state="warning",
-            message="`vespe mcp serve` serves nothing until the project is trusted",
-        )
-        return
-    yield Diagnosis(
-        about="mcp",
-        state="ok",
-        message=f"`vespe mcp serve` shows {report.count(len(tools.names), 'tool')}",
-    )
-    named = {broken(row) for row in workspace.ordered_rows() if row.status == "broken"}
-    yield from (
-        Diagnosis(about="mcp", state="warning", message=said)
-        for said in tools.left_out
-        if said not in named
-    )
+CHECKS: Final = (_installation, _configuration, _directories, _kits, _project)
+"""The core's own checks, in the order in which they are shown; those of features follow."""
 
 
-CHECKS: Final = (_installation, _configuration, _directories, _kits, _project, _served)
-"""Every check, in the order in which it is shown."""
+def checks() -> Iterator[Callable[[str | None], Iterator[Diagnosis]]]:
+    """Yield every check: the core's own, then those of each feature that has some."""
+    yield from CHECKS
+    for name, feature in features.FEATURES.items():
+        if feature.get("checks") and features.is_present(name):
+            yield from importlib.import_module(feature["checks"]).CHECKS

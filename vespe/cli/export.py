@@ -37,7 +37,8 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
 @click.option(
     "--native",
     is_flag=True,
-    help="Defer all but what is always exposed, and let the API search (anthropic, openai-responses).",
+    help="Defer all but what is always exposed, and let the API search (anthropic, "
+    "openai-responses).",
 )
 @click.option(
     "-o",

@@ -35,7 +35,7 @@ TOPICS: Final = {
                        where your configuration, kits, logs and caches are
 
 A tool's process gets PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and the secrets that it declares, and nothing else.
-""",
+""",  # noqa: E501  # a page as it is shown
     "arguments": """\
   a=6           typed by the tool's schema: a number where the schema says number, else a string
   --a 6         the same (put options of the command itself, such as --timeout, before the tool's name or spell them out)
@@ -45,14 +45,14 @@ A tool's process gets PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and the sec
   --args JSON   all arguments as one object; --args @FILE and --args - read it from a file or stdin
 
 `vespe tool run NAME --help` shows what a tool takes.
-""",
+""",  # noqa: E501  # a page as it is shown
     "templates": """\
   {name}        one whole input, in argv, URLs, query values, headers and bodies
   ["--n={n}"]   a nested list is left out as a whole where its input is absent
   ${env:NAME}   a secret that the tool declares in `secrets`
 
 One template is one argument: a value never splits or joins arguments. A value that begins with - is refused, unless it follows --.
-""",
+""",  # noqa: E501  # a page as it is shown
 }
 """Pages of plain text by their names."""
 

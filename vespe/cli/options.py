@@ -18,7 +18,8 @@ project_option = click.option(
     "--project",
     "project_dir",
     metavar="DIR",
-    help="The project's directory; default: the nearest one above that has .vespe/ (or VESPE_PROJECT).",
+    help="The project's directory; default: the nearest one above that has .vespe/ (or "
+    "VESPE_PROJECT).",
 )
 yes_option = click.option(
     "--yes", "-y", is_flag=True, help="Do it without asking; needed where there is no terminal."

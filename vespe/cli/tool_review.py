@@ -102,7 +102,8 @@ def _effects(said: JsonValue) -> str:
     have it asked about.
     """
     return (
-        f"says that these are all: {strict_json.compact_json(said)}; by them it is decided what is asked"
+        f"says that these are all: {strict_json.compact_json(said)}; "
+        "by them it is decided what is asked"
         if said is not None
         else ""
     )
@@ -133,7 +134,8 @@ def lines_of_change(tool: "ToolChange") -> list[str]:
     lines = [f"\n{report.one_line(tool.name)}  ({tool.verdict})"]
     for change in tool.changes:
         lines.append(
-            f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: {report.one_line(change.message)}"
+            f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: "
+            f"{report.one_line(change.message)}"
         )
     lines += [*lines_of_fields(tool.fields), *(f"  {report.one_line(file)}" for file in tool.files)]
     return lines + [

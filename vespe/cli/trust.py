@@ -84,7 +84,8 @@ def _show(shown: Review, *, paged: bool) -> None:
     ):
         where = f"approved in {shown.former.same_at}" if shown.former.same_at else "approved before"
         lines.append(
-            f"\n{report.count(len(same), 'tool')}, the same as you {report.one_line(f'{where}: ' + ', '.join(same))}"
+            f"\n{report.count(len(same), 'tool')}, "
+            f"the same as you {report.one_line(f'{where}: ' + ', '.join(same))}"
         )
     places = [name for name in shown.scopes if not name.startswith(gate.VIEW)]
     lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(places))}")

@@ -52,9 +52,8 @@ class _Line:
             return
         while not self.over.wait(_TICK_S):
             took = f" {time.monotonic() - begun:.1f} s"
-            room = (
-                shutil.get_terminal_size().columns - len(took) - 1
-            )  # a line that wraps could not be cleared
+            # a line that wraps could not be cleared
+            room = shutil.get_terminal_size().columns - len(took) - 1
             report.progress.show(report.one_line(self.text)[:room] + took)
         report.progress.show("")
 

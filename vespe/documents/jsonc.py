@@ -246,10 +246,16 @@ def _inserted(layout: _Layout, parent: Node, key: str, value: JsonValue) -> str:
     if not parent.members:
         outer = layout.indent_at(parent.start)
         if layout.one_line:
-            return f"{text[: parent.start + 1]}{json.dumps(key)}: {layout.value(value, '')}{text[inner_end:]}"
+            return (
+                f"{text[: parent.start + 1]}{json.dumps(key)}: "
+                f"{layout.value(value, '')}{text[inner_end:]}"
+            )
         indent = outer + layout.unit
         kept = text[parent.start + 1 : inner_end].rstrip()
-        member = f"{layout.newline}{indent}{json.dumps(key)}: {layout.value(value, indent)}{layout.newline}{outer}"
+        member = (
+            f"{layout.newline}{indent}{json.dumps(key)}: "
+            f"{layout.value(value, indent)}{layout.newline}{outer}"
+        )
         return text[: parent.start + 1] + kept + member + text[inner_end:]
     last = parent.members[-1]
     place = last.node.end if last.comma is None else last.comma + 1

@@ -101,9 +101,8 @@ def _offsets(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Return each value's pointer and offset; tolerant: what follows from brackets alone, in text
     that need not be JSON.
     """
-    stack: list[
-        tuple[str, int]
-    ] = []  # the pointer of each open container, and the next index, or -1 in an object
+    # the pointer of each open container, and the next index, or -1 in an object
+    stack: list[tuple[str, int]] = []
     key: str | None = None
     text_of_key = ""
     expects_key = False

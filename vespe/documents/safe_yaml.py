@@ -202,8 +202,19 @@ MAX_FOREIGN_DEPTH: Final = 150
 _NUMBER: Final = re.compile(
     r"[-+]?(?:[0-9]{1,400}|(?P<float>(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?))"
 )
-_WORDS: Final = {"": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "True": True, "TRUE": True,
-                 "false": False, "False": False, "FALSE": False}  # fmt: skip
+_WORDS: Final = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
 
 
 def _plain(text: str) -> Any:

@@ -44,9 +44,8 @@ def with_table(
         return text
     newline = "\r\n" if "\r\n" in text else "\n"
     made = _appended(text, f"{_key(above)}.{_key(name)}", values, newline)
-    if (
-        name in tables or _meaning(made) != wanted
-    ):  # it is there already, or the others are in one line
+    # it is there already, or the others are in one line
+    if name in tables or _meaning(made) != wanted:
         document: Any = tomlkit.parse(text.removeprefix(_BOM))
         document[above].setdefault(name, tomlkit.inline_table()).update(values)
         made = _BOM[: text.startswith(_BOM)] + re.sub(r"\r?\n", newline, tomlkit.dumps(document))

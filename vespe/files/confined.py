@@ -265,7 +265,8 @@ def replaced(
         )
     if count > 1 and not replace_all:
         raise InvalidArguments(
-            f"{path} contains the text to replace {count} times: give more of its surroundings, or set replace_all"
+            f"{path} contains the text to replace {count} times: give more of its surroundings, "
+            "or set replace_all"
         )
     return text.replace(old, new), count
 
@@ -344,9 +345,8 @@ def _require_write_bit(mode: int, path: str) -> bool:
 
 
 def _read(parent: int, name: str, *, path: str, limit: int) -> bytes:
-    _require_regular(
-        os.stat(name, dir_fd=parent, follow_symlinks=False), path
-    )  # before opening, which some devices notice
+    # before opening, which some devices notice
+    _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
     descriptor = os.open(name, _READ, dir_fd=parent)
     try:
         _require_regular(os.fstat(descriptor), path)

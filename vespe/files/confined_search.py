@@ -84,7 +84,10 @@ def search(directory: Directory, query: Query, *, path: str = ".", limit: int = 
         with _deadline(PATTERN_SECONDS):
             return _search(directory, _pattern(query), query.files, path=path, limit=limit)
     except _TooSlow:
-        reason = f"the regular expression took longer than {PATTERN_SECONDS:g} s: use a simpler one, or a literal text"
+        reason = (
+            f"the regular expression took longer than {PATTERN_SECONDS:g} s: "
+            "use a simpler one, or a literal text"
+        )
         raise InvalidArguments(reason) from None
 
 

@@ -35,7 +35,10 @@ def read_lines(
     end = None if line_count is None else start_line - 1 + line_count
     page = "".join(lines[start_line - 1 : end])
     if len(page) > MAX_READ:
-        what = f"{path} has {total} lines and {len(text)} characters, and at most {MAX_READ} are given at once"
+        what = (
+            f"{path} has {total} lines and {len(text)} characters, "
+            f"and at most {MAX_READ} are given at once"
+        )
         raise InvalidArguments(f"{what}: ask for fewer with start_line and line_count")
     return page
 

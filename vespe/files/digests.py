@@ -139,7 +139,8 @@ def _difference(path: str, old: File, new: File) -> list[str]:
     said = [f"changed {path}"] if old.sha256 != new.sha256 else []
     if old.executable != new.executable:
         said.append(
-            f"mode of {path}: {'may now be executed' if new.executable else 'may no longer be executed'}"
+            f"mode of {path}: "
+            f"{'may now be executed' if new.executable else 'may no longer be executed'}"
         )
     return said
 

@@ -37,9 +37,8 @@ def staging(parent: str, *, target: str = "") -> Iterator[str]:
         with uninterruptible(), atomic.translated("make", target or path):
             os.mkdir(path, 0o700)
             held = os.open(path, _DIRECTORY)
-            with contextlib.suppress(
-                OSError
-            ):  # where a file system knows no locks, nobody can take it for left over either
+            # where a file system knows no locks, nobody can take it for left over either
+            with contextlib.suppress(OSError):
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield path
     finally:

@@ -113,9 +113,8 @@ class Watch:
 
     def _begin_anew(self, was_told: bool) -> None:
         with self._lock:
-            self._number += (
-                1  # before what was told is taken away: who finds nothing told finds this number
-            )
+            # before what was told is taken away: who finds nothing told finds this number
+            self._number += 1
             self._told += was_told
             self._due = time.monotonic() + _BELIEVED_S
             with contextlib.suppress(BlockingIOError):
@@ -138,9 +137,8 @@ class Held:
         number = self._watch.number()
         if number == self._seen and number:
             return True
-        self._covered = self._watch.cover(
-            self._covered, (path for path, _ in self._places)
-        )  # first: what changes afterwards is told
+        # first: what changes afterwards is told
+        self._covered = self._watch.cover(self._covered, (path for path, _ in self._places))
         if not unchanged(self._places):
             return False
         self._seen = number if self._covered > 0 else 0

@@ -95,7 +95,8 @@ def _open(directory: Directory, run: Run) -> WorkTree:
     found = repository.work_tree(directory.root, run=run).at_top().without_programs()
     if os.path.lexists(os.path.join(found.git_dir, "MERGE_HEAD")):
         raise ToolExecutionError(
-            "a merge is in progress, and a commit now would become part of it: finish or abort it first"
+            "a merge is in progress, and a commit now would become part of it: "
+            "finish or abort it first"
         )
     return found
 
@@ -123,7 +124,8 @@ def _place(tree: WorkTree, path: str, *, exists: bool) -> _Place:
     for attribute, value in zip(attributes[1::3], attributes[2::3], strict=False):
         if value not in ("unspecified", "unset"):
             raise InvalidArguments(
-                f"{path} has the git attribute {attribute}={value}, and programs for files are not run here"
+                f"{path} has the git attribute {attribute}={value}, "
+                "and programs for files are not run here"
             )
     state = tree.tell(
         "status",
@@ -141,7 +143,8 @@ def _place(tree: WorkTree, path: str, *, exists: bool) -> _Place:
     if state:
         where = "staged" if state[0] != " " else "not committed"
         raise InvalidArguments(
-            f"{path} has changes that are {where}: commit or undo them first, so that they are not mixed in"
+            f"{path} has changes that are {where}: commit or undo them first, "
+            "so that they are not mixed in"
         )
     entry = tree.tell("ls-files", "--stage", "-z", "--", name).text if exists else ""
     return _Place(path, name, entry[:6] or "100644")
@@ -163,7 +166,8 @@ def _prepare(tree: WorkTree, place: _Place, text: str, *, message: str) -> tuple
             return head, None
         if changed != f"{place.name}\0":
             raise InvalidArguments(
-                f"{place.path} cannot be committed alone: it would also change {changed.split(chr(0))[0]}"
+                f"{place.path} cannot be committed alone: "
+                f"it would also change {changed.split(chr(0))[0]}"
             )
     words = message.replace("\0", "").strip()[:MAX_MESSAGE].encode("utf-8")
     commit = tree.tell(
@@ -211,7 +215,8 @@ def _update_index(tree: WorkTree, place: _Place, commit: str) -> None:
             break
         time.sleep(_PAUSE_S)
     raise ToolExecutionError(
-        f"{place.path} is committed as {commit[:12]}, but the index could not be brought up to date: {answer.said}",
+        f"{place.path} is committed as {commit[:12]}, but the index could not be brought up to "
+        f"date: {answer.said}",
         hint=f"`git reset -q -- {place.path}` does it once nothing else uses the repository",
     )
 
@@ -229,7 +234,10 @@ def _diff(tree: WorkTree, place: _Place, commit: str) -> str:
     ).text
     if len(diff) <= MAX_DIFF:
         return diff
-    return f"{diff[:MAX_DIFF]}\n[cut by vespe: {len(diff) - MAX_DIFF} of {len(diff)} characters are left out]\n"
+    return (
+        f"{diff[:MAX_DIFF]}\n[cut by vespe: {len(diff) - MAX_DIFF} of {len(diff)} characters "
+        "are left out]\n"
+    )
 
 
 def _identity(tree: WorkTree) -> dict[str, str]:

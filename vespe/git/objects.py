@@ -20,8 +20,13 @@ _FETCHED: Final = "refs/heads/fetched"
 _ROW_BYTES: Final = 64
 """Of one row of a listing beside its path."""
 _FETCH: Final = (
-    "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-)  # fmt: skip
+    "--quiet",
+    "--depth=1",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--no-recurse-submodules",
+)
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _ROW: Final = re.compile(rb"([0-7]{6}) (blob|tree|commit) ([0-9a-f]+) +(-|[0-9]+)\t(.+)", re.DOTALL)
 
@@ -90,7 +95,10 @@ def _make_repository(directory: str, form: str) -> None:
     files.
     """
     extension = f"[extensions]\n\tobjectFormat = {form}\n" if form != "sha1" else ""
-    config = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tfileMode = true\n\tbare = true\n{extension}"
+    config = (
+        f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tfileMode = true\n"
+        f"\tbare = true\n{extension}"
+    )
     with atomic.translated("make", directory):
         for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             os.makedirs(os.path.join(directory, name), mode=0o700, exist_ok=True)

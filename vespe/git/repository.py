@@ -16,7 +16,8 @@ _SETTINGS: Final = (
     "core.alternateRefsCommand=",
     "core.quotePath=false",
     "protocol.allow=never",
-    "safe.bareRepository=explicit",  # a model that writes HEAD, config, objects and refs makes a repository of its directory
+    # a model that writes HEAD, config, objects and refs makes a repository of its directory
+    "safe.bareRepository=explicit",
     "submodule.recurse=false",
     "log.showSignature=false",
     "i18n.commitEncoding=utf-8",
@@ -65,10 +66,27 @@ DIFF: Final = (
 """What every diff says: a submodule's own configuration is reached by no flag but these two."""
 _SSH: Final = "ssh -o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -o PermitLocalCommand=no"
 _PASSED: Final = (
-    "PATH", "HOME", "USER", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS",
-    "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "http_proxy", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY",
-    "all_proxy", "ALL_PROXY",
-)  # fmt: skip
+    "PATH",
+    "HOME",
+    "USER",
+    "TMPDIR",
+    "LANG",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+)
 """What of the user's environment git sees: where the user's own configuration, keys, proxies and
 certificates are.
 """
@@ -199,8 +217,10 @@ class WorkTree(NamedTuple):
         """
         if named := next(self._programs(), None):
             raise ToolExecutionError(
-                f"the repository's own configuration names a program, {named}, that git would run over changed files",
-                hint=f"where you trust it, keep it in your own: `git config --global {named} …`, and `--unset` it in the repository",
+                f"the repository's own configuration names a program, {named}, "
+                "that git would run over changed files",
+                hint=f"where you trust it, keep it in your own: `git config --global {named} …`, "
+                "and `--unset` it in the repository",
             )
 
     def without_programs(self) -> "WorkTree":
@@ -248,6 +268,7 @@ def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
     real = os.path.realpath(root)
     if not f"{real}/".startswith(os.path.join(lines[0], "")):
         raise ToolExecutionError(
-            f"the repository's configuration (core.worktree) says that its files are in {lines[0]}, not in {real}"
+            "the repository's configuration (core.worktree) says that its files are in "
+            f"{lines[0]}, not in {real}"
         )
     return here._replace(top=lines[0], prefix=lines[1], git_dir=lines[2])

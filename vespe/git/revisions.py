@@ -105,7 +105,8 @@ def _write(found: WorkTree, files: list[_File], top: str) -> None:
         header = _HEADER.match(given, at)
         if header is None:
             raise ToolExecutionError(
-                f"git has no content for {file.path}: the repository is a partial clone, and nothing is fetched here"
+                f"git has no content for {file.path}: the repository is a partial clone, "
+                "and nothing is fetched here"
             )
         start, at = header.end(), header.end() + int(header[1]) + 1
         target = os.path.join(top, file.path)

@@ -215,7 +215,8 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
             "Host key verif",
         ),
         SourceUnavailable,
-        "git has no credentials for it that work without asking: set up a credential helper, or an ssh key and its host",
+        "git has no credentials for it that work without asking: set up a credential helper, "
+        "or an ssh key and its host",
     ),
     (
         ("dubious ownership",),

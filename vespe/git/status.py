@@ -21,9 +21,15 @@ _STATUS: Final = (
     "--ignore-submodules=all",
 )
 _SHOW: Final = (
-    "show", "--no-show-signature", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--submodule=short",
+    "show",
+    "--no-show-signature",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-relative",
+    "--submodule=short",
     "--date=iso-strict",
-)  # fmt: skip
+)
 _GREP: Final = ("grep", "--no-color", "--no-textconv", "-I", "--fixed-strings")
 _IGNORED: Final = "blame.ignoreRevsFile"
 _IN_COMMIT: Final = re.compile(r"((?:[^{:]|\{[^}]*\})*):(.*)", re.DOTALL)
@@ -128,7 +134,8 @@ def blame(
             os.path.join(os.path.realpath(found.top), "")
         ):
             raise ToolExecutionError(
-                f"the repository's own configuration names a list of revisions ({_IGNORED}) that is not in it: {file}"
+                f"the repository's own configuration names a list of revisions ({_IGNORED}) that "
+                f"is not in it: {file}"
             )
     return found.tell(
         "blame", "--date=short", "--no-textconv", *options, revision, "--", path
@@ -222,7 +229,8 @@ def _refuse_secret_file(directory: Directory, found: WorkTree, revision: str) ->
         named[1] and found.ask("rev-parse", "--verify", "-q", f"{named[1]}^{{commit}}").status
     ):
         raise InvalidArguments(
-            f"{revision!r} names no path in a commit, and your configuration (`files.never_read`) keeps files from tools"
+            f"{revision!r} names no path in a commit, and your configuration (`files.never_read`) "
+            "keeps files from tools"
         )
     path = named[2] if named[1] else re.sub(r"^[0-3]:", "", named[2])
     real = os.path.realpath(directory.root)

@@ -211,9 +211,8 @@ class Client:
                 max_connections=None,
                 max_keepalive_connections=_KEPT_CONNECTIONS,
                 keepalive_expiry=_KEPT_FOR_S,
-                network_backend=cast(
-                    "httpcore2.NetworkBackend", self._dialler
-                ),  # deriving from it would load httpcore2 at start-up
+                # deriving from it would load httpcore2 at start-up
+                network_backend=cast("httpcore2.NetworkBackend", self._dialler),
             )
             self._pools.setdefault(scheme, pool)
         return self._pools[scheme]
@@ -297,7 +296,8 @@ def _wire(request: Request, url: Url) -> "httpcore2.Request":
         )
     except UnicodeEncodeError as error:
         raise InvalidArguments(
-            f"a header or the method has a character that HTTP cannot carry: {error.object[error.start]!r}"
+            "a header or the method has a character that HTTP cannot carry: "
+            f"{error.object[error.start]!r}"
         ) from None
 
 
@@ -311,11 +311,13 @@ def _redirected(request: Request, response: Response) -> Request:
         raise Refused(f"{here.authority} redirects to {location!r}, which is no URL") from None
     if here.scheme == "https" and there.scheme != "https":
         raise Refused(
-            f"{here.authority} redirects from https to {there.scheme}://{there.authority}, where all could be read"
+            f"{here.authority} redirects from https to {there.scheme}://{there.authority}, "
+            "where all could be read"
         )
     if request.hosts is not None and not listed(there.host, there.port, request.hosts):
         raise Refused(
-            f"{here.authority} redirects to {there.authority}, and the tool's kit allows {', '.join(request.hosts) or 'no host'}"
+            f"{here.authority} redirects to {there.authority}, "
+            f"and the tool's kit allows {', '.join(request.hosts) or 'no host'}"
         )
     method, body, headers = request.method, request.body, request.headers
     if (response.status == 303 and method != "HEAD") or (
@@ -326,7 +328,8 @@ def _redirected(request: Request, response: Response) -> Request:
     if here.origin != there.origin:
         if body is not None:
             raise Refused(
-                f"{here.authority} redirects a request with a body to another server, {there.authority}"
+                f"{here.authority} redirects a request with a body to another server, "
+                f"{there.authority}"
             )
         headers = tuple(
             (name, value)

@@ -212,7 +212,8 @@ class _PatientProtocol(H11Protocol):
         finally:
             if answer == b"":  # the event loop tells of the error, and closes the connection
                 self.transport.write(
-                    b"HTTP/1.1 500 Internal Server Error\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                    b"HTTP/1.1 500 Internal Server Error\r\nconnection: "
+                    b"close\r\ncontent-length: 0\r\n\r\n"
                 )
         if answer is None:
             return False

@@ -194,9 +194,8 @@ def _diff(old: str, new: str, path: str) -> str:
     texts = [_text(os.path.join(side, path)) for side in (old, new)]
     if any(text is None for text in texts):
         return f"{path} is not shown: it is not text, or is longer than {_MAX_SHOWN // 1024} KiB"
-    before, after = (
-        (text or "").split("\n") for text in texts
-    )  # what else ends a line is shown as the character that it is
+    # what else ends a line is shown as the character that it is
+    before, after = ((text or "").split("\n") for text in texts)
     return "\n".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", lineterm=""))
 
 

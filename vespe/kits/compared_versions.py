@@ -164,7 +164,10 @@ def _opened(
     elif (directory := _kit(name, cwd) or (find_tool(name) if find_tool else None)) is not None:
         yield _tools(directory, name)
     else:
-        hint = "write a tool's name or directory, a kit's id, or REV:NAME or REV:path for a git revision"
+        hint = (
+            "write a tool's name or directory, a kit's id, "
+            "or REV:NAME or REV:path for a git revision"
+        )
         raise NotFound(f"{name} is not a tool, a kit or a directory here", hint=hint)
 
 

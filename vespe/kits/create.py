@@ -70,9 +70,8 @@ def _fill(directory: str, kit_id: str, summary: str) -> Tool:
         atomic.private_directory(os.path.dirname(place), mode=0o755)
         atomic.write_atomic(place, text)
     tool = authoring.create_tool(directory, _draft(kit_id), taken=lambda name: False)
-    staging.sweep(
-        directory
-    )  # what the making of the tool could not delete must not become a part of the kit
+    # what the making of the tool could not delete must not become a part of the kit
+    staging.sweep(directory)
     trees.flush(directory)
     return tool
 
@@ -174,7 +173,7 @@ not activate; whoever installs the kit reads these lines first. The examples in 
 
     git init && git add . && git commit -m "First version" && git tag v0.1.0
     git push --tags YOUR-REMOTE HEAD
-"""
+"""  # noqa: E501  # a file as it is written
 _WORKFLOW: Final = """name: kit
 on:
   push:
@@ -201,7 +200,7 @@ jobs:
       - run: vespe kit link {kit_id}
       - run: vespe kit activate {kit_id} --project project
       - run: vespe tool test --project project
-"""
+"""  # noqa: E501  # a file as it is written
 _IGNORED: Final = "__pycache__/\n*.tmp\n*.kit\n"
 WORKFLOW: Final = ".github/workflows/kit.yml"
 

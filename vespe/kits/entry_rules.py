@@ -81,15 +81,15 @@ class Checker:
                 f"holds {entry.path!a}, which is {kind}, and only regular files are installed",
                 entry,
             )
-        if len(self._directories) - 1 + len(self.files) != len(
-            self._folded
-        ):  # the path came before: nothing new was folded
+        # the path came before: nothing new was folded
+        if len(self._directories) - 1 + len(self.files) != len(self._folded):
             raise self._refused(f"holds {entry.path!a} twice", entry)
 
     def _measure(self, entry: TreeEntry) -> None:
         if entry.size > MAX_ENTRY_BYTES:
             raise self._refused(
-                f"holds {entry.path!a} of {entry.size} bytes, and a file has {MAX_ENTRY_BYTES} at most",
+                f"holds {entry.path!a} of {entry.size} bytes, "
+                f"and a file has {MAX_ENTRY_BYTES} at most",
                 entry,
             )
         self._bytes -= entry.size

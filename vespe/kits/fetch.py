@@ -219,7 +219,8 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
         found = {name: name for name in origin.with_config(directories)}
     if not found:
         raise NotFound(
-            f"{what} holds no kit: neither it nor a directory in it has a {defaults.KIT_CONFIG_FILE}",
+            f"{what} holds no kit: neither it nor a directory in it has a "
+            f"{defaults.KIT_CONFIG_FILE}",
             hint="see --subdir",
         )
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:

@@ -79,9 +79,8 @@ def prepared(
     """
     from vespe.kits import review as kit_review
 
-    threading.Thread(
-        target=lambda: kit_review.get_ready(), daemon=True
-    ).start()  # it is loaded there
+    # it is loaded there
+    threading.Thread(target=lambda: kit_review.get_ready(), daemon=True).start()
     with store.staging() as directory:
         yield merged(
             [

@@ -161,7 +161,10 @@ def _files(made: Draft) -> Iterator[tuple[str, str]]:
     yield _SNAPSHOT, strict_json.dump_json(dict(made.definitions))
     for uid, tool in made.tools.items():
         yield f"{uid}/{defaults.CONFIG_FILE}", strict_json.dump_json(tool)
-        text = f"# {tool['name']}\n\n{tool['description']}\n\nOf the MCP server of the kit {made.kit_id}.\n"
+        text = (
+            f"# {tool['name']}\n\n{tool['description']}\n\nOf the MCP server of the kit "
+            f"{made.kit_id}.\n"
+        )
         yield f"{uid}/{defaults.DESCRIPTION_FILE}", strict_json.repair_surrogates(text)
 
 
@@ -200,7 +203,8 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
 
 def _uid(kit_id: str, remote: str) -> str:
     slug = _SLUG.sub("-", f"{kit_id}-{remote}".lower()).strip("-")[:40].strip("-")
-    return f"tool-{slug}-{hashlib.sha256(f'{kit_id}/{remote}'.encode('utf-8', 'replace')).hexdigest()[:10]}"
+    digest = hashlib.sha256(f"{kit_id}/{remote}".encode("utf-8", "replace")).hexdigest()
+    return f"tool-{slug}-{digest[:10]}"
 
 
 def check_server(server: JsonObject) -> None:

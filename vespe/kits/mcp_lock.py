@@ -18,8 +18,12 @@ from vespe.tools import mcp_definitions
 _KEY: Final = "mcp_servers"
 _DEFINITIONS: Final = "definitions"
 _SERVER: Final[dict[str, type | tuple[type, ...]]] = {
-    "command": list, "url": str, "headers": dict, "secrets": list, "timeout_s": (int, float),
-}  # fmt: skip
+    "command": list,
+    "url": str,
+    "headers": dict,
+    "secrets": list,
+    "timeout_s": (int, float),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +119,10 @@ def check(made: Draft, wanted: LockedServer, lock: str) -> None:
     )
     if differing:
         reason = f"locks other definitions than the server has now of {', '.join(differing)}"
-        hint = f"whoever keeps the lock runs `vespe kit add-mcp {wanted.kit_id} --update` and commits it"
+        hint = (
+            f"whoever keeps the lock runs `vespe kit add-mcp {wanted.kit_id} "
+            "--update` and commits it"
+        )
         raise InvalidDocument(reason, path=lock, pointer=f"/{_KEY}/{wanted.kit_id}", hint=hint)
 
 

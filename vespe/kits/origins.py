@@ -80,7 +80,8 @@ class CommitOrigin:
         ]
         if not small:
             raise Refused(
-                f"{self.session.what} holds {path!a}, which is not a regular file, or larger than {defaults.MAX_FILE_BYTES} bytes"
+                f"{self.session.what} holds {path!a}, which is not a regular file, "
+                f"or larger than {defaults.MAX_FILE_BYTES} bytes"
             )
         return next(data for _, data in objects.read_blobs(self.session, small))
 
@@ -107,7 +108,8 @@ class CommitOrigin:
                 )
             except NotFound:
                 raise NotFound(
-                    f"{self.session.what} has no directory {self.subdirectory!r} at {self.commit[:12]}"
+                    f"{self.session.what} has no directory {self.subdirectory!r} at "
+                    f"{self.commit[:12]}"
                 ) from None
         return self.known[""]
 

@@ -173,7 +173,8 @@ def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
         return replace(
             kit,
-            problem=f"its link leads to no kit any more; `vespe kit unlink {kit.kit_id}` takes it back",
+            problem="its link leads to no kit any more; "
+            f"`vespe kit unlink {kit.kit_id}` takes it back",
         )
     try:
         document = strict_json.read_object(config)
@@ -196,7 +197,10 @@ def _of_others(*directories: str) -> str | None:
     """
     for directory in directories:
         if why := ownership.foreign_writer(directory):
-            return f"is not used: {directory} {why}, who could put any tool there; `chmod go-w` it, or own it"
+            return (
+                f"is not used: {directory} {why}, who could put any tool there; "
+                "`chmod go-w` it, or own it"
+            )
     return None
 
 

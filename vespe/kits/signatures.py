@@ -68,7 +68,10 @@ def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False
         if new.signer
         else "not signed by anyone that your allowed_signers names"
     )
-    hint = f"ask its author; `{_FLAG}` takes it anyway; signers are those that `allowed_signers` of your configuration names"
+    hint = (
+        f"ask its author; `{_FLAG}` takes it anyway; signers are those that `allowed_signers` "
+        "of your configuration names"
+    )
     raise Refused(
         f"the kit {new.kit_id} was signed by {known.signer}, and this version is {now}", hint=hint
     )
@@ -93,6 +96,7 @@ def _verified(session: Session, ref: RemoteRef, allowed: str) -> str | None:
         return None
     reason = "; ".join(line.strip() for line in said.splitlines() if line.strip())[:300]
     raise Refused(
-        f"{session.what}: the signature of {ref.name} does not hold: {reason or 'git gave no reason'}",
+        f"{session.what}: the signature of {ref.name} does not hold: "
+        f"{reason or 'git gave no reason'}",
         hint="nothing was changed",
     )

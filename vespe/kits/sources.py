@@ -60,7 +60,8 @@ def parse_source(text: str) -> KitSource:
     """
     if len(text) > _MAX or _UNSAFE.search(text):
         raise Refused(
-            f"{text[:80]!r} is not a source of kits: it is too long or holds characters that no source has",
+            f"{text[:80]!r} is not a source of kits: "
+            "it is too long or holds characters that no source has",
             hint=_HINT,
         )
     head, slash, last = text.rpartition("/")
@@ -110,7 +111,10 @@ def _located(location: str, text: str) -> KitSource:
 
 def _hint(location: str) -> str:
     if re.match(r"https://[^/]*@", location):
-        return "a URL with a password in it would stand in the lock; let git's credential helper know it"
+        return (
+            "a URL with a password in it would stand in the lock; "
+            "let git's credential helper know it"
+        )
     if location.startswith("http://"):
         return "http is not encrypted, so anyone on the way could change the kit: use https"
     if re.fullmatch(rf"[\w.-]+@{_HOST}:[\w./~-]+", location):

@@ -145,7 +145,10 @@ def _fetched(
         ) from None
     for kit, staged in zip(kits, got.staged, strict=True):
         if staged.digest != kit.digest:
-            reason = f"locks {kit.digest}, and {kit.source} gives {staged.digest}: these are not the bytes that were pinned"
+            reason = (
+                f"locks {kit.digest}, and {kit.source} gives {staged.digest}: "
+                "these are not the bytes that were pinned"
+            )
             raise InvalidDocument(
                 reason,
                 path=lock,

@@ -119,9 +119,8 @@ def _changes(shown: Prepared, before: Mapping[str, LockedKit]) -> Iterator[KitCh
         old = before[staged.kit_id]
         if old.digest == staged.digest:
             continue
-        if store.differences(
-            old.digest, old.kit_id
-        ):  # and where its commit is gone too, it never will be here
+        # and where its commit is gone too, it never will be here
+        if store.differences(old.digest, old.kit_id):
             was = kit_changes.NOT_HERE
         else:
             was = (store.kit_path(old.digest, old.kit_id), store.manifest(old.digest))

@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Any, Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from vespe import defaults
-from vespe.calls.executors import python_values
 from vespe.errors import InvalidArguments, InvalidOutput, UsageError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools.drafts import check_name
 from vespe.tools.python.live import derive_live, is_async
 from vespe.tools.python.live_classes import hints_of
 from vespe.tools.python.signatures import Derived
+from vespe.types.python_script import values as python_values
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -105,9 +105,8 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOp
 def _marked(function: Callable[..., Any], options: ToolOptions) -> Any:
     made = FunctionTool(function, **options)
     bearer: Any = function
-    if not isinstance(
-        function, types.FunctionType
-    ):  # a method or an object: what it is need not take attributes
+    # a method or an object: what it is need not take attributes
+    if not isinstance(function, types.FunctionType):
 
         @functools.wraps(function)
         def bearer(*args: Any, **kwargs: Any) -> Any:

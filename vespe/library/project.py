@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from vespe import errors
+from vespe import errors, features
 from vespe.calls.in_process import in_thread
 from vespe.calls.path import CallPath, open_path
 from vespe.calls.registry import ToolRegistry
@@ -17,9 +17,9 @@ from vespe.projects import project as projects
 from vespe.projects.workspace import Workspace, fingerprint, open_workspace, workspace_of
 
 if TYPE_CHECKING:
-    from vespe.calls.executors.mcp.sessions import Sessions
     from vespe.library.new_tools import ToolDraft
     from vespe.processes.workers import Workers
+    from vespe.types.mcp_tool.sessions import Sessions
 
 _Given = TypeVar("_Given")
 _Found = TypeVar("_Found", Tool, Resolution)
@@ -81,8 +81,8 @@ class Project:
         return f"Project({self.root!r})"
 
     def __enter__(self) -> "Project":
-        from vespe.calls.executors.mcp.sessions import Sessions
         from vespe.processes.workers import Workers
+        from vespe.types.mcp_tool.sessions import Sessions
 
         if self._sessions is None:
             self._sessions, self._workers = Sessions(), Workers()
@@ -158,18 +158,23 @@ class Project:
         implementation_details: JsonObject | None = None,
         **draft: "Unpack[ToolDraft]",
     ) -> Tool:
-        """Make a project tool and trust it: from its schema and implementation, a template's `type`, or a `source`.
+        """Make a project tool and trust it: from its schema and implementation, a template's
+        `type`, or a `source`.
 
-        `schema` is `{"input": …, "output": …}` or that of the inputs alone, `implementation_details` are those of config.json; without
-        them what is registered under its name runs it. See `ToolDraft` for the keywords. Raises UsageError for a name
-        that is taken or not allowed, InvalidTool for what would not load.
+        `schema` is `{"input": …, "output": …}` or that of the inputs alone,
+        `implementation_details` are those of config.json; without them what is registered under its
+        name runs it. See `ToolDraft` for the keywords. Raises UsageError for a name that is taken
+        or not allowed, InvalidTool for what would not load.
 
         ```python
         from vespe import Project
 
         project = Project.init(".")
-        schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-        project.create_tool("shout", schema, {"type": "shell_command", "entrypoint": "printf", "args": {"argv": ["%s!", "{text}"]}})
+        text = {"type": "string"}
+        schema = {"type": "object", "properties": {"text": text}, "required": ["text"]}
+        args = {"argv": ["%s!", "{text}"]}
+        details = {"type": "shell_command", "entrypoint": "printf", "args": args}
+        project.create_tool("shout", schema, details)
         assert project.call("shout", text="hi").unwrap() == "hi!"
         ```
         """
@@ -284,14 +289,17 @@ class Project:
         assert doubled == [2 * n for n in range(100)]
         ```
         """
-        from vespe.calls.batch import engines
-        from vespe.calls.batch.items import numbered
-        from vespe.calls.batch.local import Plan
-
         path = self.call_path()
-        plan = Plan(jobs=jobs, ordered=True, retries=retries, timeout_s=timeout_s)
-        found = engines.run_on(on, numbered(inputs), self._found(name, path.tool), path, plan)
-        return (item.outcome for item in found)
+        found: Iterator[Outcome] = features.load("batch", "library").outcomes(
+            self._found(name, path.tool),
+            inputs,
+            path,
+            on=on,
+            jobs=jobs,
+            retries=retries,
+            timeout_s=timeout_s,
+        )
+        return found
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
         """Run a tool from an event loop: async functions in the caller's loop, everything else in a

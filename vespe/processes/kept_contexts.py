@@ -29,9 +29,8 @@ class KeptContexts:
         entering raises.
         """
         with self._lock:
-            if (
-                self._pid != os.getpid()
-            ):  # what the parent of a fork entered is the parent's to leave
+            # what the parent of a fork entered is the parent's to leave
+            if self._pid != os.getpid():
                 self._begin()
             if key not in self._given:
                 self._given[key] = self._entered.enter_context(make())

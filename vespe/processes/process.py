@@ -333,7 +333,8 @@ def not_started(
     if stage == "sandbox":
         return ToolExecutionError(
             f"{program} did not start: its sandbox cannot be set up: {why}",
-            hint="`vespe doctor` tries it; `vespe config set sandbox off` does without, at your own risk",
+            hint="`vespe doctor` tries it; `vespe config set sandbox off` does without, "
+            "at your own risk",
             details=details,
         )
     if stage == "cwd":
@@ -344,7 +345,8 @@ def not_started(
     if number == errno.E2BIG:
         size = max(len(text.encode("utf-8", "surrogateescape")) for text in argv)
         return InvalidArguments(
-            f"the arguments are longer than the operating system takes: the longest has {size} bytes"
+            "the arguments are longer than the operating system takes: "
+            f"the longest has {size} bytes"
         )
     if number == errno.ENOENT and "/" not in program:
         return ToolExecutionError(

@@ -263,9 +263,8 @@ class Supervised:
             elif self.lease is None:
                 self._spawn(command, theirs)
             else:
-                with contextlib.suppress(
-                    OSError
-                ):  # it is gone: the status pipe says that nothing has begun
+                # it is gone: the status pipe says that nothing has begun
+                with contextlib.suppress(OSError):
                     self.lease.begin(theirs, command)
         except OSError as error:
             raise StorageError("start a process for", self.program, error) from error
@@ -411,7 +410,8 @@ def _can_fork() -> bool:
 def _become_supervisor(command: dict[str, Any], theirs: Sequence[int]) -> NoReturn:
     """Be what `_spawn` starts: with no descriptors but these, in a process group of its own."""
     try:
-        gc.disable()  # what Vespe left behind would close descriptors by numbers that are others' here
+        # what Vespe left behind would close descriptors by numbers that are others' here
+        gc.disable()
         from vespe.processes import supervisor
 
         os.setpgid(0, 0)  # from its first moment a terminal's Ctrl-C is ours alone

@@ -104,9 +104,8 @@ def kill(pid: int, spared: int) -> None:
     """
     try:
         group = os.getpgid(pid)
-        if (
-            group > 1 and group != spared
-        ):  # 0 is the group of a process that another PID namespace holds, and would mean our own
+        # 0 is the group of a process that another PID namespace holds, and would mean our own
+        if group > 1 and group != spared:
             os.killpg(group, signal.SIGKILL)
     except OSError:
         pass

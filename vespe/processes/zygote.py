@@ -350,18 +350,16 @@ class Supervisor:
     def become(self, file: int, status: int) -> "NoReturn":
         """Read the command, which no other process of ours does, and be the tool."""
         try:
-            command = marshal.loads(
-                os.pread(file, os.fstat(file).st_size, 0)
-            )  # one read: it is in memory
+            # one read: it is in memory
+            command = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
             os.close(file)
             if command["sandbox"]:
                 command["sandbox"] = self.message["enter"], command["sandbox"][1]
             command["signals"] = self.handled
             if command["boot"]:
                 command["boot"] = self.child
-                for name, value in command[
-                    "env"
-                ].items():  # what is not in this environment already
+                # what is not in this environment already
+                for name, value in command["env"].items():
                     os.environb[name] = value
             self.supervisor.become(command, command["programs"][0], status, -1)
         finally:

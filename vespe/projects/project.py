@@ -172,7 +172,8 @@ def restricted_keys(document: JsonObject) -> list[str]:
     """
     only = "only your own configuration may say it (`vespe config set`)"
     return [
-        f"{pointer} in {defaults.CONFIG_FILE} can only tighten your own configuration, never widen it"
+        f"{pointer} in {defaults.CONFIG_FILE} can only tighten your own configuration, "
+        "never widen it"
         if pointer in _TIGHTENING
         else f"{pointer} in {defaults.CONFIG_FILE} is ignored: {only}"
         for pointer, key, value in _members(document, "")

@@ -116,7 +116,10 @@ class _Layout:
         for kit_id, index in self._active.items():
             kit = self._kits.get(kit_id)
             if kit is None:
-                yield f"the active kit {kit_id!r} is in no kit root ({self._file}#/active_kits/{index}); `vespe kit list` shows them"
+                yield (
+                    f"the active kit {kit_id!r} is in no kit root "
+                    f"({self._file}#/active_kits/{index}); `vespe kit list` shows them"
+                )
             elif kit.problem is not None:
                 yield f"the active kit {kit_id!r} cannot be used: {kit.problem}"
         for index, name in enumerate(self._config.tool_resolution_order):
@@ -124,7 +127,10 @@ class _Layout:
             if name in (*defaults.DEFAULT_ORDER, *self._active):
                 continue
             if name in self._kits:
-                yield f"{_ORDER} names the kit {name!r}, which is not active, so its tools are not available ({place})"
+                yield (
+                    f"{_ORDER} names the kit {name!r}, which is not active, "
+                    f"so its tools are not available ({place})"
+                )
             else:
                 yield f"{_ORDER} names {name!r}, which is neither a scope nor a kit here ({place})"
 

@@ -55,7 +55,10 @@ def _difference(name: str, before: JsonObject | None, after: JsonObject | None) 
     if _place(before) != _place(after):
         return f"~ {name}: was {_place(before)}, is now {_place(after)}"
     if _view(before) != _view(after) and _digest(before) == _digest(after):
-        return f"~ {name}: {_place(after)} is shown to models otherwise: `tools` of config.json changed"
+        return (
+            f"~ {name}: {_place(after)} is shown to models otherwise: "
+            "`tools` of config.json changed"
+        )
     return (
         f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
     )

@@ -45,8 +45,8 @@ class Substitution:
             if change.verdict != "compatible"
         )
         return (
-            f"{self.name} of {self.winner.scope} shadows that of {self.shadowed.scope} {kept[self.verdict]}"
-            + (f" ({why})" if why else "")
+            f"{self.name} of {self.winner.scope} shadows that of {self.shadowed.scope} "
+            f"{kept[self.verdict]}" + (f" ({why})" if why else "")
         )
 
 

@@ -6,11 +6,11 @@ import copy
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import Final
+from typing import Any, Final
 
-from vespe import defaults
+from vespe import defaults, features
 from vespe.documents import fields, strict_json
-from vespe.documents.near import choice, meant
+from vespe.documents.near import meant
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
@@ -21,19 +21,9 @@ from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
-KEYS: Final = (
-    "agent",
-    "allow_hosts",
-    "allowed_signers",
-    "approvals",
-    "files",
-    "providers",
-    "sandbox",
-    "secrets",
-)
+_OWN: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "sandbox", "secrets")
+KEYS: Final = tuple(sorted((*_OWN, *features.settings())))
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
-AGENT: Final = ("model", "provider", "tools_mode")
-"""What `agent` has."""
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
 MASK: Final = "********"
@@ -116,10 +106,8 @@ def set_value(key: str, value: JsonValue) -> None:
     Raises UsageError for a key that is none or a value that it cannot have.
     """
     *parents, last = _parts(key)
-    if [*parents, last][0] == "providers":
-        from vespe.projects import provider_settings
-
-        provider_settings.refuse_unusable(key, value)
+    if (feature := _checker([*parents, last][0])) is not None:
+        feature.refuse_unusable(key, value)
 
     def change(document: JsonObject) -> None:
         for part in parents:
@@ -234,15 +222,21 @@ def _is_private(key: str) -> bool:
 
 def _parts(key: str) -> list[str]:
     parts = key.split(".")
-    if parts[0] == "agent" and len(parts) > 1 and parts[1:] not in [[key] for key in AGENT]:
-        raise UsageError(f"there is no setting {key!r}", hint=choice(parts[1], AGENT))
     if parts[0] not in KEYS or not all(parts):
         hint = (
             meant(parts[0], KEYS)
             or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
         )
         raise UsageError(f"there is no setting {key!r}", hint=hint)
+    if (feature := _checker(parts[0])) is not None:
+        feature.refuse_unknown(key)
     return parts
+
+
+def _checker(key: str) -> Any:
+    """Return the module of the feature that a setting belongs to; None for one of the core."""
+    owner = features.settings().get(key)
+    return None if owner is None else features.load(*owner)
 
 
 def _checked(document: JsonObject, path: str) -> UserConfig:
@@ -251,35 +245,23 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
         fields.mapping(document, "secrets", path=path),
         document.get("sandbox", "auto"),
     )
-    providers = fields.mapping(document, "providers", path=path)
-    for group, values, wanted, kind in (
-        ("secrets", secrets, "a string", str),
-        ("providers", providers, "an object", dict),
-    ):
-        for name, value in values.items():
-            if not isinstance(value, kind):
-                pointer = f"/{group}/{escape_pointer(name)}"
-                # What is wrong may be a secret all the same: it is not quoted.
-                raise InvalidDocument(f"must be {wanted}", path=path, pointer=pointer)
-    if providers:
-        from vespe.projects import provider_settings
-    for name, value in providers.items():
-        provider_settings.read_settings(name, value, path=path)
+    for name, value in secrets.items():
+        if not isinstance(value, str):
+            # What is wrong may be a secret all the same: it is not quoted.
+            pointer = f"/secrets/{escape_pointer(name)}"
+            raise InvalidDocument("must be a string", path=path, pointer=pointer)
+    for key in features.settings():
+        if fields.mapping(document, key, path=path):
+            _checker(key).check(key, document[key], path)
     if sandbox not in SANDBOX:
         raise fields.wrong_type(
             '"auto", "require" or "off"', sandbox, path=path, pointer="/sandbox"
         )
-    agent = fields.mapping(document, "agent", path=path)
-    for key, value in agent.items():
-        if not isinstance(value, str):
-            raise fields.wrong_type(
-                "a string", value, path=path, pointer=f"/agent/{escape_pointer(key)}"
-            )
     return UserConfig(
-        agent=agent,
+        agent=fields.mapping(document, "agent", path=path),
         allow_hosts=fields.strings(document, "allow_hosts", path=path),
         secrets=secrets,
-        providers=providers,
+        providers=fields.mapping(document, "providers", path=path),
         approvals=fields.mapping(document, "approvals", path=path),
         sandbox=sandbox,
         allowed_signers=fields.string(document, "allowed_signers", path=path) or "",

@@ -158,7 +158,8 @@ class View:
                 found.append(self.of(tool))
             else:
                 left_out.append(
-                    f"{tool.name} is left out: {self.path}#{self.said(tool, 'as')[1]} calls it {name}, as {owner.name} is called"
+                    f"{tool.name} is left out: {self.path}#{self.said(tool, 'as')[1]} calls it "
+                    f"{name}, as {owner.name} is called"
                 )
         always = frozenset(self.name_of(tool) for tool in given if self.exposure(tool) == "always")
         return Shown(

@@ -203,7 +203,10 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
     try:
         return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
     except StorageError as error:
-        reason = f"cannot be listed ({os.strerror(error.details['errno'])}), so whether {scope.name} has {wanted!r} is not known"
+        reason = (
+            f"cannot be listed ({os.strerror(error.details['errno'])}), "
+            f"so whether {scope.name} has {wanted!r} is not known"
+        )
         raise InvalidDocument(
             reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name"
         ) from None

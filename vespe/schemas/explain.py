@@ -118,7 +118,10 @@ class Explainer:
         if kind in ("anyOf", "oneOf"):
             return self._alternatives(facts.get("context", ()), error, under)
         if kind == "propertyNames":
-            return f"has the key {short(facts['error'].instance)}, which {self._predicate(facts['error'])}"
+            return (
+                f"has the key {short(facts['error'].instance)}, "
+                f"which {self._predicate(facts['error'])}"
+            )
         if kind in _PREDICATES:
             return _PREDICATES[kind](facts, error.instance)
         return f"breaks `{kind}`: {shorten(error.message, 2 * _SHORT)}"
@@ -130,7 +133,10 @@ class Explainer:
         under: tuple[str | int, ...],
     ) -> str:
         if sum(not branch for branch in context) > 1:
-            return f"matches more than one of {len(context)} alternatives, of which exactly one must match"
+            return (
+                f"matches more than one of {len(context)} alternatives, "
+                "of which exactly one must match"
+            )
         if types := _types_only(context, error):
             return f"must be {_or(types)}, not {describe(error.instance)}"
         told = []

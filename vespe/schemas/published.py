@@ -5,19 +5,27 @@ them.
 import os
 from typing import Final
 
-from vespe import defaults
+from vespe import defaults, features
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.files import atomic
 from vespe.models import JsonObject
 
-NAMES: Final = ("tool", "kit", "project", "user", "lock", "script")
-_DATA: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OF_FEATURES: Final = {
+    name: os.path.join("features", feature, "data")
+    for feature, row in features.FEATURES.items()
+    for name in row.get("schemas", ())
+    if features.is_present(feature)
+}
+NAMES: Final = ("tool", "kit", "project", "user", "lock", *_OF_FEATURES)
+"""The schemas that there are: the core's own, then those of features."""
 
 
 def read_published(name: str) -> JsonObject:
     """Return one published schema; `name` is one of NAMES."""
-    return strict_json.read_object(os.path.join(_DATA, file_name(name)))
+    place = _OF_FEATURES.get(name, "data")
+    return strict_json.read_object(os.path.join(_PACKAGE, place, file_name(name)))
 
 
 def file_name(name: str) -> str:

@@ -16,9 +16,17 @@ from vespe.records import dataclass
 
 _NESTED: Final = re.compile(r"\((?:[^()\\]|\\.)*[*+}](?:[^()\\]|\\.)*\)\s*[*+{]")
 _LIMITS: Final = (
-    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
     "maxProperties",
-)  # fmt: skip
+)
 _FACTS: Final = {
     **dict.fromkeys(_LIMITS, "limit"),
     "enum": "options",

@@ -13,9 +13,15 @@ _IN_PLACE_ONE: Final = ("not", "if", "then", "else")
 _IN_PLACE_MANY: Final = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_NAMED: Final = ("dependentSchemas", "dependencies")
 _CHILD_ONE: Final = (
-    "additionalProperties", "unevaluatedProperties", "propertyNames",
-    "items", "additionalItems", "unevaluatedItems", "contains", "contentSchema",
-)  # fmt: skip
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "contentSchema",
+)
 _CHILD_MANY: Final = ("prefixItems", "items")
 _CHILD_NAMED: Final = ("properties", "patternProperties")
 _APART_NAMED: Final = ("$defs", "definitions")

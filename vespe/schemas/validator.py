@@ -389,11 +389,17 @@ def _pattern_problems(schema: Any) -> list[Violation]:
     for steps, pattern in pattern_places(schema):
         problem = None
         if len(pattern) > defaults.MAX_PATTERN_LENGTH:
-            problem = f"is a pattern of {len(pattern)} characters; it may have {defaults.MAX_PATTERN_LENGTH}"
+            problem = (
+                f"is a pattern of {len(pattern)} characters; "
+                f"it may have {defaults.MAX_PATTERN_LENGTH}"
+            )
         elif not _compiles(pattern, _LIGHT_PATTERN):
             heavy += 1
             if not _compiles(pattern, _HEAVY_PATTERN):
-                problem = "is not a pattern for a linear-time engine: it is malformed, looks around, refers back or repeats too much"
+                problem = (
+                    "is not a pattern for a linear-time engine: it is malformed, "
+                    "looks around, refers back or repeats too much"
+                )
             elif heavy > _MAX_HEAVY_PATTERNS:
                 problem = (
                     f"is the schema's {heavy}th large pattern; it may have {_MAX_HEAVY_PATTERNS}"
@@ -425,7 +431,10 @@ def _use_problems(schema: Any, text: str) -> list[Violation]:
     if "Ref" not in text and '"$ref"' not in text and '"$id"' not in text:
         return []
     if peak(schema, limit=_MAX_EVALUATIONS) > _MAX_EVALUATIONS:
-        message = f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: its references multiply or never end"
+        message = (
+            f"can be reached more than {_MAX_EVALUATIONS} times at one place of a value: "
+            "its references multiply or never end"
+        )
         return [_violation("unusable", message)]
     try:
         _validator_for(schema)

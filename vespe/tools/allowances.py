@@ -63,7 +63,8 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if not isinstance(item, str) or not _is(key, item):
                 yield (
                     f"/{key}/{index}",
-                    f"must be {kind}, not {short(item) if isinstance(item, str) else describe(item)}",
+                    f"must be {kind}, "
+                    f"not {short(item) if isinstance(item, str) else describe(item)}",
                 )
 
 
@@ -93,7 +94,8 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
         if name not in (limits.secrets or ()):
             yield (
                 f"/secrets/{index}",
-                f"wants the secret {short(str(name))}, and its kit's secrets has {_listed(limits.secrets or ())}",
+                f"wants the secret {short(str(name))}, "
+                f"and its kit's secrets has {_listed(limits.secrets or ())}",
             )
 
 

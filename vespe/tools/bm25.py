@@ -22,10 +22,44 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _STOP: Final = frozenset(
     (
-        "a", "an", "and", "are", "as", "at", "be", "by", "can", "for", "from", "has", "if", "in", "into", "is", "it", "its", "of", "on",
-        "or", "that", "the", "their", "this", "to", "use", "used", "uses", "using", "when", "which", "will", "with", "you", "your",
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "for",
+        "from",
+        "has",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "their",
+        "this",
+        "to",
+        "use",
+        "used",
+        "uses",
+        "using",
+        "when",
+        "which",
+        "will",
+        "with",
+        "you",
+        "your",
     )
-)  # fmt: skip
+)
 
 
 class Pair(NamedTuple):

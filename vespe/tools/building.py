@@ -139,7 +139,10 @@ def _rust(job: _Compiling, details: Mapping[str, Any]) -> tuple[str, str, str]:
             f"there is no {os.path.join(where, new_tool.RUST_GLUE)} beside {job.source}",
             hint="copy it from a tool that `tool create` made",
         )
-    program = f'mod vespe;\n#[path = "{name}"]\nmod tool;\n\nfn main() {{\n    vespe::run(tool::{details["entrypoint"]})\n}}\n'
+    program = (
+        f'mod vespe;\n#[path = "{name}"]\nmod tool;\n\nfn main() {{\n    '
+        f"vespe::run(tool::{details['entrypoint']})\n}}\n"
+    )
     _write(os.path.join(job.directory, main), program.encode("utf-8"))
     rustc, target = (
         (job.compiler, next(_targets(job, job.compiler[0]), _TARGETS[0]))
@@ -195,7 +198,8 @@ def _rustc(job: _Compiling) -> tuple[tuple[str, ...], str]:
     if found:
         hint = f"`rustup target add {_TARGETS[0]}`, or {_DEBIAN}"
         raise Refused(
-            f"{found[0]} does not compile to WebAssembly: it has neither the target {' nor '.join(_TARGETS)}",
+            f"{found[0]} does not compile to WebAssembly: "
+            f"it has neither the target {' nor '.join(_TARGETS)}",
             hint=hint,
         )
     hint = f"{_DEBIAN}; elsewhere https://rustup.rs and `rustup target add {_TARGETS[0]}`"
@@ -234,9 +238,13 @@ def _c_compiler(job: _Compiling) -> tuple[str, ...]:
     try:
         job.run((sys.executable, "-P", "-m", "ziglang", "version"))
     except ToolExecutionError:
-        hint = 'pip install ziglang, or name one that has a WASI library: `--compiler "clang --sysroot=/opt/wasi"`'
+        hint = (
+            "pip install ziglang, or name one that has a WASI library: "
+            '`--compiler "clang --sysroot=/opt/wasi"`'
+        )
         raise Refused(
-            "there is no C compiler for WebAssembly here; what is compiled already runs without one",
+            "there is no C compiler for WebAssembly here; "
+            "what is compiled already runs without one",
             hint=hint,
         ) from None
     return sys.executable, "-P", "-m", "ziglang", "cc"

@@ -112,9 +112,8 @@ def find(
     `scan` does.
     """
     where = os.fspath(directory)
-    limits = functools.cache(
-        lambda: None if kit_id is None else tool_directory.limits_above(where)
-    )  # asked for what is found alone
+    # asked for what is found alone
+    limits = functools.cache(lambda: None if kit_id is None else tool_directory.limits_above(where))
     read = _Reader(
         where,
         scope,
@@ -134,9 +133,8 @@ def find(
         if found := tuple(entry for entry in entries if entry is not None and entry.name == wanted):
             break
     if uids is None and found and hinted is not None:
-        name_index.forget(
-            where
-        )  # a config.json was changed in its place: the index does not know its name
+        # a config.json was changed in its place: the index does not know its name
+        name_index.forget(where)
     return found
 
 

@@ -214,7 +214,10 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
             here = f"{here}/{part}"
             status = os.lstat(here)
             if stat.S_ISLNK(status.st_mode):
-                return f"`{key}` names {script}, and {part} is a symbolic link, which Vespe does not follow"
+                return (
+                    f"`{key}` names {script}, and {part} is a symbolic link, "
+                    "which Vespe does not follow"
+                )
     except OSError as error:
         return f"`{key}` names {script}, which cannot be read: {error.strerror}"
     if status is None or not stat.S_ISREG(status.st_mode):
@@ -304,7 +307,8 @@ def _unreadable(error: InvalidDocument | StorageError) -> Problem:
     return Problem(
         "",
         "",
-        f"{os.path.basename(error.path)} cannot be read: {cause.strerror if isinstance(cause, OSError) else error}",
+        f"{os.path.basename(error.path)} cannot be read: "
+        f"{cause.strerror if isinstance(cause, OSError) else error}",
         code="unreadable",
     )
 

@@ -170,10 +170,14 @@ def draft_from_function(
         and not file.endswith(".py")
         and os.path.isfile(os.path.join(directory, module))
     ):
-        why = "a tool runs what is approved with it, and an approval does not cover the project's other code"
+        why = (
+            "a tool runs what is approved with it, and an approval does not cover "
+            "the project's other code"
+        )
         raise UsageError(
             f"{file} names a module, and {why}",
-            hint=f"`--from {module}:{function}` copies the file; with --in-place it runs where it stands, in the project's environment",
+            hint=f"`--from {module}:{function}` copies the file; with --in-place it runs where it "
+            "stands, in the project's environment",
         )
     if not file or not function.isidentifier():
         raise UsageError(
@@ -205,7 +209,8 @@ def _check_fields(given: Mapping[str, Any]) -> None:
         kind = _PARTS.get(key, object)
         if not isinstance(value, kind) or (isinstance(value, str) and "\0" in value):
             raise UsageError(
-                f"`{key}` must be {'an object' if kind is dict else 'a string without NUL'}, not {value!r:.80}"
+                f"`{key}` must be {'an object' if kind is dict else 'a string without NUL'}, "
+                f"not {value!r:.80}"
             )
 
 
@@ -491,7 +496,10 @@ def _left_behind(source: str, path: str) -> list[str]:
         if m[:1] == "."
         or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)
     ]
-    advice = "put it into the tool's directory, run the function where it stands (`--in-place`), or register it in-process"
+    advice = (
+        "put it into the tool's directory, run the function where it stands (`--in-place`), "
+        "or register it in-process"
+    )
     return [
         f"it imports {module} from its own project, which is not copied: {advice}"
         for module in found

@@ -14,17 +14,20 @@ _NO_NETWORK: Final = ("wasm", "rust_function")
 _PROCESSES: Final = ("python_script", "shell_command")
 _READ: Final = frozenset(
     bm25.words(
-        "get read list search find fetch view show retrieve check lookup query browse download count load see inspect"
+        "get read list search find fetch view show retrieve check lookup query browse download "
+        "count load see inspect"
     )
 )
 _SEND: Final = frozenset(
     bm25.words(
-        "send post share publish upload invite forward reply notify tweet pay transfer submit announce broadcast push"
+        "send post share publish upload invite forward reply notify tweet pay transfer submit "
+        "announce broadcast push"
     )
 )
 _DESTROY: Final = frozenset(
     bm25.words(
-        "delete remove drop erase cancel destroy purge clear overwrite reset revoke kill terminate wipe uninstall"
+        "delete remove drop erase cancel destroy purge clear overwrite reset revoke kill "
+        "terminate wipe uninstall"
     )
 )
 _VERBS: Final = (
@@ -33,7 +36,8 @@ _VERBS: Final = (
     | _DESTROY
     | frozenset(
         bm25.words(
-            "create add make new insert update edit modify change set write append move schedule book reserve run"
+            "create add make new insert update edit modify change set write append move schedule "
+            "book reserve run"
         )
     )
 )
@@ -47,8 +51,10 @@ it.
 """
 _PRIVATE: Final = frozenset(
     bm25.words(
-        "email mail inbox message chat contact calendar event appointment file drive document note account iban balance transaction bank "
-        "card password credential token secret user profile customer patient salary invoice order history medical health private personal"
+        "email mail inbox message chat contact calendar event appointment file drive document note "
+        "account iban balance transaction bank "
+        "card password credential token secret user profile customer patient salary invoice order "
+        "history medical health private personal"
     )
 )
 

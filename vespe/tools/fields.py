@@ -56,9 +56,15 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
     if not UID_PATTERN.fullmatch(uid):
         yield "", f"is in a directory that is named {short(uid)}; {_UID_RULE}", "uid"
     if document.get("uid") != uid:
-        yield ("/uid", f"`uid` must be the directory's name, {short(uid)}, not {describe(document['uid'])}") if "uid" in document else (
-            "", f"needs `uid`, the directory's name: {short(uid)}", "uid"
-        )  # fmt: skip
+        yield (
+            (
+                "/uid",
+                f"`uid` must be the directory's name, {short(uid)}, "
+                f"not {describe(document['uid'])}",
+            )
+            if "uid" in document
+            else ("", f"needs `uid`, the directory's name: {short(uid)}", "uid")
+        )
     name = document.get("name")
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
         if "name" not in document:
@@ -66,7 +72,8 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
         else:
             yield (
                 "/name",
-                f"`name` must be a letter or _, then at most 63 letters, digits, _ or -; it is {describe(name)}",
+                "`name` must be a letter or _, then at most 63 letters, digits, _ or -; "
+                f"it is {describe(name)}",
             )
     claimed = document.get("kit_id")
     if claimed is not None and not isinstance(claimed, str):
@@ -74,7 +81,8 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
     elif claimed is not None and kit_id is not None and claimed != kit_id:
         yield (
             "/kit_id",
-            f"`kit_id` must be the kit that the tool stands in, {short(kit_id)}, not {short(claimed)}",
+            f"`kit_id` must be the kit that the tool stands in, {short(kit_id)}, "
+            f"not {short(claimed)}",
         )
 
 
@@ -109,7 +117,8 @@ def _secrets(value: Any) -> Iterator[Found]:
         if isinstance(item, str) and item and not SECRET_PATTERN.fullmatch(item):
             yield (
                 f"/secrets/{index}",
-                f"`secrets[{index}]` must be the name of an environment variable, not {short(item)}",
+                f"`secrets[{index}]` must be the name of an environment variable, "
+                f"not {short(item)}",
             )
 
 
@@ -125,12 +134,14 @@ def _limits(value: Any) -> Iterator[Found]:
     ):
         yield (
             "/limits/timeout_s",
-            f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {short(timeout)}",
+            f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, "
+            f"not {short(timeout)}",
         )
     if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MAX_OUTPUT_LIMIT:
         yield (
             "/limits/max_output_bytes",
-            f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, not {short(most)}",
+            f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, "
+            f"not {short(most)}",
         )
     if value.get("worker", "persistent") != "persistent":
         yield (
@@ -167,12 +178,14 @@ def _expectations(example: dict[str, Any], at: str, name: str) -> Iterator[Found
     if "output_schema" in example and not isinstance(example["output_schema"], (dict, bool)):
         yield (
             f"{at}/output_schema",
-            f"{name} must give `output_schema` as a JSON Schema, not {describe(example['output_schema'])}",
+            f"{name} must give `output_schema` as a JSON Schema, "
+            f"not {describe(example['output_schema'])}",
         )
     if "output_pattern" in example and not isinstance(example["output_pattern"], str):
         yield (
             f"{at}/output_pattern",
-            f"{name} must give `output_pattern` as a text, not {describe(example['output_pattern'])}",
+            f"{name} must give `output_pattern` as a text, "
+            f"not {describe(example['output_pattern'])}",
         )
 
 
@@ -204,7 +217,8 @@ def _permissions(value: Any) -> Iterator[Found]:
     if isinstance(memory, bool) or not isinstance(memory, int) or not 0 < memory <= MAX_MEMORY_MB:
         yield (
             "/permissions/memory_mb",
-            f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, not {short(memory)}",
+            f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, "
+            f"not {short(memory)}",
         )
 
 
@@ -239,6 +253,16 @@ CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "effects": _effects,
 }
 KEYS: Final = (
-    "uid", "name", "schema", "implementation_details", "kit_id", *CHECKED, "example_files", "example_git", "lint", "api_fields", "$schema",
-)  # fmt: skip
+    "uid",
+    "name",
+    "schema",
+    "implementation_details",
+    "kit_id",
+    *CHECKED,
+    "example_files",
+    "example_git",
+    "lint",
+    "api_fields",
+    "$schema",
+)
 """Every key of config.json that Vespe reads; others are kept and mean nothing."""

@@ -16,14 +16,35 @@ from vespe.tools.templates import input_names
 Steps: TypeAlias = tuple[str | int, ...]
 
 METHODS: Final = (
-    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK",
-    "UNLOCK", "SEARCH", "REPORT", "LINK", "UNLINK",
-)  # fmt: skip
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "TRACE",
+    "QUERY",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "SEARCH",
+    "REPORT",
+    "LINK",
+    "UNLINK",
+)
 """Those of https://www.iana.org/assignments/http-methods that APIs use; CONNECT is no request to a
 host.
 """
 MAX_REDIRECTS: Final = 5
-_CONNECTION_HEADERS: Final = "connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade expect"
+_CONNECTION_HEADERS: Final = (
+    "connection keep-alive proxy-connection proxy-authorization te "
+    "trailer transfer-encoding upgrade expect"
+)
 OWN_HEADERS: Final = frozenset({"host", "content-length", *_CONNECTION_HEADERS.split()})
 """Headers that are the connection's own: a tool that sets one could split a request in two, or name
 another host.
@@ -144,7 +165,8 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
     elif "type" in details:
         yield (
             f"{_AT}/type",
-            f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, not {describe(kind)}",
+            f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, "
+            f"not {describe(kind)}",
         )
     else:
         yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(CHECKS))}"
@@ -212,7 +234,8 @@ def _shell_command(details: dict[str, Any], document: dict[str, Any]) -> Iterato
     elif not entrypoint:
         yield (
             _AT,
-            "a shell_command needs `entrypoint`, a program found on PATH, or `path`, an executable file inside the tool's directory",
+            "a shell_command needs `entrypoint`, a program found on PATH, or `path`, "
+            "an executable file inside the tool's directory",
         )
     elif (
         "/" in entrypoint
@@ -220,7 +243,10 @@ def _shell_command(details: dict[str, Any], document: dict[str, Any]) -> Iterato
         or entrypoint in (".", "..")
         or not entrypoint.isprintable()
     ):
-        message = f"`entrypoint` must be the name of a program found on PATH, not {short(entrypoint)}; a file of the tool's own is its `path`"
+        message = (
+            "`entrypoint` must be the name of a program found on PATH, "
+            f"not {short(entrypoint)}; a file of the tool's own is its `path`"
+        )
         yield f"{_AT}/entrypoint", message
     if "argv" in args:
         yield from _argv(args["argv"], ("argv",))
@@ -277,7 +303,8 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     ):
         yield (
             _arg("response"),
-            f'`args.response` must be "json", "text" or a JSON Pointer such as /items/0, not {describe(response)}',
+            '`args.response` must be "json", "text" or a JSON Pointer such as /items/0, '
+            f"not {describe(response)}",
         )
     if (
         isinstance(redirects, bool)
@@ -286,7 +313,8 @@ def _http_request(details: dict[str, Any], document: dict[str, Any]) -> Iterator
     ):
         yield (
             _arg("redirects"),
-            f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, not {describe(redirects)}",
+            f"`args.redirects` must be an integer from 0 to {MAX_REDIRECTS}, "
+            f"not {describe(redirects)}",
         )
     yield from _integers(args, "success_statuses", range(100, 600))
 
@@ -324,7 +352,8 @@ def _mcp_tool(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Fou
     if not isinstance(args.get("digest"), str) or not _DIGEST.fullmatch(args["digest"]):
         yield (
             _arg("digest"),
-            "`args.digest` must be `sha256:` and 64 hexadecimal digits: the definition that was approved",
+            "`args.digest` must be `sha256:` and 64 hexadecimal digits: "
+            "the definition that was approved",
         )
 
 
@@ -333,15 +362,24 @@ def _wrong_with_url(url: str) -> str | None:
     are.
     """
     if not url.isprintable() or " " in url or "\\" in url:
-        return "`path` holds white space, a backslash or a control character; a URL has them percent-encoded"
+        return (
+            "`path` holds white space, a backslash or a control character; "
+            "a URL has them percent-encoded"
+        )
     parts = _URL.fullmatch(url)
     if parts is None:
         return f"`path` must be a URL that begins with https:// or http://, not {short(url)}"
     if set("{}$@") & set(parts["authority"]):
-        return f"the URL's host and port stand as they are, with no slot, secret or user in them, not {short(parts['authority'])}"
+        return (
+            "the URL's host and port stand as they are, with no slot, secret or user in them, "
+            f"not {short(parts['authority'])}"
+        )
     authority = _AUTHORITY.fullmatch(parts["authority"])
     if authority is None or not 0 < int(authority["port"] or 80) < 65_536:
-        return f"`path` must name a host in ASCII, and a port from 1 to 65535 if any, not {short(parts['authority'])}"
+        return (
+            "`path` must name a host in ASCII, and a port from 1 to 65535 if any, "
+            f"not {short(parts['authority'])}"
+        )
     return None
 
 
@@ -369,7 +407,8 @@ def _content(content: Any, key: str) -> Iterator[Found]:
     if len(kinds) != 1 or content.keys() - {*kinds, "media_type", "encoding"}:
         yield (
             _arg(key),
-            f"`args.{key}` must be an object with one of {', '.join(_CONTENTS)}, and `media_type` and `encoding` if need be",
+            f"`args.{key}` must be an object with one of {', '.join(_CONTENTS)}, "
+            "and `media_type` and `encoding` if need be",
         )
         return
     kind = kinds[0]
@@ -398,7 +437,8 @@ def _styles(styles: Any, *steps: str) -> Iterator[Found]:
         ):
             yield (
                 _arg(*steps, key),
-                f"`{name}.{key}` must be an object with a `style` of {', '.join(STYLES)}, and `explode`, true or false",
+                f"`{name}.{key}` must be an object with a `style` of {', '.join(STYLES)}, "
+                "and `explode`, true or false",
             )
         elif (
             not isinstance(said.get("media_type", ""), str)
@@ -457,7 +497,8 @@ def _integers(args: dict[str, Any], key: str, allowed: range) -> Iterator[Found]
     ):
         yield (
             _arg(key),
-            f"`args.{key}` must be a list of integers from {allowed[0]} to {allowed[-1]}, not {short(value)}",
+            f"`args.{key}` must be a list of integers from {allowed[0]} to {allowed[-1]}, "
+            f"not {short(value)}",
         )
 
 
@@ -487,7 +528,8 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
             elif not isinstance(declared, list) or place["name"] not in declared:
                 yield (
                     pointer_to(steps),
-                    f"`${{env:{place['name']}}}` is not a declared secret: add {short(place['name'])} to `secrets`",
+                    f"`${{env:{place['name']}}}` is not a declared secret: "
+                    f"add {short(place['name'])} to `secrets`",
                     "secret",
                 )
 

@@ -44,7 +44,7 @@ if inspect.isawaitable(answer):
     answer = asyncio.run(awaited())
 json.dump(answer, result, ensure_ascii=False)
 result.flush()
-'''
+'''  # noqa: E501  # a file as it is written
 
 
 def draft_in_place(
@@ -93,7 +93,10 @@ def draft_in_place(
         "start": TreeFile(data=_START.encode(), executable=True),
         "call.py": TreeFile(data=call.encode()),
     }
-    note = f"it runs {file} as it stands at each call, which no approval covers: trust it as you trust the project's own code"
+    note = (
+        f"it runs {file} as it stands at each call, which no approval covers: "
+        "trust it as you trust the project's own code"
+    )
     return replace(
         draft,
         document={**draft.document, "implementation_details": details},

@@ -39,7 +39,7 @@ def {function}(text: str = "hello, world") -> Counts:
         How many of each the text holds.
     """
     return {{"characters": len(text), "words": len(text.split()), "lines": len(text.splitlines())}}
-'''
+'''  # noqa: E501  # a file as it is written
 _OPEN_SCRIPT = '''"""Return back what was received; replace the body with what the tool is for."""
 
 

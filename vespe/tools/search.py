@@ -156,7 +156,8 @@ class _FullText:
             return []
         query = " OR ".join(f'"{word}"' for word in rare)
         rows = self._database.execute(
-            "SELECT rowid, bm25(tools, 2.0, 1.0) FROM tools WHERE tools MATCH ? ORDER BY 2, rowid LIMIT ?",
+            "SELECT rowid, bm25(tools, 2.0, 1.0) FROM tools WHERE tools MATCH ? ORDER BY 2, "
+            "rowid LIMIT ?",
             (query, limit),
         )
         return [Match(number, -score) for number, score in rows]
@@ -200,7 +201,8 @@ def _build(path: str, documents: Sequence[Document]) -> None:
 def _filled(database: sqlite3.Connection, documents: Sequence[Document]) -> sqlite3.Connection:
     database.execute("PRAGMA journal_mode = OFF")
     database.execute(
-        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, content='', tokenize='unicode61 remove_diacritics 0')"
+        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, content='', "
+        "tokenize='unicode61 remove_diacritics 0')"
     )
     database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(tools, row)")
     database.execute("CREATE TABLE made (count INTEGER)")
@@ -272,7 +274,8 @@ def read_cases(document: Any) -> list[tuple[str, list[list[str]]]]:
         query, gold = (row.get("query"), row.get("gold")) if isinstance(row, dict) else (None, None)
         if not isinstance(query, str) or not isinstance(gold, list) or not gold:
             raise ValueError(
-                f'/queries/{number} must have a string "query" and a list "gold" of the names that are right'
+                f'/queries/{number} must have a string "query" and a list "gold" of '
+                "the names that are right"
             )
         needs = [[need] if isinstance(need, str) else need for need in gold]
         if not all(

@@ -12,9 +12,23 @@ from vespe.tools.drafts import without_fixed
 from vespe.tools.python.signatures import derive
 
 _BY_HAND: Final = (
-    "description", "title", "examples", "pattern", "format", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "deprecated",
-)  # fmt: skip
+    "description",
+    "title",
+    "examples",
+    "pattern",
+    "format",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "deprecated",
+)
 """What a signature seldom says of an input, so that a person adds it: kept while the input's type
 stays.
 """
@@ -62,8 +76,6 @@ def _kept(old: Any, derived: JsonObject) -> JsonObject:
     if not isinstance(old, dict) or old.get("type") != derived.get("type"):
         return derived
     now = {**{key: old[key] for key in _BY_HAND if key in old}, **derived}
-    order = [
-        *(key for key in old if key in now),
-        *(key for key in now if key not in old),
-    ]  # so that a difference shows no other order
+    # so that a difference shows no other order
+    order = [*(key for key in old if key in now), *(key for key in now if key not in old)]
     return {key: now[key] for key in order}

@@ -23,12 +23,17 @@ _MANY: Final = 500
 _JUDGES: Final = (
     "",
     "adapters",
-    "calls/executors",
     "data",
     "documents",
     "http",
     "schemas",
     "tools",
+    "types",
+    "types/http_request",
+    "types/mcp_tool",
+    "types/python_script",
+    "types/shell_command",
+    "types/wasm",
 )
 """The directories of this package whose code and schemas a verdict comes from."""
 

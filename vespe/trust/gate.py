@@ -119,7 +119,10 @@ def _written_by_others(*directories: str | None) -> Refused | None:
     """
     for directory in filter(None, directories):
         if why := ownership.foreign_writer(directory):
-            hint = f"chmod go-w {directory}, where it is yours; or approve what is there now: `vespe trust`"
+            hint = (
+                f"chmod go-w {directory}, where it is yours; or approve what is there now: "
+                "`vespe trust`"
+            )
             return Refused(
                 f"nothing runs here: {directory} {why}, and was trusted even if it changes",
                 hint=hint,
@@ -239,7 +242,10 @@ def _keeps_to(approved: tuple[str, ...], scopes: tuple[str, ...]) -> bool:
 
 
 def _outdated(root: str) -> tuple[str, ...]:
-    said = "an approval is of bytes where they are and of the active kits now; an earlier version asked for less"
+    said = (
+        "an approval is of bytes where they are and of the active kits now; "
+        "an earlier version asked for less"
+    )
     return (said,) if approvals.is_outdated(root) else ()
 
 

@@ -254,9 +254,7 @@ def results(*identifiers: str) -> dict[str, Any]:
     return {"role": "user", "content": [result(one, content=one) for one in identifiers]}
 
 
-def test_assistant_messages_in_a_row_become_one_directly_before_the_results_of_their_calls() -> (
-    None
-):
+def test_assistant_messages_in_a_row_become_one_before_their_results() -> None:
     first = text("A")
     messages: list[Any] = [
         {"role": "user", "content": "q"},

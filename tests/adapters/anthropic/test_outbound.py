@@ -148,8 +148,10 @@ def test_a_late_result_moves_up_to_its_call() -> None:
         result("2"),
     ]
     assert kinds(from_openai_messages(talk)["messages"])[1:] == [
-        ("assistant", ["tool_use", "tool_use"]), ("user", ["tool_result", "tool_result"]), ("assistant", ["str"])
-    ]  # fmt: skip
+        ("assistant", ["tool_use", "tool_use"]),
+        ("user", ["tool_result", "tool_result"]),
+        ("assistant", ["str"]),
+    ]
 
 
 def test_a_conversation_may_end_in_open_calls_and_may_not_go_on_without_them() -> None:
@@ -269,8 +271,9 @@ def test_blank_text_beside_other_words_stays_and_beside_an_image_does_not() -> N
 
 def test_system_messages_behind_one_that_says_nothing_lead_still() -> None:
     assert from_openai_messages([system("s"), user(""), system("t"), user("a")]) == {
-        "system": [{"type": "text", "text": "s"}, {"type": "text", "text": "t"}], "messages": [user("a")]
-    }  # fmt: skip
+        "system": [{"type": "text", "text": "s"}, {"type": "text", "text": "t"}],
+        "messages": [user("a")],
+    }
 
 
 def test_the_assistant_may_speak_first_and_one_that_says_nothing_begins_no_turn() -> None:

@@ -80,9 +80,7 @@ def test_a_result_that_is_json_goes_as_its_text_and_one_without_content_as_nothi
     assert [message["content"] for message in to_wire(talk)] == ['{"n":[1]}', ""]
 
 
-def test_of_blocks_that_only_anthropic_knows_the_text_goes_and_what_says_nothing_is_left_out() -> (
-    None
-):
+def test_of_blocks_that_only_anthropic_knows_the_text_alone_goes() -> None:
     found = {
         "type": "search_result",
         "title": "T",
@@ -317,7 +315,7 @@ def test_the_text_of_an_error_says_so_once(content: Any) -> None:
     ]
 
 
-def test_every_recorded_conversation_goes_over_the_wire_as_openais_types_take_it_with_each_result_behind_its_call(
+def test_every_recorded_conversation_goes_over_the_wire_as_openais_types_take_it(
     shared: Path,
 ) -> None:
     for path in sorted((shared / "corpus" / "conversations").glob("*/*.json")):

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.agents.agents_on_disk import NUMBER, Bench
+from tests.features.agents.agents_on_disk import NUMBER, Bench
 from vespe import CallPolicy, StreamContext
 
 ONE, TWO = '{"n": 2}', '{"n": "x"}'

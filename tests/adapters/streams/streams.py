@@ -155,9 +155,8 @@ def openai_completion(body: bytes) -> dict[str, Any]:
     state: Any = ChatCompletionStreamState()
     response = httpx2.Response(200, content=body, request=_UNSENT)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # pydantic's, about what servers send and the SDK's types do not know
+        # pydantic's, about what servers send and the SDK's types do not know
+        warnings.simplefilter("ignore", UserWarning)
         for chunk in openai.Stream(
             cast_to=ChatCompletionChunk, response=response, client=_openai_client()
         ):

@@ -159,7 +159,8 @@ def test_an_error_event_ends_the_gathering_and_what_was_gathered_stays() -> None
     ("data", "sentence"),
     [
         (
-            b'{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}',
+            b'{"type":"error","error":{"type":"authentication_error","message":"invalid '
+            b'x-api-key"}}',
             "invalid x-api-key",
         ),
         (b'{\n"error": {"message": "no"}\n}', "no"),

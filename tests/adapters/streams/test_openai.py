@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.adapters.streams.streams import fed
-from vespe import GptStreamingProcessor
+from vespe import GptStreamingProcessor, defaults
 from vespe.adapters.streams.base import StreamEvent
 
 CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -280,24 +280,28 @@ def test_the_first_id_that_says_something_counts() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 10**9])
-def test_p40_a_stream_past_its_caps_ends_with_a_sentence(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "vespe.http.event_stream.EventStream.__init__.__kwdefaults__",
-        {"max_event": 500, "max_body": 10_000},
-    )
-    processor, events = fed(
-        "openai",
-        body(chunk({"content": "a"}), chunk({"content": "b" * 1000}), chunk({"content": "c"})),
-        size,
-    )
+def test_p40_a_stream_past_its_caps_ends_with_a_sentence(size: int) -> None:
+    cap = defaults.MAX_EVENT_BYTES
+    data = body(chunk({"content": "a"}), chunk({"content": "b" * cap}), chunk({"content": "c"}))
+    processor = GptStreamingProcessor()
+    begun = cap - 100 if size == 1 else 0  # byte by byte where the line passes its cap
+    events = processor.feed(data[:begun])
+    for at in range(begun, len(data), size):
+        events += processor.feed(data[at : at + size])
+    events += processor.close()
     assert processor.message()["content"] == "a" and not processor.complete
     assert [(e.type, e.text) for e in events] == [
         ("text", "a"),
-        ("error", "a line is longer than 500 bytes"),
+        ("error", f"a line is longer than {cap} bytes"),
         ("done", ""),
     ]
+
+
+def test_p40_a_line_that_does_not_end_is_not_kept_past_its_cap() -> None:
+    begun = b"data: ".ljust(defaults.MAX_EVENT_BYTES, b"b")
+    processor = GptStreamingProcessor()
+    assert processor.feed(begun) == []
+    assert [event.type for event in processor.feed(b"b")] == ["error"]
 
 
 def test_after_cleanup_another_body_may_come() -> None:

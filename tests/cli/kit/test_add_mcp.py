@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.agents_on_disk import call, turn_of
+from tests.features.agents.agents_on_disk import call, turn_of
 from tests.support.http_serving import serving, stocked
 from tests.support.mcp_servers import ByHand, Quick, Stateful, definition
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
@@ -245,7 +245,7 @@ def test_calls_of_a_client_at_the_same_time_are_each_answered_with_their_own(
         }
 
 
-def test_p44_a_call_that_a_client_cancels_ends_alone_where_the_server_obeys_and_else_with_its_server(
+def test_p44_a_cancelled_call_ends_alone_where_the_server_obeys_else_with_it(
     stateful: Stateful, project: Path
 ) -> None:
     with served(project) as client:

@@ -109,11 +109,18 @@ def test_without_a_yes_and_a_terminal_nothing_is_installed(
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (["ext::sh -c id"], 6), (["--", "--upload-pack=x"], 6), (["./nowhere"], 3), (["{source}@v9"], 3), (["{source}@-x"], 6),
-        (["{source}", "--kit", "snow"], 3), (["{source}", "--subdir", "../x"], 6), (["{source}", "--subdir", "nowhere"], 3), ([], 2),
+        (["ext::sh -c id"], 6),
+        (["--", "--upload-pack=x"], 6),
+        (["./nowhere"], 3),
+        (["{source}@v9"], 3),
+        (["{source}@-x"], 6),
+        (["{source}", "--kit", "snow"], 3),
+        (["{source}", "--subdir", "../x"], 6),
+        (["{source}", "--subdir", "nowhere"], 3),
+        ([], 2),
         (["{source}/README"], 3),
     ],
-)  # fmt: skip
+)
 def test_p8_what_cannot_be_installed_is_a_sentence_and_changes_nothing(
     arguments: list[str], code: int, command: Command, project: Path, source: Path, home: Path
 ) -> None:

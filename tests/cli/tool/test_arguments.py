@@ -47,7 +47,7 @@ TOOL = Tool(uid="tool-x", name="x", description="X.", input_schema=SCHEMA)
         ("flag=yes", "yes"),
         ("maybe=null", None),
         ("maybe=4", 4),
-        ("tags=[\"a\"]", ["a"]),
+        ('tags=["a"]', ["a"]),
         ("tags=a", ["a"]),
         ("sizes=4", [4]),
         ("sizes=[1", "[1"),
@@ -61,7 +61,7 @@ TOOL = Tool(uid="tool-x", name="x", description="X.", input_schema=SCHEMA)
         ("count:=4", 4),
         ('unknown:={"a": [1]}', {"a": [1]}),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_read_as_the_schema_types_it(word: str, value: Any) -> None:
     gathered = gather(TOOL, [word], None)
     assert gathered == {word.partition("=")[0].rstrip(":"): value}
@@ -180,7 +180,8 @@ def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(
     [
         (
             "sizes=1,2",
-            "write sizes as JSON in quotes, such as sizes='[1, 2]', or give sizes= once for each item",
+            "write sizes as JSON in quotes, such as sizes='[1, 2]', "
+            "or give sizes= once for each item",
         ),
         ("point=x", """write point as JSON in quotes, such as point='{"name": "value"}'"""),
         ("count=x", ""),

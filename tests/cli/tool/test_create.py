@@ -91,10 +91,16 @@ def test_every_key_of_a_config_can_be_set(command: Command) -> None:
     assert document["secrets"] == ["A"] and document["examples"] == [{"input": {"text": "a b"}}]
 
 
-@pytest.mark.parametrize(("more", "says"), [
-    (("--set", "limits"), "not KEY=JSON"), (("--set", "version=a"), "not JSON"), (("--set", "limit.a=1"), "did you mean limits?"),
-    (("--url", "https://a.org", "--path", "x"), "same thing"), (("--type", "python"), "did you mean python_script?"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--set", "limits"), "not KEY=JSON"),
+        (("--set", "version=a"), "not JSON"),
+        (("--set", "limit.a=1"), "did you mean limits?"),
+        (("--url", "https://a.org", "--path", "x"), "same thing"),
+        (("--type", "python"), "did you mean python_script?"),
+    ],
+)
 def test_what_cannot_be_set_is_said(command: Command, more: tuple[str, ...], says: str) -> None:
     kind = () if "--type" in more or "--url" in more else ("--type", "python_script")
     said = command("tool", "create", "made", *kind, *more)

@@ -56,8 +56,11 @@ def test_json_holds_each_change_with_its_place_and_an_example(
     document = command("tool", "diff", versions["old"], versions["worse"], "--json").document
     (change,) = document["tools"][0]["changes"]
     assert {key: change[key] for key in ("part", "verdict", "pointer", "side")} == {
-        "part": "input", "verdict": "breaking", "pointer": "/schema/input/properties/a/type", "side": "new",
-    }  # fmt: skip
+        "part": "input",
+        "verdict": "breaking",
+        "pointer": "/schema/input/properties/a/type",
+        "side": "new",
+    }
     assert isinstance(change["example"]["a"], str)
     assert document["summary"] == {"breaking": 1, "unknown": 0, "compatible": 0}
 

@@ -28,16 +28,31 @@ def test_nothing_given_sets_nothing() -> None:
     assert given() == {}
 
 
-@pytest.mark.parametrize(("arguments", "fields"), [
-    (("--url", "https://a.org", "--method", "PUT"), {"path": "https://a.org", "entrypoint": "PUT"}),
-    (("--secret", "A", "--secret", "B"), {"secrets": ["A", "B"]}),
-    (("--read-only", "--not-destructive"), {"annotations": {"readOnlyHint": True, "destructiveHint": False}}),
-    (("--timeout", "2.5"), {"limits": {"timeout_s": 2.5}}),
-    (("--example", '{"a": 1}'), {"examples": [{"input": {"a": 1}}]}),
-    (("--example", '{"input": {"a": 1}, "error": "x"}'), {"examples": [{"input": {"a": 1}, "error": "x"}]}),
-    (("--read-only", "--set", 'annotations.title="T"'), {"annotations": {"readOnlyHint": True, "title": "T"}}),
-    (("--set", "example_git=true"), {"example_git": True}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "fields"),
+    [
+        (
+            ("--url", "https://a.org", "--method", "PUT"),
+            {"path": "https://a.org", "entrypoint": "PUT"},
+        ),
+        (("--secret", "A", "--secret", "B"), {"secrets": ["A", "B"]}),
+        (
+            ("--read-only", "--not-destructive"),
+            {"annotations": {"readOnlyHint": True, "destructiveHint": False}},
+        ),
+        (("--timeout", "2.5"), {"limits": {"timeout_s": 2.5}}),
+        (("--example", '{"a": 1}'), {"examples": [{"input": {"a": 1}}]}),
+        (
+            ("--example", '{"input": {"a": 1}, "error": "x"}'),
+            {"examples": [{"input": {"a": 1}, "error": "x"}]},
+        ),
+        (
+            ("--read-only", "--set", 'annotations.title="T"'),
+            {"annotations": {"readOnlyHint": True, "title": "T"}},
+        ),
+        (("--set", "example_git=true"), {"example_git": True}),
+    ],
+)
 def test_each_option_sets_its_key(arguments: tuple[str, ...], fields: dict[str, Any]) -> None:
     assert given(*arguments) == fields
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_shown_on_terminals import CALC
+from tests.cli.test_cli_on_terminals import CALC
 from tests.support.ondisk import python_tool
 
 Command = Callable[..., Any]

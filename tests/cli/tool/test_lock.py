@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.calls.executors.test_script_environments import distribution
+from tests.types.python_script.test_environments import distribution
 
 Command = Callable[..., Any]
-SOURCE = "# /// script\n# dependencies = ['greeting']\n# ///\nimport greeting\n\ndef word() -> int:\n    return greeting.WORD\n"
+SOURCE = (
+    "# /// script\n# dependencies = ['greeting']\n# ///\nimport greeting\n\ndef word() -> "
+    "int:\n    return greeting.WORD\n"
+)
 
 
 @pytest.fixture

@@ -66,8 +66,7 @@ def test_another_version_of_python_compiles_our_scripts_itself(
         f"home = {Path(sys.executable).resolve().parent}\nversion = 3.99.0\n", encoding="utf-8"
     )
     said = command("tool", "run", "where")
-    assert (
-        "No module named 'mine'" in said.err
-    )  # it ran, and looked for its packages where this version keeps them
+    # it ran, and looked for its packages where this version keeps them
+    assert "No module named 'mine'" in said.err
     (project / ".venv" / "pyvenv.cfg").write_text("version = 3.9.1\n", encoding="utf-8")
     assert "has Python 3.9, and tools need 3.11 or later" in command("tool", "run", "where").err

@@ -9,7 +9,10 @@ import pytest
 
 Command = Callable[..., Any]
 BEFORE = 'def greet(who: str) -> str:\n    """Greet somebody."""\n    return "hello " + who\n'
-AFTER = 'def greet(who: str, lang: str = "en") -> str:\n    """Greet somebody."""\n    return lang + who\n'
+AFTER = (
+    'def greet(who: str, lang: str = "en") -> str:\n    """Greet somebody."""\n'
+    "    return lang + who\n"
+)
 
 
 @pytest.fixture

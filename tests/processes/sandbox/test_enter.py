@@ -49,7 +49,8 @@ def test_a_program_reads_and_writes_where_it_may_and_nowhere_else(
     done = held(
         tmp_path,
         level,
-        f"echo a > a; cat a {home}/notes; cat {home}/.ssh/key; echo b > {tmp_path}/b; echo c > {home}/c",
+        f"echo a > a; cat a {home}/notes; cat {home}/.ssh/key; echo b > {tmp_path}/b; "
+        f"echo c > {home}/c",
     )
     assert done.stdout == b"a\nn" and done.stderr.count(b"\n") == 3, done.stderr
     assert not (tmp_path / "b").exists() and not (home / "c").exists()
@@ -59,7 +60,10 @@ def test_a_program_reads_and_writes_where_it_may_and_nowhere_else(
 def test_memory_is_bounded_and_a_program_that_is_not_stated_does_not_start(
     tmp_path: Path, level: str
 ) -> None:
-    grow = "head -c 200000000 /dev/zero | tail >/dev/null && echo grew; ls / >/dev/null && echo listed; echo end"
+    grow = (
+        "head -c 200000000 /dev/zero | tail >/dev/null && echo grew; "
+        "ls / >/dev/null && echo listed; echo end"
+    )
     assert held(tmp_path, level, grow, memory_mb=64).stdout == b"listed\nend\n"
     assert (
         held(

@@ -3,6 +3,7 @@ wrote it.
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,26 +11,35 @@ import pytest
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.levels import Machine
 
+linux = pytest.mark.skipif(os.uname().sysname != "Linux", reason="as Linux has it")
 
+
+@linux
 def test_what_was_tried_is_kept_and_what_is_torn_or_of_another_start_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     found = levels.machine.__wrapped__(str(tmp_path / "cache"))
     kept = tmp_path / "cache" / "sandbox"
-    assert kept.is_file() and found.level in levels.LEVELS
-    monkeypatch.setattr(levels, "tried", lambda: Machine(landlock=99))
-    assert levels.machine.__wrapped__(str(tmp_path / "cache")) == found
+    written = kept.read_bytes()
+    assert found.level in levels.LEVELS and found.landlock != 99
+    # no kernel has it, so that it was read
+    told = written.replace(b"\nlandlock=%d\n" % found.landlock, b"\nlandlock=99\n")
+    kept.write_bytes(told)
+    assert levels.machine.__wrapped__(str(tmp_path / "cache")) == replace(found, landlock=99)
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
     for torn in (
         b"",
         b"\xff",
-        kept.read_bytes().replace(b"1 ", b"0 ", 1),
-        kept.read_bytes().splitlines()[0],
+        told.replace(b"1 ", b"0 ", 1),
+        told.replace(boot, boot[::-1]),
+        told.splitlines()[0],
     ):
         kept.write_bytes(torn)
-        assert levels.machine.__wrapped__(str(tmp_path / "cache")).landlock == 99
+        assert levels.machine.__wrapped__(str(tmp_path / "cache")) == found
+        assert kept.read_bytes() == written
 
 
-@pytest.mark.skipif(os.uname().sysname != "Linux", reason="as Linux has it")
+@linux
 @pytest.mark.parametrize(
     ("machine", "level"),
     [

@@ -35,9 +35,13 @@ def made(
         (home / name).write_text("k", encoding="utf-8")
     root = home.parent
     where = Surroundings(
-        project=str(project or root / "project"), directory=str(root / "tool"), scratch=str(root / "scratch"), path="/usr/bin:/bin",
-        own=(str(home / "state"),), starts=("true",),
-    )  # fmt: skip
+        project=str(project or root / "project"),
+        directory=str(root / "tool"),
+        scratch=str(root / "scratch"),
+        path="/usr/bin:/bin",
+        own=(str(home / "state"),),
+        starts=("true",),
+    )
     return policy(machine, level, Permissions(**stated), where)
 
 
@@ -111,9 +115,8 @@ def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_file
 ) -> None:
     (home / ".netrc").write_text("t", encoding="utf-8")
     (home / ".bashrc").write_text("b", encoding="utf-8")
-    assert made(home, "namespaces", project=home).refuses(
-        "write", str(home / "new")
-    )  # no project: a client merely starts there
+    # no project: a client merely starts there
+    assert made(home, "namespaces", project=home).refuses("write", str(home / "new"))
     assert not made(home, "namespaces", project=home, write=["."]).refuses(
         "write", str(home / "new")
     )
@@ -126,9 +129,8 @@ def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_file
     assert held.refuses("read", str(home / ".netrc")) and not held.refuses(
         "read", str(home / ".bashrc")
     )
-    assert made(home, project=home).refuses(
-        "write", str(home / "new")
-    )  # Landlock alone cannot take a place out of another
+    # Landlock alone cannot take a place out of another
+    assert made(home, project=home).refuses("write", str(home / "new"))
 
 
 def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path) -> None:
@@ -144,9 +146,8 @@ def test_what_of_a_project_others_execute_is_kept_unless_it_is_named(home: Path)
     assert "project" not in made(home, "namespaces").gaps
     (home.parent / "project/.hg").mkdir()
     (home.parent / "project/.jj").symlink_to(home)
-    assert (
-        kept() == {".vespe", ".git", ".hg"} and "project" in made(home, "namespaces").gaps
-    )  # a link can be replaced
+    # a link can be replaced
+    assert kept() == {".vespe", ".git", ".hg"} and "project" in made(home, "namespaces").gaps
     held = made(home, "namespaces", write=[".", ".git/hooks"]).message["namespaces"]
     assert any(path.endswith(b"/.git") for path in held["kept"]) and any(
         path.endswith(b"/.git/hooks") for path in held["writable"]

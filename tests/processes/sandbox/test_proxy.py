@@ -56,9 +56,8 @@ def away() -> Iterator[Away]:
     made = Away()
     yield made
     made.proxy.close()
-    made.server.shutdown(
-        socket.SHUT_RDWR
-    )  # a close would let `accept` wait on a number that is another file's soon
+    # a close would let `accept` wait on a number that is another file's soon
+    made.server.shutdown(socket.SHUT_RDWR)
     made.serving.join()
     made.server.close()
     made.listening.close()
@@ -73,7 +72,8 @@ def test_a_tunnel_leads_to_the_host_that_was_named_and_carries_bytes_both_ways(a
 
 def test_a_whole_url_is_sent_on_with_the_host_that_was_judged(away: Away) -> None:
     answer = away.ask(
-        b"GET http://good.example/a?b HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: x\r\nA: b\r\n\r\n"
+        b"GET http://good.example/a?b HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: "
+        b"x\r\nA: b\r\n\r\n"
     )
     assert (
         answer

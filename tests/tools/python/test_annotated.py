@@ -18,10 +18,13 @@ UNDERSTOOD: dict[str, JsonObject] = {
     "MultipleOf(2)": {"multipleOf": 2},
     "Doc('Said.')": {"description": "Said."},
     "Field(description='d', title='t', pattern='^a', examples=['a'])": {
-        "description": "d", "title": "t", "pattern": "^a", "examples": ["a"],
+        "description": "d",
+        "title": "t",
+        "pattern": "^a",
+        "examples": ["a"],
     },
     "Query(le=3, regex='b')": {"maximum": 3, "pattern": "b"},
-}  # fmt: skip
+}
 IGNORED = [
     "Ge('x')",
     "Ge(True)",

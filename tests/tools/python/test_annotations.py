@@ -100,8 +100,9 @@ def test_results_are_open_and_have_no_init_only_fields() -> None:
 
 def test_a_recursive_alias_is_a_definition() -> None:
     assert read("Alias")[0] == {
-        "$ref": "#/$defs/Alias", "$defs": {"Alias": {"type": "array", "items": {"$ref": "#/$defs/Alias"}}},
-    }  # fmt: skip
+        "$ref": "#/$defs/Alias",
+        "$defs": {"Alias": {"type": "array", "items": {"$ref": "#/$defs/Alias"}}},
+    }
 
 
 def test_a_note_is_given_once() -> None:

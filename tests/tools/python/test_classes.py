@@ -77,16 +77,17 @@ def test_the_fields_of_a_dataclass_are_those_that_its_constructor_takes(source: 
 
 TYPED_DICTS = [
     "class C(TypedDict):\n    a: int\n    b: NotRequired[int]\n",
-    "class C(TypedDict, total=False):\n    a: int\n    b: Required[Annotated[int, 'x']]\n    c: 'Required[int]'\n",
-    "class A(TypedDict, total=False):\n    a: int\nclass C(A):\n    b: int\n    c: Annotated[NotRequired[int], 1]\n",
+    "class C(TypedDict, total=False):\n    a: int\n    b: Required[Annotated[int, 'x']]\n    c: "
+    "'Required[int]'\n",
+    "class A(TypedDict, total=False):\n    a: int\nclass C(A):\n    b: int\n    c: "
+    "Annotated[NotRequired[int], 1]\n",
 ]
 
 
 @pytest.mark.parametrize("source", TYPED_DICTS)
 def test_the_required_keys_of_a_typed_dict_are_pythons(source: str) -> None:
-    quoted = (
-        {"c"} if "'Required" in source else set()
-    )  # Python itself leaves quoted qualifiers unread
+    # Python itself leaves quoted qualifiers unread
+    quoted = {"c"} if "'Required" in source else set()
     assert {f.name for f in shape(source).fields if f.required} == real(
         source
     ).__required_keys__ | quoted
@@ -151,7 +152,10 @@ def test_descriptions_come_from_the_docstring_or_from_the_line_below() -> None:
 
 
 def test_an_alias_is_the_key_of_its_field() -> None:
-    source = "from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = Field(..., alias='A')\n    b: int = Field(3)\n"
+    source = (
+        "from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = Field(..., "
+        "alias='A')\n    b: int = Field(3)\n"
+    )
     assert [(f.name, f.alias, f.required) for f in shape(source).fields] == [
         ("a", "A", True),
         ("b", "b", False),

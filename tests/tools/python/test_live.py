@@ -82,24 +82,34 @@ class Box(Generic[T]):
     content: T
 '''
 DOCSTRINGS = [
-    "Do it.\n\n    Slowly.\n\n    Args:\n        a: The first.\n        b (str): The second.\n\n    Returns:\n        A number.\n    ",
-    "Do it.\n\n    Parameters\n    ----------\n    a : int\n        The first.\n\n    Returns\n    -------\n    int\n        A one.\n    ",
+    "Do it.\n\n    Slowly.\n\n    Args:\n        a: The first.\n        b (str): "
+    "The second.\n\n    Returns:\n        A number.\n    ",
+    "Do it.\n\n    Parameters\n    ----------\n    a : int\n        The first.\n\n    Returns\n    "
+    "-------\n    int\n        A one.\n    ",
     "Do it.\n\n    :param a: The first.\n    :param c: Nothing.\n    :returns: A number.\n    ",
 ]
 SIGNATURES = [
     "def f(): ...",
     "def f(a, b=1): ...",
     "def f(a: int, b: float = 1.5, c: bool = True, d: str = 'x', e: None = None) -> None: ...",
-    "def f(a: list[int], b: dict[str, float], c: tuple[int, str], d: tuple[int, ...], e: set[str]) -> list[dict[str, Any]]: ...",
+    "def f(a: list[int], b: dict[str, float], c: tuple[int, str], d: tuple[int, ...], e: "
+    "set[str]) -> list[dict[str, Any]]: ...",
     "def f(g: tuple[()]): ...",
-    "def f(a: List[int], b: Dict[str, int], c: Tuple[int], d: FrozenSet[int], e: Sequence[str], g: Mapping[int, str], h: list): ...",
-    "def f(a: Iterable[int], b: deque[int], c: Counter[str], d: OrderedDict[str, int]) -> AsyncIterator[int]: ...",
-    "def f(a: int | None = None, b: Optional[str] = None, c: Union[int, str, None] = 3, d: int = None): ...",
-    "def f(a: Literal['x', 'y'], b: Literal[1, None] = None, c: Literal[Color.RED] = Color.RED): ...",
-    "def f(a: Annotated[int, Ge(0), 'How many.'], b: Annotated[str, Len(1, 3)], c: Annotated[int, Doc('x')]): ...",
+    "def f(a: List[int], b: Dict[str, int], c: Tuple[int], d: FrozenSet[int], e: Sequence[str], g: "
+    "Mapping[int, str], h: list): ...",
+    "def f(a: Iterable[int], b: deque[int], c: Counter[str], d: OrderedDict[str, "
+    "int]) -> AsyncIterator[int]: ...",
+    "def f(a: int | None = None, b: Optional[str] = None, c: Union[int, str, None] = 3, d: "
+    "int = None): ...",
+    "def f(a: Literal['x', 'y'], b: Literal[1, None] = None, c: "
+    "Literal[Color.RED] = Color.RED): ...",
+    "def f(a: Annotated[int, Ge(0), 'How many.'], b: Annotated[str, Len(1, 3)], c: Annotated[int, "
+    "Doc('x')]): ...",
     "def f(c: Annotated[float, Interval(gt=0, le=9)]): ...",
-    "def f(a: Annotated[list[int], Len(1)], b: Annotated[int, MultipleOf(5)] = 5, c: Annotated[int, Gt(1)] | None = None): ...",
-    "def f(a: Annotated[int, Field(ge=1, le=5, description='d')], b: Annotated[str, Field(pattern='^x')] = 'x'): ...",
+    "def f(a: Annotated[list[int], Len(1)], b: Annotated[int, MultipleOf(5)] = 5, c: "
+    "Annotated[int, Gt(1)] | None = None): ...",
+    "def f(a: Annotated[int, Field(ge=1, le=5, description='d')], b: Annotated[str, "
+    "Field(pattern='^x')] = 'x'): ...",
     "def f(a: int = Field(3, ge=1), b: str = Field(description='needed')): ...",
     "def f(a: Color, b: Color = Color.RED, c: Level = Level.LOW, d: Access = None) -> Color: ...",
     "def f(a: Point, b: list[Point]) -> Point: ...",
@@ -109,7 +119,8 @@ SIGNATURES = [
     "def f(a: User, b: list[User]) -> User: ...",
     "def f(a: Box[int], b: Box[str]) -> Box[float]: ...",
     "def f(a: Tag, b: Id, c: T) -> Id: ...",
-    "def f(a: datetime.date, b: datetime.datetime, c: datetime.time, d: datetime.timedelta, e: uuid.UUID) -> datetime.datetime: ...",
+    "def f(a: datetime.date, b: datetime.datetime, c: datetime.time, d: datetime.timedelta, e: "
+    "uuid.UUID) -> datetime.datetime: ...",
     "def f(a: pathlib.Path, b: bytes, c: decimal.Decimal, d: object, e: Any) -> bytes: ...",
     "def f(a: 'int', b: 'list[Point]', *, c: 'Color' = Color.BLUE) -> 'Optional[Point]': ...",
     "def f(*args: int, key: str, **rest: int): ...",
@@ -119,7 +130,7 @@ SIGNATURES = [
     "def f(a: int) -> Awaitable[None]: ...",
     "def f(a: NoReturn = None) -> NoReturn: ...",
     *(f'def f(a: int, b: str) -> int:\n    """{text}"""' for text in DOCSTRINGS),
-]  # fmt: skip
+]
 
 
 def loaded(source: str, name: str = "f") -> Any:

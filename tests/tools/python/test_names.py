@@ -40,7 +40,8 @@ def test_a_name_is_followed_to_where_it_comes_from(source: str, meaning: str) ->
 
 def test_names_below_conditions_count_and_those_in_functions_do_not() -> None:
     found = names_of(
-        "if x:\n    a = 1\nelif y:\n    b = 2\nwith z:\n    c = 3\ntry: d = 4\nfinally: e = 5\ndef f():\n    g = 6\n"
+        "if x:\n    a = 1\nelif y:\n    b = 2\nwith z:\n    c = 3\ntry: d = 4\nfinally: "
+        "e = 5\ndef f():\n    g = 6\n"
     )
     assert found.values.keys() == set("abcde")
     assert found.functions.keys() == {"f"}
@@ -48,7 +49,8 @@ def test_names_below_conditions_count_and_those_in_functions_do_not() -> None:
 
 def test_the_last_meaning_of_a_name_counts() -> None:
     found = names_of(
-        "from enum import Enum\nclass Enum: ...\nX = 1\nclass X: ...\ndef Y(): ...\nY: int = 2\nZ: int\nW += 1\n"
+        "from enum import Enum\nclass Enum: ...\nX = 1\nclass X: ...\ndef Y(): ...\nY: "
+        "int = 2\nZ: int\nW += 1\n"
     )
     assert (found.imports, set(found.classes), set(found.functions), set(found.values)) == (
         {},

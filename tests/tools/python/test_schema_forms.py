@@ -47,9 +47,18 @@ def test_a_union_takes_its_shortest_form(members: list[JsonObject], wanted: Json
 
 
 MEMBERS = st.sampled_from(
-    [INTEGER, NUMBER, STRING, NULL, {"type": "array", "items": INTEGER}, {"type": "string", "enum": ["a", "b"]}, {"anyOf": [NULL, STRING]},
-     {"type": "integer", "minimum": 3}, {"type": ["string", "null"], "minLength": 2}]
-)  # fmt: skip
+    [
+        INTEGER,
+        NUMBER,
+        STRING,
+        NULL,
+        {"type": "array", "items": INTEGER},
+        {"type": "string", "enum": ["a", "b"]},
+        {"anyOf": [NULL, STRING]},
+        {"type": "integer", "minimum": 3},
+        {"type": ["string", "null"], "minLength": 2},
+    ]
+)
 VALUES: list[Any] = [None, 0, 3, 1.5, "", "a", "abc", [], [1], ["x"], {}, True]
 
 
@@ -70,8 +79,9 @@ def test_a_union_accepts_what_any_member_accepts_and_nothing_else(
 def test_an_enumeration_has_each_value_once_and_knows_true_from_one() -> None:
     assert enumeration(["a", "b", "a"]) == {"type": "string", "enum": ["a", "b"]}
     assert enumeration([1, True, 1.5, None, [1], {"a": 1}]) == {
-        "type": ["integer", "boolean", "number", "null", "array", "object"], "enum": [1, True, 1.5, None, [1], {"a": 1}],
-    }  # fmt: skip
+        "type": ["integer", "boolean", "number", "null", "array", "object"],
+        "enum": [1, True, 1.5, None, [1], {"a": 1}],
+    }
 
 
 def test_a_whole_number_is_a_number_and_a_boolean_is_not() -> None:

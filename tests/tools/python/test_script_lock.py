@@ -20,8 +20,18 @@ FILE = 'wheels = [{ url = "https://x/a.whl", hash = "sha256:00" }]\n'
 def test_a_lock_names_every_package_with_its_hashes() -> None:
     lines = Lock(data=BY_UV, metadata=ASKED, path="l").lines()
     assert [line.split("==")[0] for line in lines] == [
-        "anyio", "certifi", "click", "h11", "h2", "hpack", "httpcore", "httpx", "hyperframe", "idna", "typing-extensions",
-    ]  # fmt: skip
+        "anyio",
+        "certifi",
+        "click",
+        "h11",
+        "h2",
+        "hpack",
+        "httpcore",
+        "httpx",
+        "hyperframe",
+        "idna",
+        "typing-extensions",
+    ]
     assert all(line.count(" --hash=sha256:") == 2 for line in lines)
 
 
@@ -77,7 +87,8 @@ def test_what_is_no_lock_is_a_sentence(text: str, said: str) -> None:
 
 def test_of_two_versions_the_one_for_this_machine_counts() -> None:
     two = "".join(
-        f'[[package]]\nname = "a"\nversion = "{version}"\nresolution-markers = ["{marker}"]\nsource = {{ registry = "r" }}\n{FILE}'
+        f'[[package]]\nname = "a"\nversion = "{version}"\nresolution-markers = ["{marker}"]\n'
+        f'source = {{ registry = "r" }}\n{FILE}'
         for version, marker in (("1", "python_version < '3'"), ("2", "python_version >= '3'"))
     )
     assert locked((HEAD + two).encode(), Metadata(dependencies=("a",)), path="l") == (

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from vespe.errors import InvalidDocument
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 
-BLOCK = b"#!/usr/bin/env python\n# /// script\n# requires-python = '>=3.11'\n# dependencies = [\n#   'b>=2',\n#   'a',\n# ]\n# ///\nimport a\n"
+BLOCK = (
+    b"#!/usr/bin/env python\n# /// script\n# requires-python = '>=3.11'\n# dependencies = "
+    b"[\n#   'b>=2',\n#   'a',\n# ]\n# ///\nimport a\n"
+)
 
 
 def test_a_block_says_the_python_and_the_dependencies_in_order() -> None:

@@ -40,8 +40,11 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.ste
 def test_a_case_gives_the_schemas_and_sentences_beside_it(case: Path) -> None:
     found, wanted = derived(case), expected(case)
     assert (found.description, found.input_schema, found.output_schema, list(found.notes)) == (
-        wanted["description"], wanted["input"], wanted["output"], wanted["notes"]
-    )  # fmt: skip
+        wanted["description"],
+        wanted["input"],
+        wanted["output"],
+        wanted["notes"],
+    )
 
 
 @each_case
@@ -133,7 +136,10 @@ def test_a_function_without_a_docstring_is_described_by_its_name() -> None:
 
 
 def test_the_last_definition_counts_and_overloads_do_not() -> None:
-    source = "import typing\n@typing.overload\ndef f(a: int): ...\ndef f(a: str): ...\n@typing.overload\ndef f(a: bool): ...\n"
+    source = (
+        "import typing\n@typing.overload\ndef f(a: int): ...\ndef f(a: str): "
+        "...\n@typing.overload\ndef f(a: bool): ...\n"
+    )
     assert derive(source, "f").input_schema["properties"] == {"a": {"type": "string"}}
 
 
@@ -143,7 +149,10 @@ def test_a_function_below_an_if_or_a_try_is_at_the_top_of_its_file() -> None:
 
 
 def test_the_keys_of_recursive_options_are_inputs_too() -> None:
-    source = "from typing import *\nclass O(TypedDict):\n    more: list['O']\ndef f(**rest: Unpack[O]): ..."
+    source = (
+        "from typing import *\nclass O(TypedDict):\n    more: list['O']\ndef f(**rest: "
+        "Unpack[O]): ..."
+    )
     schema = derive(source, "f").input_schema
     assert (schema["required"], schema["additionalProperties"]) == (["more"], False)
     assert schema["properties"] == {"more": {"type": "array", "items": {"$ref": "#/$defs/O"}}}
@@ -258,7 +267,10 @@ def test_a_result_that_says_nothing_has_no_schema(returned: str) -> None:
     reason="`type X = …` is syntax since Python 3.12, and older ones cannot parse it",
 )
 def test_the_type_statement_and_type_parameters_are_read() -> None:
-    source = "type Id = int\ntype Many[T] = list[T]\nclass Box[T](TypedDict): ...\ndef f[T](a: Id, b: Many[int], c: T): ..."
+    source = (
+        "type Id = int\ntype Many[T] = list[T]\nclass Box[T](TypedDict): ...\ndef f[T](a: Id, "
+        "b: Many[int], c: T): ..."
+    )
     assert derive(source, "f").input_schema["properties"]["a"] == {"type": "integer"}
 
 

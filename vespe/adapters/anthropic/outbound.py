@@ -121,7 +121,8 @@ class _Outward:
         else:
             refuse(
                 index,
-                f"has the role {quoted(role)}; there are system, developer, user, assistant and tool",
+                f"has the role {quoted(role)}; there are system, developer, "
+                "user, assistant and tool",
                 pointer="/role",
             )
 

@@ -223,7 +223,8 @@ def _text(part: JsonObject, index: int) -> str:
     if part.get("type") not in ("text", "refusal") or not isinstance(text, str):
         refuse(
             index,
-            f"Ollama takes no content of type {quoted(part.get('type'))}, only texts, plain text files and images",
+            f"Ollama takes no content of type {quoted(part.get('type'))}, only texts, "
+            "plain text files and images",
             pointer="/content",
         )
     return said(text)

@@ -45,7 +45,8 @@ def read_function(shape: str, definition: JsonObject) -> Tool:
         name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
         definitions.refuse(
             name,
-            f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON object as its input",
+            f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON "
+            "object as its input",
         )
     rest = definitions.others(definition, ("type", "function"))
     if inner := definitions.others(function, ("name", "description", "parameters")):

@@ -15,17 +15,21 @@ _IGNORED: Final = (b"", b"[DONE]")
 
 
 class ClaudeStreamingProcessor:
-    """Gathers one answer of Anthropic's Messages API, streamed or whole; see `streams.base.StreamingProcessor`.
+    """Gathers one answer of Anthropic's Messages API, streamed or whole; see
+    `streams.base.StreamingProcessor`.
 
-    A body may hold several messages: the calls of all of them are told and listed, `message()` and `native_message()` are
-    the last one's, and only its calls are still to be answered. What the vendor runs itself (`server_tool_use`,
-    `mcp_tool_use`) is not a call of ours. `done` comes with `close()`.
+    A body may hold several messages: the calls of all of them are told and listed, `message()` and
+    `native_message()` are the last one's, and only its calls are still to be answered. What the
+    vendor runs itself (`server_tool_use`, `mcp_tool_use`) is not a call of ours. `done` comes with
+    `close()`.
 
     ```python
     from vespe import ClaudeStreamingProcessor
 
     answer = ClaudeStreamingProcessor()
-    answer.feed(b'data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hi."}}\\n\\n')
+    block = b'{"type": "text", "text": "Hi."}'
+    start = b'{"type": "content_block_start", "index": 0, "content_block": ' + block + b"}"
+    answer.feed(b"data: " + start + b"\\n\\n")
     answer.close()
     assert answer.message()["content"] == "Hi."
     ```
@@ -123,9 +127,8 @@ class ClaudeStreamingProcessor:
 
     def _take_event(self, kind: JsonValue, event: JsonObject, events: list[StreamEvent]) -> None:
         if kind == "content_block_start" and not self._messages:
-            self._messages.append(
-                MessageGathering({}, 0, events)
-            )  # whose beginning a gateway left out
+            # whose beginning a gateway left out
+            self._messages.append(MessageGathering({}, 0, events))
         message = self._messages[-1] if self._messages else None
         if kind == "content_block_delta":
             if message is not None and isinstance(delta := event.get("delta"), dict):

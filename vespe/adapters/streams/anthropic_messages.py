@@ -76,9 +76,8 @@ class GrowingBlock:
         kind = str(delta.get("type"))
         if kind == "input_json_delta":
             piece = delta.get("partial_json")
-            if isinstance(
-                piece, (dict, list)
-            ):  # as a compatible server may send it; left out, the call would run without
+            # as a compatible server may send it; left out, the call would run without
+            if isinstance(piece, (dict, list)):
                 piece = (
                     adapter_arguments.to_arguments(sayable(piece))
                     if shallow(piece)

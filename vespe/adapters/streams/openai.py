@@ -25,16 +25,19 @@ _SHORTENED: Final = ("length", "content_filter", "error")
 
 
 class GptStreamingProcessor:
-    """Gathers one answer of OpenAI's chat completions, streamed or whole; see `streams.base.StreamingProcessor`.
+    """Gathers one answer of OpenAI's chat completions, streamed or whole; see
+    `streams.base.StreamingProcessor`.
 
-    It ends on `[DONE]`, which may be missing; it is complete where that or a finish reason came. Calls that come after a
-    finish reason count. An error ends the gathering: what comes behind it could change what was gathered.
+    It ends on `[DONE]`, which may be missing; it is complete where that or a finish reason came.
+    Calls that come after a finish reason count. An error ends the gathering: what comes behind it
+    could change what was gathered.
 
     ```python
     from vespe import GptStreamingProcessor
 
     answer = GptStreamingProcessor()
-    events = answer.feed(b'data: {"choices": [{"index": 0, "delta": {"content": "Hi."}}]}\\n\\ndata: [DONE]\\n\\n')
+    piece = b'{"choices": [{"index": 0, "delta": {"content": "Hi."}}]}'
+    events = answer.feed(b"data: " + piece + b"\\n\\ndata: [DONE]\\n\\n")
     assert events[0].text == "Hi." and answer.message()["content"] == "Hi."
     ```
     """

@@ -64,7 +64,8 @@ def not_a_stream(body: bytes) -> JsonObject:
     say.
     """
     return failed(
-        f"the body is not a stream of a model's answer: {quoted(body.decode('utf-8', 'replace').strip())}"
+        "the body is not a stream of a model's answer: "
+        f"{quoted(body.decode('utf-8', 'replace').strip())}"
     )
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import click
 
-from vespe.calls.executors import script_environments
 from vespe.cli import options, report
 from vespe.kits import store_usage
+from vespe.types.python_script import environments as script_environments
 
 _DAYS: Final = 30
 

@@ -6,9 +6,9 @@ import time
 
 import click
 
-from vespe.calls.executors import script_environments
 from vespe.cli import options, report, tables
 from vespe.kits import store_usage
+from vespe.types.python_script import environments as script_environments
 
 
 @click.command("list", epilog="Example: vespe cache list")

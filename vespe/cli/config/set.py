@@ -12,7 +12,10 @@ from vespe.documents import strict_json
 from vespe.models import JsonValue
 from vespe.projects import user_config
 
-_RULES: Final = 'a list of tools and rules: \'["git_*", {"tool": "write_file", "arguments": {"path": "notes/*"}}]\''
+_RULES: Final = (
+    'a list of tools and rules: \'["git_*", {"tool": "write_file", "arguments": '
+    '{"path": "notes/*"}}]\''
+)
 
 
 @click.command("set", epilog="Example: vespe config set allow_hosts '[\"127.0.0.1:8080\"]'")

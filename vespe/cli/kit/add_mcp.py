@@ -7,21 +7,20 @@ from collections.abc import Mapping
 import click
 
 from vespe import errors
-from vespe.calls.executors.mcp import exchange
-from vespe.calls.executors.mcp.exchange import Server, Surroundings
 from vespe.cli import kit_facts, options, report, tool_review
 from vespe.cli.waiting import waiting
 from vespe.documents.near import listed, meant
 from vespe.files import atomic
-from vespe.kits import mcp_kits, mcp_lock, roots
-from vespe.kits.imports import client_files
-from vespe.kits.imports.client_files import Found
+from vespe.kits import client_files, mcp_kits, mcp_lock, roots
+from vespe.kits.client_files import Found
 from vespe.kits.mcp_kits import Draft
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project, user_config
 from vespe.projects.workspace import find_root
 from vespe.tools import mcp_definitions, templates
+from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool.exchange import Server, Surroundings
 
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_HEADERS = frozenset(
@@ -252,7 +251,9 @@ def announce(server: JsonObject) -> None:
     """Say how a server is reached, before it is."""
     reach = server.get("url") or server["command"]
     report.say(
-        f"The server, which every call will {'ask' if 'url' in server else 'start, with your rights'}: {report.json_line(reach)}"
+        "The server, "
+        f"which every call will {'ask' if 'url' in server else 'start, with your rights'}: "
+        f"{report.json_line(reach)}"
     )
     for key in ("headers", "secrets"):
         if key in server:
@@ -366,7 +367,10 @@ def _named(found: list[Found], name: str, file: str) -> list[Found]:
 
 def _taken(one: Found) -> str:
     if not one.problem and mcp_kits.taken(one.kit_id):
-        return f"there is a kit called {one.kit_id!r} already; `vespe kit add-mcp {one.kit_id} --update` asks its server again"
+        return (
+            f"there is a kit called {one.kit_id!r} already; `vespe kit add-mcp {one.kit_id} "
+            "--update` asks its server again"
+        )
     return ""
 
 
@@ -391,8 +395,15 @@ def _asked_or_left(
 
 def _tell_all(made: list[Draft], problems: list[tuple[Found, str]], *, as_json: bool) -> None:
     if as_json:
-        kits = [{"kit_id": draft.kit_id, "path": mcp_kits.kit_path(draft.kit_id), "tools": [tool["name"] for tool in draft.tools.values()],
-                 "left_out": list(draft.left_out)} for draft in made]  # fmt: skip
+        kits = [
+            {
+                "kit_id": draft.kit_id,
+                "path": mcp_kits.kit_path(draft.kit_id),
+                "tools": [tool["name"] for tool in draft.tools.values()],
+                "left_out": list(draft.left_out),
+            }
+            for draft in made
+        ]
         report.emit_json(
             {
                 "kits": kits,
@@ -401,9 +412,11 @@ def _tell_all(made: list[Draft], problems: list[tuple[Found, str]], *, as_json: 
         )
         return
     report.say(
-        f"made {report.count(len(made), 'kit')} of {report.count(len(made) + len(problems), 'server')}"
+        f"made {report.count(len(made), 'kit')} of "
+        f"{report.count(len(made) + len(problems), 'server')}"
     )
     for draft in made:
         report.say(
-            f"  {draft.kit_id}: {report.count(len(draft.tools), 'tool')}; `vespe kit activate {draft.kit_id}` makes them available"
+            f"  {draft.kit_id}: {report.count(len(draft.tools), 'tool')}; "
+            f"`vespe kit activate {draft.kit_id}` makes them available"
         )

@@ -31,7 +31,8 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
         )
     else:
         report.say(
-            f"made the kit {kit_id} in {path}, with the tool {tool.name}, a README and a workflow that checks it"
+            f"made the kit {kit_id} in {path}, with the tool {tool.name}, "
+            "a README and a workflow that checks it"
         )
         if parent is None:
             add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"
@@ -41,5 +42,6 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
         else:
             said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where every project finds it"
             report.note(
-                f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; or {said}"
+                f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; "
+                f"or {said}"
             )

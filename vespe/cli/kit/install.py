@@ -93,16 +93,11 @@ def command(
     if activate and root is not None:
         activation.activate(root, [kit.kit_id for kit in shown.locked])
     for kit in shown.locked:
-        at = (f" at {kit.commit[:12]}" if kit.commit else "") + (
-            f", signed by {report.one_line(kit.signer)}" if kit.signer else ""
-        )
-        report.say(
-            f"installed {kit.kit_id} from {kit.source}{at}"
-            + (", and activated it" if activate else "")
-        )
+        report.say(_installed(kit) + (", and activated it" if activate else ""))
     if not activate and not as_json:
         report.next_step(
-            f"`vespe kit activate {' '.join(kit.kit_id for kit in shown.locked)}` makes the tools available in a project"
+            f"`vespe kit activate {' '.join(kit.kit_id for kit in shown.locked)}` makes the tools "
+            "available in a project"
         )
     if as_json:
         report.emit_json(
@@ -111,3 +106,9 @@ def command(
                 "kits": [kit_review.document_of(kit, shown.reviews) for kit in shown.locked],
             }
         )
+
+
+def _installed(kit: kit_lock.LockedKit) -> str:
+    at = f" at {kit.commit[:12]}" if kit.commit else ""
+    signed = f", signed by {report.one_line(kit.signer)}" if kit.signer else ""
+    return f"installed {kit.kit_id} from {kit.source}{at}{signed}"

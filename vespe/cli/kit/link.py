@@ -28,5 +28,6 @@ def command(directory: str, as_json: bool) -> None:
         report.emit_json({"kit_id": kit_id, "path": path, "hides": [kit.path for kit in hidden]})
     else:
         report.say(
-            f"linked {kit_id} to {path}; `vespe kit activate {kit_id}` makes its tools available in a project"
+            f"linked {kit_id} to {path}; `vespe kit activate {kit_id}` makes its "
+            "tools available in a project"
         )

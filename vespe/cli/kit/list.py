@@ -98,6 +98,7 @@ def _asked(lock: str) -> dict[str, LockedKit]:
     strange = sync.strange_sources(locked.values()) if lock != kit_lock.user_lock() else ()
     for source in strange:
         report.warn(
-            f"{report.one_line(source)} is not asked: nothing from there is approved here; `vespe kit sync` asks it"
+            f"{report.one_line(source)} is not asked: nothing from there is approved here; "
+            "`vespe kit sync` asks it"
         )
     return {kit_id: kit for kit_id, kit in locked.items() if kit.source not in strange}

@@ -73,9 +73,8 @@ def _taken_out(
             held.enter_context(store.locked())
             held.enter_context(atomic.locked(os.path.dirname(lock)))
         held.enter_context(uninterruptible())
-        if (
-            root is not None
-        ):  # first, so that a project is never left with an active kit that is not there
+        # first, so that a project is never left with an active kit that is not there
+        if root is not None:
             project.set_active(root, named, active=False)
         return kit_removal.remove(locked, lock) if locked else ()
 
@@ -91,7 +90,9 @@ def _sorted_out(
     for kit_id in own:
         if removal.find_own(kit_id) is None:
             removal.recover()
-            store.recover()  # of one that was killed when the kit was out of the lock, and its bytes were not gone yet
+            # of one that was killed when the kit was out of the lock, and its bytes were not gone
+            # yet
+            store.recover()
             _refuse_elsewhere(kit_id, root)
             raise KitNotFound(kit_id, close=near(kit_id, known))
         removal.refuse_others(kit_id)

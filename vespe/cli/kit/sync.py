@@ -108,7 +108,10 @@ def _refuse_uncovered(lock: str) -> None:
     for kit_id in project.read_config(root).active_kits:
         if kit_id not in have:
             reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
-            hint = "whoever has it commits the lock: `vespe kit install` writes it, and `vespe kit activate` of an MCP server's kit"
+            hint = (
+                "whoever has it commits the lock: `vespe kit install` writes it, "
+                "and `vespe kit activate` of an MCP server's kit"
+            )
             raise errors.InvalidDocument(reason, path=lock, hint=hint)
 
 
@@ -117,7 +120,10 @@ def _said(moved: Moved) -> str:
     what = f"{ref} of {moved.source.text} ({', '.join(moved.kit_ids)})"
     if moved.why:
         return f"{what} cannot be asked what it means now: {moved.why}"
-    return f"{what} has moved to {(moved.commit or 'nothing')[:12]}; the lock stays at {moved.locked[:12]}"
+    return (
+        f"{what} has moved to {(moved.commit or 'nothing')[:12]}; "
+        f"the lock stays at {moved.locked[:12]}"
+    )
 
 
 def _document(

@@ -30,7 +30,10 @@ def command(user: bool, project_dir: str | None, as_json: bool) -> None:
             report.warn(f"{kit_id}: {change}")
     if wrong:
         kit_id, found = next(iter(wrong.items()))
-        reason = f"the kit {kit_id} is not what was installed: {listed(found, most=3, see='all are above', apart='; ')}"
+        reason = (
+            f"the kit {kit_id} is not what was installed: "
+            f"{listed(found, most=3, see='all are above', apart='; ')}"
+        )
         error = errors.InvalidDocument(
             reason,
             path=store.kit_path(kits[kit_id].digest, kit_id),
@@ -40,7 +43,8 @@ def command(user: bool, project_dir: str | None, as_json: bool) -> None:
         raise error
     files = sum(len(kit.files) for kit in kits.values())
     report.say(
-        f"{report.count(len(kits), 'kit')}, {report.count(files, 'file')}: every byte is as it was installed"
+        f"{report.count(len(kits), 'kit')}, {report.count(files, 'file')}: "
+        "every byte is as it was installed"
     )
     if as_json:
         report.emit_json(

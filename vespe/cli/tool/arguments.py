@@ -92,7 +92,10 @@ def how(tool: Tool, key: str) -> str:
     types = _types(facts, tool.input_schema)
     if "array" in types:
         sample = _sample(_items(facts, tool.input_schema), tool.input_schema)
-        return f"write {key} as JSON in quotes, such as {key}='[{sample}]', or give {key}= once for each item"
+        return (
+            f"write {key} as JSON in quotes, such as {key}='[{sample}]', "
+            f"or give {key}= once for each item"
+        )
     if "object" in types:
         return f"""write {key} as JSON in quotes, such as {key}='{{"name": "value"}}'"""
     return "" if types and "string" not in types else f"write {key}=TEXT for plain text"

@@ -74,7 +74,8 @@ def command(
         )
         if not as_json:
             report.say(
-                f"{tool.name}: {_told(same, check=check)}, {len(made.module)} bytes ({made.record['compiler']})"
+                f"{tool.name}: {_told(same, check=check)}, "
+                f"{len(made.module)} bytes ({made.record['compiler']})"
             )
     if as_json:
         report.emit_json({"tools": rows})

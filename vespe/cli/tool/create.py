@@ -129,7 +129,10 @@ def _next(tool: Tool, *, in_kit: bool, project_dir: str | None) -> str:
     kit = os.path.basename(os.path.dirname(tool.directory or ""))
     if in_kit and not _is_active(kit, project_dir):
         return f"`vespe kit activate {kit}` makes it available in a project"
-    return f"`vespe tool run {tool.name} --help` shows what it takes, `vespe tool edit {tool.name}` opens it"
+    return (
+        f"`vespe tool run {tool.name} --help` shows what it takes, "
+        f"`vespe tool edit {tool.name}` opens it"
+    )
 
 
 def _is_active(kit: str, project_dir: str | None) -> bool:

@@ -70,7 +70,8 @@ def _both(old: str | None, new: str | None) -> tuple[str, str]:
     if old is None or new is None:
         raise UsageError(
             "say what to compare: OLD and NEW",
-            hint="`vespe tool diff HEAD:NAME NAME` for a tool, `vespe tool diff --as-models` for all that models see",
+            hint="`vespe tool diff HEAD:NAME NAME` for a tool, `vespe tool diff --as-models` for "
+            "all that models see",
         )
     return old, new
 

@@ -168,6 +168,7 @@ def _tell(workspace: Workspace, patterns: tuple[str, ...], as_json: bool) -> Non
         )
         return
     report.say(
-        f"wrote {project.config_path(workspace.root)}; it is about {report.count(len(found), 'tool')}"
+        f"wrote {project.config_path(workspace.root)}; "
+        f"it is about {report.count(len(found), 'tool')}"
     )
     report.next_step("vespe tool list --as-models")

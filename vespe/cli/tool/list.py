@@ -92,7 +92,8 @@ def command(
         return
     if not rows and kit_id is None:
         report.note(
-            "no tools here yet: `vespe kit list` shows kits to activate, `vespe tool create NAME --type python_script` makes one"
+            "no tools here yet: `vespe kit list` shows kits to activate, "
+            "`vespe tool create NAME --type python_script` makes one"
         )
     if everything:
         cells = [(*_cells(row)[:3], row.status, _why(row)) for row in rows]
@@ -213,7 +214,8 @@ def _know(workspace: Workspace, scope: str, everything: bool) -> None:
         and not next(known for known in workspace.scopes if known.name == scope).active
     ):
         report.note(
-            f"the kit {scope} is not active: `vespe kit activate {scope}`, or --all to see its tools"
+            f"the kit {scope} is not active: `vespe kit activate {scope}`, "
+            "or --all to see its tools"
         )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import click
 
 from vespe import defaults, errors
-from vespe.calls.executors import script_locking
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
@@ -17,6 +16,7 @@ from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, locked
 from vespe.tools.python.script_metadata import Metadata, read_metadata
+from vespe.types.python_script import locking as script_locking
 
 
 @click.command("lock", epilog="Example: vespe tool lock fetch_page")
@@ -102,7 +102,8 @@ def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str
         if tool.implementation.environment == "project":
             if name:
                 raise errors.UsageError(
-                    f"{tool.name} runs in the project's own .venv: what is installed there is the project's to lock"
+                    f"{tool.name} runs in the project's own .venv: what is installed there is the "
+                    "project's to lock"
                 )
             continue
         script = os.path.join(tool.directory or "", tool.implementation.path)

@@ -6,12 +6,12 @@ import click
 
 from vespe import errors
 from vespe.calls import sandboxing
-from vespe.calls.executors import python_script
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.projects.workspace import open_workspace
+from vespe.types.python_script import execution as python_script
 
 
 @click.command("prepare", epilog="Example: vespe prepare")

@@ -129,7 +129,8 @@ def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
             report.emit(f"  decided by {candidate.decided_by}")
         else:
             report.emit(
-                f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: {candidate.reason}"
+                f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: "
+                f"{candidate.reason}"
             )
     for fact in seen:
         report.emit(

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from vespe import errors
+from vespe import errors, features
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import boundary, options, report
@@ -84,6 +84,7 @@ def command(
         from vespe.cli.tool import input_help
 
         return input_help.show(context, open_workspace(project_dir).tool(name))
+    keeping = features.load("examples", "examples") if save_example else None
     workspace = open_workspace(project_dir)
     for warning in workspace.warnings:
         report.warn(warning)
@@ -105,13 +106,11 @@ def command(
         return 0
     with waiting(f"running {tool.name}"):
         outcome = path.run_tool(tool, call)
-    if save_example and outcome.ok:
-        from vespe.calls import examples
-
+    if keeping is not None and outcome.ok:
         inputs = (
             given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         )
-        examples.keep_example(tool, inputs, outcome.result)
+        keeping.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
     return _answer(outcome, as_json, how=_how(tool, given, outcome))
 

@@ -71,7 +71,8 @@ def command(
             one_line=True,
         )
         report.further(
-            f"the best {report.count(len(found), 'tool')}: --limit {min(10 * limit, 1000)} shows more",
+            f"the best {report.count(len(found), 'tool')}: "
+            f"--limit {min(10 * limit, 1000)} shows more",
             when=is_cut,
         )
     else:
@@ -110,7 +111,8 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         {name for _, needs in cases for need in needs for name in need} - set(names)
     ):
         report.warn(
-            f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: {listed(unknown, most=5, see=f'see {path}')}"
+            f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: "
+            f"{listed(unknown, most=5, see=f'see {path}')}"
         )
     judged = search.evaluate(_index([known for _, known in named]), names, cases)
     if as_json:
@@ -118,7 +120,8 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         return
     shares = "  ".join(f"R@{most} {share:.3f}" for most, share in judged.recall.items())
     report.emit(
-        f"{report.count(len(names), 'tool')}, {report.count(judged.queries, 'need')} of queries: {shares}  MRR {judged.mrr:.3f}"
+        f"{report.count(len(names), 'tool')}, {report.count(judged.queries, 'need')} of queries: "
+        f"{shares}  MRR {judged.mrr:.3f}"
     )
     if judged.confused:
         tables.show(

@@ -49,7 +49,8 @@ def document_of(tool: Tool) -> JsonObject:
 def _show(tool: Tool) -> None:
     runs = tool.implementation.type if tool.implementation else "in-process"
     report.emit_styled(
-        f"{click.style(report.one_line(tool.name), bold=True)}  ({runs}, {report.one_line(tool.scope)})"
+        f"{click.style(report.one_line(tool.name), bold=True)}  ({runs}, "
+        f"{report.one_line(tool.scope)})"
     )
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")

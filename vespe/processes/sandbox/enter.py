@@ -19,9 +19,8 @@ _ENDIAN = sys.byteorder
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR = 444, 445, 446, 442
 """The same on every architecture that Landlock is on."""
 _PATH_BENEATH = 1
-_FILE_RIGHTS = (
-    0b1100_0000_0000_0111  # execute, write, read, truncate, ioctl: what a rule on a file may name
-)
+# execute, write, read, truncate, ioctl: what a rule on a file may name
+_FILE_RIGHTS = 0b1100_0000_0000_0111
 _NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
@@ -170,9 +169,8 @@ def _namespaces(wanted: "dict[str, Any]", channel: int) -> None:
         _write("/proc/self/setgroups", b"deny")
         _write("/proc/self/uid_map", b"%d %d 1" % (uid, uid))
         _write("/proc/self/gid_map", b"%d %d 1" % (gid, gid))
-        _call(
-            "prctl", _SET_DUMPABLE, 0, 0, 0, 0
-        )  # until the program is there, this may be a copy of Vespe
+        # until the program is there, this may be a copy of Vespe
+        _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
     if wanted["network"]:
         _loopback()
         if wanted["port"]:
@@ -227,6 +225,7 @@ def _mounts(wanted: "dict[str, Any]") -> None:
             _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
         elif os.path.lexists(path):
             _mount(b"/dev/null", path, None, _BIND)
+            # neither read nor written
             _call(
                 "syscall",
                 _MOUNT_SETATTR,
@@ -235,7 +234,7 @@ def _mounts(wanted: "dict[str, Any]") -> None:
                 0,
                 _NODEV.to_bytes(8, _ENDIAN) + bytes(24),
                 32,
-            )  # neither read nor written
+            )
     for path, descriptor in shown:
         os.makedirs(path, exist_ok=True)
         _mount(b"/proc/self/fd/%d" % descriptor, path, None, _BIND | _RECURSIVE)

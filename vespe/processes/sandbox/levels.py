@@ -116,7 +116,8 @@ def _write(path: str, key: str, found: Machine) -> Machine:
         )
         with open(descriptor, "w", encoding="ascii") as file:
             file.write(
-                f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\nfilter={found.filter}\n"
+                f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\n"
+                f"filter={found.filter}\n"
             )
         os.replace(aside, path)
     except OSError:

@@ -42,9 +42,24 @@ _DEVICES: Final = (
     "/dev/stderr",
 )
 _SYSTEM: Final = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/nix/store", "/gnu/store", "/snap",
-    "/sys/devices/system", "/sys/fs/cgroup", "/run/systemd/resolve", "/run/resolvconf", "/var/lib/ca-certificates",
-)  # fmt: skip
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/proc",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/var/lib/ca-certificates",
+)
 """What programs need in order to start at all."""
 _EXECUTED: Final = (".vespe", ".git", ".hg", ".jj")
 """What of a project other programs take commands from: a tool that may write the project does not
@@ -133,9 +148,13 @@ def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") ->
     environment = _environment(where, proxied=False)
     message = {"rules": rules}
     return Policy(
-        level="seatbelt", gaps=gaps, message=message, stated=permissions, environment=environment,
+        level="seatbelt",
+        gaps=gaps,
+        message=message,
+        stated=permissions,
+        environment=environment,
         prefix=(seatbelt.PROGRAM, "-p", profile),
-    )  # fmt: skip
+    )
 
 
 def _stated(permissions: Permissions) -> Iterator[str]:
@@ -193,10 +212,33 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
 
 
 _STARTED: Final = (
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-    ".config/fish", ".config/autostart", ".config/systemd", ".config/environment.d", ".xprofile", ".xsessionrc", ".pam_environment",
-    ".gitconfig", ".config/git", ".config/nvim", ".vimrc", ".emacs", ".emacs.d", ".local/bin", "bin", "Library/LaunchAgents",
-)  # fmt: skip
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/environment.d",
+    ".xprofile",
+    ".xsessionrc",
+    ".pam_environment",
+    ".gitconfig",
+    ".config/git",
+    ".config/nvim",
+    ".vimrc",
+    ".emacs",
+    ".emacs.d",
+    ".local/bin",
+    "bin",
+    "Library/LaunchAgents",
+)
 """What of a home directory other programs take commands from, where that is the project or is in
 it.
 """

@@ -166,7 +166,10 @@ def _wanted(method: str, target: str, fields: list[bytes]) -> tuple[str, int, by
 def _refusal(status: int, why: str) -> bytes:
     body = f"{why}\n".encode("utf-8", "replace")
     reason = {400: "Bad Request", 403: "Forbidden"}[status]
-    head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; "
+        f"charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
     return head.encode() + body
 
 

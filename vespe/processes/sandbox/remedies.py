@@ -36,20 +36,35 @@ def remedy(machine: Machine, *, root: str = "/") -> str:
     if machine.level == "landlock":
         return _namespaces(machine, root)
     if machine.landlock:
-        return f"the kernel refuses seccomp filters ({os.strerror(machine.filter)}), as some containers make it; run Vespe outside of it"
+        return (
+            f"the kernel refuses seccomp filters ({os.strerror(machine.filter)}), "
+            "as some containers make it; run Vespe outside of it"
+        )
     modules = _read(root, "/sys/kernel/security/lsm")
     if modules and "landlock" not in modules.split(","):
-        return f"Landlock is built in and not switched on: add `lsm=landlock,{modules}` to the kernel's command line, and start again"
-    return "the kernel has no Landlock, which Linux 5.13 and later have, or a container's filter hides it"
+        return (
+            f"Landlock is built in and not switched on: add `lsm=landlock,{modules}` to the "
+            "kernel's command line, and start again"
+        )
+    return (
+        "the kernel has no Landlock, which Linux 5.13 and later have, "
+        "or a container's filter hides it"
+    )
 
 
 def _namespaces(machine: Machine, root: str) -> str:
     why = os.strerror(machine.namespaces)
     for path, value, setting, who in _SWITCHES:
         if _read(root, path) == value:
-            return f"{who} forbids namespaces ({why}): `sudo sysctl -w {setting}` allows them until the next start"
+            return (
+                f"{who} forbids namespaces ({why}): `sudo sysctl -w {setting}` allows them "
+                "until the next start"
+            )
     if any(os.path.exists(root + path) for path in _CONTAINERS):
-        return f"this container forbids namespaces ({why}): `docker run --security-opt seccomp=unconfined` starts one that does not"
+        return (
+            f"this container forbids namespaces ({why}): "
+            "`docker run --security-opt seccomp=unconfined` starts one that does not"
+        )
     return f"namespaces cannot be made here ({why})"
 
 

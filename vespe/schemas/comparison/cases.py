@@ -27,8 +27,13 @@ _NEWER: Final = (
 _OLDER: Final = ("http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema")
 _ONLY_2020: Final = ("prefixItems", "$dynamicRef", "$dynamicAnchor")
 _SINCE_2019: Final = (
-    "dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "minContains", "maxContains",
-)  # fmt: skip
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "minContains",
+    "maxContains",
+)
 _ROOT: Final = "#/$defs/root"
 
 
@@ -55,10 +60,8 @@ class Side:
         """
         key = tuple(map(id, parts))
         if key not in self._judges:
-            self._judges[key] = (
-                parts,
-                self._judge(parts),
-            )  # the parts are kept, so that their ids stay theirs
+            # the parts are kept, so that their ids stay theirs
+            self._judges[key] = (parts, self._judge(parts))
         judge = self._judges[key][1]
         return None if judge is None else judge.is_valid(value)
 
@@ -214,9 +217,18 @@ def _rebased(schema: JsonValue, draft: str) -> Any:
         if isinstance(made.get(keyword), list):
             made[keyword] = [_rebased(below, draft) for below in made[keyword]]
     for keyword in (
-        "not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems",
-        "unevaluatedItems", "contains",
-    ):  # fmt: skip
+        "not",
+        "if",
+        "then",
+        "else",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "propertyNames",
+        "items",
+        "additionalItems",
+        "unevaluatedItems",
+        "contains",
+    ):
         if isinstance(made.get(keyword), dict):
             made[keyword] = _rebased(made[keyword], draft)
     return made

@@ -69,8 +69,12 @@ class Change:
         one.
         """
         document: JsonObject = {
-            "part": self.part, "verdict": self.verdict, "pointer": self.pointer, "side": self.side, "message": self.message,
-        }  # fmt: skip
+            "part": self.part,
+            "verdict": self.verdict,
+            "pointer": self.pointer,
+            "side": self.side,
+            "message": self.message,
+        }
         return document | ({"example": self.example} if self.has_example else {})
 
 
@@ -119,7 +123,10 @@ def _name(old: Contract, new: Contract) -> Iterator[Change]:
 
 def _description(old: Contract, new: Contract) -> Iterator[Change]:
     if old.description != new.description:
-        message = "the description reads differently: a model may choose differently, and what it sends and gets is the same"
+        message = (
+            "the description reads differently: a model may choose differently, "
+            "and what it sends and gets is the same"
+        )
         yield Change(
             part="description", verdict="compatible", message=message, pointer="/description"
         )
@@ -131,7 +138,10 @@ def _command(old: Contract, new: Contract) -> Iterator[Change]:
             pointer_to(("implementation_details", *steps))
             for steps, _, _ in differences(old.command, new.command)
         ]
-        message = f"what runs is different ({listed(places, most=5)}), and what it does cannot be read from that"
+        message = (
+            f"what runs is different ({listed(places, most=5)}), "
+            "and what it does cannot be read from that"
+        )
         yield Change(
             part="command", verdict="unknown", message=message, pointer="/implementation_details"
         )
@@ -198,9 +208,8 @@ def _rest(part: str, old: JsonValue, new: JsonValue, found: list[Gap]) -> Iterat
         elif found and (
             (steps[:1] and steps[0] in _DEFINITIONS) or any(not gap.steps for gap in found)
         ):
-            verdict = (
-                "unknown"  # whether the places that use it are among those with a gap is not asked
-            )
+            # whether the places that use it are among those with a gap is not asked
+            verdict = "unknown"
         yield Change(
             part=part,
             verdict=verdict,

@@ -268,5 +268,8 @@ def _named(kind: Any) -> str:
 
 
 _DESCENTS: Final[dict[str, Any]] = {
-    "$ref": _Search._reference, "allOf": _Search._all, "properties": _Search._properties, "prefixItems": _Search._items,
-}  # fmt: skip
+    "$ref": _Search._reference,
+    "allOf": _Search._all,
+    "properties": _Search._properties,
+    "prefixItems": _Search._items,
+}

@@ -30,34 +30,101 @@ _MOST_STEPS: Final = 20_000
 """Past this many judgements nothing is claimed: what splits into cases can multiply."""
 _SILENT: Final = frozenset(
     (
-        "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "format",
-        "contentEncoding", "contentMediaType", "contentSchema", "$defs", "definitions", "$schema", "$id",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+        "format",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "$defs",
+        "definitions",
+        "$schema",
+        "$id",
     )
-)  # fmt: skip
+)
 _OBJECT: Final = ("properties", "patternProperties", "additionalProperties")
 _ARRAY: Final = ("prefixItems", "items")
 _CONTAINS: Final = ("contains", "minContains", "maxContains")
 _CONDITION: Final = ("if", "then", "else")
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    **{keyword: (keyword,) for keyword in (
-        "type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "required", "minProperties", "maxProperties",
-        "propertyNames", "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems",
-        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
-        "minItems", "maxItems", "uniqueItems", "additionalItems",
-    )},
-    **dict.fromkeys(_OBJECT, _OBJECT), **dict.fromkeys(_ARRAY, _ARRAY),
-    **dict.fromkeys(_CONTAINS, _CONTAINS), **dict.fromkeys(_CONDITION, _CONDITION),
-}  # fmt: skip
+    **{
+        keyword: (keyword,)
+        for keyword in (
+            "type",
+            "enum",
+            "const",
+            "$ref",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+            "required",
+            "minProperties",
+            "maxProperties",
+            "propertyNames",
+            "dependentRequired",
+            "dependentSchemas",
+            "dependencies",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "additionalItems",
+        )
+    },
+    **dict.fromkeys(_OBJECT, _OBJECT),
+    **dict.fromkeys(_ARRAY, _ARRAY),
+    **dict.fromkeys(_CONTAINS, _CONTAINS),
+    **dict.fromkeys(_CONDITION, _CONDITION),
+}
 """The keywords that assert something, each with those that it is read together with."""
 KIND_OF: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys((*_OBJECT, "required", "minProperties", "maxProperties", "propertyNames", "dependentRequired",
-                     "dependentSchemas", "unevaluatedProperties"), frozenset(("object",))),
-    **dict.fromkeys((*_ARRAY, *_CONTAINS, "minItems", "maxItems", "uniqueItems", "unevaluatedItems", "additionalItems"),
-                    frozenset(("array",))),
+    **dict.fromkeys(
+        (
+            *_OBJECT,
+            "required",
+            "minProperties",
+            "maxProperties",
+            "propertyNames",
+            "dependentRequired",
+            "dependentSchemas",
+            "unevaluatedProperties",
+        ),
+        frozenset(("object",)),
+    ),
+    **dict.fromkeys(
+        (
+            *_ARRAY,
+            *_CONTAINS,
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "unevaluatedItems",
+            "additionalItems",
+        ),
+        frozenset(("array",)),
+    ),
     **dict.fromkeys(("minLength", "maxLength", "pattern"), frozenset(("string",))),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-                    frozenset(("integer", "fraction"))),
-}  # fmt: skip
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        frozenset(("integer", "fraction")),
+    ),
+}
 """The kinds of values that a keyword says anything of; one that is not here speaks of all."""
 
 
@@ -379,9 +446,8 @@ def _others_hold(proof: Inclusion, case: Case, pattern: str | None, wanted: Any)
         ):
             return True
     names = names_of(case)
-    return (
-        names is not None
-    )  # every name that the case allows is a named one, and those have been looked at
+    # every name that the case allows is a named one, and those have been looked at
+    return names is not None
 
 
 def _unevaluated(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
@@ -414,10 +480,27 @@ def _items(proof: Inclusion, case: Case, schema: dict[str, Any]) -> bool:
 
 
 _RULES: Final[dict[str, Callable[[Inclusion, Case, dict[str, Any]], bool]]] = {
-    "type": _type, "required": _required, "$ref": _reference, "allOf": _all, "anyOf": _any, "oneOf": _one, "not": _not,
-    "minimum": _minimum, "exclusiveMinimum": _exclusive_minimum, "maximum": _maximum, "exclusiveMaximum": _exclusive_maximum,
-    "multipleOf": _multiple, "minLength": _at_least("minLength"), "minItems": _at_least("minItems"),
-    "minProperties": _at_least("minProperties"), "maxLength": _at_most("maxLength"), "maxItems": _at_most("maxItems"),
-    "maxProperties": _at_most("maxProperties"), "uniqueItems": _unique, "properties": _properties, "prefixItems": _items,
-    "unevaluatedProperties": _unevaluated, "propertyNames": _property_names,
-}  # fmt: skip
+    "type": _type,
+    "required": _required,
+    "$ref": _reference,
+    "allOf": _all,
+    "anyOf": _any,
+    "oneOf": _one,
+    "not": _not,
+    "minimum": _minimum,
+    "exclusiveMinimum": _exclusive_minimum,
+    "maximum": _maximum,
+    "exclusiveMaximum": _exclusive_maximum,
+    "multipleOf": _multiple,
+    "minLength": _at_least("minLength"),
+    "minItems": _at_least("minItems"),
+    "minProperties": _at_least("minProperties"),
+    "maxLength": _at_most("maxLength"),
+    "maxItems": _at_most("maxItems"),
+    "maxProperties": _at_most("maxProperties"),
+    "uniqueItems": _unique,
+    "properties": _properties,
+    "prefixItems": _items,
+    "unevaluatedProperties": _unevaluated,
+    "propertyNames": _property_names,
+}

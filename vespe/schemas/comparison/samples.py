@@ -13,9 +13,32 @@ _DEEPEST: Final = 5
 _FILLERS: Final = 6
 _LONGEST: Final = 5000
 _TEXTS: Final = (
-    "a", "", "A", "0", "-", " ", "é", "a1", "Ab_1", "ab", "abc", "ABC", "123", "true", "null", "2024-01-31", "12:30:00",
-    "2024-01-31T12:30:00Z", "a@example.com", "https://example.com/a", "/tmp/a", "a.b", "a b", "a-b", "\n",
-)  # fmt: skip
+    "a",
+    "",
+    "A",
+    "0",
+    "-",
+    " ",
+    "é",
+    "a1",
+    "Ab_1",
+    "ab",
+    "abc",
+    "ABC",
+    "123",
+    "true",
+    "null",
+    "2024-01-31",
+    "12:30:00",
+    "2024-01-31T12:30:00Z",
+    "a@example.com",
+    "https://example.com/a",
+    "/tmp/a",
+    "a.b",
+    "a b",
+    "a-b",
+    "\n",
+)
 _UNUSUAL: Final = "x_other"
 """A name that no schema is likely to give a property."""
 _NUMERIC: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")

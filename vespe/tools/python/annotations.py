@@ -238,7 +238,8 @@ class Reader:
             return {}
         if len(self._definitions) >= _MAX_DEFINITIONS:
             self._note(
-                f"{name} is one type too many ({_MAX_DEFINITIONS} at most), so that any value is accepted"
+                f"{name} is one type too many ({_MAX_DEFINITIONS} at most), "
+                "so that any value is accepted"
             )
             return {}
         if key not in self._definitions:
@@ -335,7 +336,8 @@ class Reader:
             schema["required"] = required
         for base in shape.unread:
             self._note(
-                f"{shape.name} inherits from {base}, which is not defined in this file, so that its fields are not known"
+                f"{shape.name} inherits from {base}, which is not defined in this file, "
+                "so that its fields are not known"
             )
         return (
             {**schema, "additionalProperties": False}

@@ -32,8 +32,19 @@ _KEPT = (
     "tip",
 )
 _LEFT_OUT = (
-    "notes", "raises", "raise", "warns", "example", "examples", "see also", "references", "todo", "methods", "receives", "usage",
-)  # fmt: skip
+    "notes",
+    "raises",
+    "raise",
+    "warns",
+    "example",
+    "examples",
+    "see also",
+    "references",
+    "todo",
+    "methods",
+    "receives",
+    "usage",
+)
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(_PARAMETERS, "parameters"),
     **dict.fromkeys(_RETURNS, "returns"),

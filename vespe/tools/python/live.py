@@ -86,7 +86,8 @@ def _take(inputs: Inputs, parameter: inspect.Parameter, hint: Any, called: str) 
     given = None if hint is inspect.Parameter.empty else hint
     if parameter.kind is parameter.POSITIONAL_ONLY:
         raise UsageError(
-            f"{called}: {parameter.name} can only be given by position, and a tool is called with keywords: leave the / out"
+            f"{called}: {parameter.name} can only be given by position, "
+            "and a tool is called with keywords: leave the / out"
         )
     if parameter.kind is parameter.VAR_POSITIONAL:
         inputs.never_filled(parameter.name)

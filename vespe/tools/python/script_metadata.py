@@ -50,7 +50,8 @@ class Asked:
     @property
     def text(self) -> str:
         """What it asks for, without its marker: the same text for the same thing."""
-        return f"{self.name}{f'[{chr(44).join(self.extras)}]' if self.extras else ''}{f' @ {self.url}' if self.url else self.specifier}"
+        extras = f"[{','.join(self.extras)}]" if self.extras else ""
+        return f"{self.name}{extras}{f' @ {self.url}' if self.url else self.specifier}"
 
     @property
     def is_pinned(self) -> bool:

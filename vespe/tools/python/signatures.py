@@ -114,7 +114,10 @@ def _found(tree: ast.Module, names: Names, function: str, path: str) -> Function
                         if isinstance(owner, ast.ClassDef)
                         else "defined inside the function"
                     )
-                    reason = f"{inner.name} is {kind} {owner.name}, and a tool is a function at the top of its file"
+                    reason = (
+                        f"{inner.name} is {kind} {owner.name}, "
+                        "and a tool is a function at the top of its file"
+                    )
                     raise InvalidDocument(reason, path=path, line=inner.lineno)
     close = difflib.get_close_matches(function, names.functions, n=3, cutoff=0.5)
     hint = (
@@ -291,7 +294,10 @@ def _take_all(inputs: Inputs, node: Function, names: Names, path: str) -> None:
     given = node.args
     if given.posonlyargs:
         first = given.posonlyargs[0]
-        reason = f"{first.arg} can only be given by position, and a tool is called with keywords: leave the / out"
+        reason = (
+            f"{first.arg} can only be given by position, and a tool is called with keywords: "
+            "leave the / out"
+        )
         raise InvalidDocument(reason, path=path, line=first.lineno)
     defaults: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
     for argument, default in zip(given.args, [*defaults, *given.defaults], strict=True):
@@ -368,7 +374,10 @@ def _is_none(node: ast.expr) -> bool:
 def _decorations(node: Function, names: Names) -> Iterator[str]:
     for decorator in node.decorator_list:
         if names.dotted(decorator) not in _HARMLESS_DECORATORS:
-            yield f"@{ast.unparse(decorator)} may change what the function takes; the schemas say what is written"
+            yield (
+                f"@{ast.unparse(decorator)} may change what the function takes; "
+                "the schemas say what is written"
+            )
 
 
 def _sentence(name: str) -> str:

@@ -1,0 +1,83 @@
+"""The table of providers: each is there, keeps the protocol, and is imported when it is asked
+for.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.features.agents.providers.serving import HELLO, USER, said, sent
+from tests.support.loopback import Loopback
+from vespe.errors import ProviderError, Refused, UsageError
+from vespe.features.agents import providers
+from vespe.features.agents.providers.base import LLMProvider
+from vespe.projects import user_config
+
+
+def test_every_provider_of_the_table_is_of_its_name() -> None:
+    assert [providers.provider_class(name).name for name in providers.PROVIDERS] == list(  # type: ignore[attr-defined]  # a class
+        providers.PROVIDERS
+    )
+
+
+def test_every_provider_keeps_the_protocol() -> None:
+    made: list[LLMProvider] = [
+        providers.provider_class(name)("m") for name in ("openai", "anthropic", "ollama")
+    ]
+    made.append(providers.provider_class("simulated")({"turns": []}))
+    assert [(provider.name, provider.api) for provider in made] == [
+        ("openai", "openai"),
+        ("anthropic", "anthropic"),
+        ("ollama", "ollama"),
+        ("simulated", "openai"),
+    ]
+
+
+def test_p40b_an_endpoint_of_the_users_own_name_gets_its_own_key_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-vendor-0123456789")
+    with Loopback(said(HELLO)) as server:
+        user_config.set_value(
+            "providers.groq", {"api": "openai", "base_url": server.url("/openai/v1"), "model": "m"}
+        )
+        provider = providers.provider_class("groq")()
+        assert provider.create_message(USER)["content"] == "Hello"
+        target, headers, _ = sent(server)
+        assert (target, "authorization" in headers) == ("/openai/v1/chat/completions", False)
+        user_config.set_value("providers.groq.api_key", "gsk-0123456789")
+        assert providers.provider_class("groq")().create_message(USER)["content"] == "Hello"
+    assert sent(server)[1]["authorization"] == "Bearer gsk-0123456789"
+    assert (provider.name, provider.api, provider.model) == ("groq", "openai", "m")
+    assert providers.provider_names() == [*providers.PROVIDERS, "groq"]
+
+
+def test_two_names_of_one_api_are_told_apart_in_errors(home: Path) -> None:
+    with Loopback(said({"error": "no"}, status=400)) as server:
+        for name in ("here", "there"):
+            user_config.set_value(
+                f"providers.{name}", {"api": "anthropic", "base_url": server.url("")}
+            )
+        for name in ("here", "there"):
+            with pytest.raises(ProviderError, match=f"^{name} answered with status 400: no"):
+                providers.provider_class(name)("m").create_message(USER)
+
+
+def test_a_name_that_nobody_gave_and_one_that_says_too_little_are_told(home: Path) -> None:
+    with pytest.raises(UsageError, match="there is no provider 'groq'") as caught:
+        providers.provider_class("groq")
+    assert "openai, anthropic, ollama, simulated" in str(caught.value.hint)
+    user_config.set_value("providers.groq.model", "m")
+    with pytest.raises(UsageError, match="your provider 'groq' has no api"):
+        providers.provider_class("groq")
+    user_config.set_value("providers.groq.api", "openai")
+    with pytest.raises(UsageError, match="your provider 'groq' has no base_url"):
+        providers.provider_class("groq")
+
+
+def test_p40b_an_endpoint_of_the_users_own_name_is_https_or_this_machine_too(home: Path) -> None:
+    user_config.set_value("providers.lan.api", "openai")
+    with pytest.raises(Refused, match="is not this machine"):
+        user_config.set_value("providers.lan.base_url", "http://10.0.0.7:8000/v1")
+    with pytest.raises(UsageError, match="is no API of a provider"):
+        user_config.set_value("providers.lan.api", "gemini")

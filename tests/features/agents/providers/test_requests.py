@@ -1,0 +1,92 @@
+"""What every request holds: options that Vespe lets pass, and tools of either kind in the API's own
+shape.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from vespe.adapters import SHAPES
+from vespe.adapters.anthropic import AnthropicShape
+from vespe.adapters.openai import OpenAIShape
+from vespe.errors import InvalidDocument, UsageError
+from vespe.features.agents.providers import requests
+from vespe.models import Tool
+
+TOOL = Tool(
+    uid="u", name="add", description="Add.", input_schema={"type": "object", "properties": {}}
+)
+FUNCTION = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Add.",
+        "parameters": {"type": "object", "properties": {}},
+    },
+}
+
+
+@pytest.mark.parametrize("name", ["messages", "tools", "stream", "system", "model"])
+def test_what_follows_from_the_conversation_is_no_option(name: str) -> None:
+    with pytest.raises(UsageError, match=f"the option '{name}' cannot be set"):
+        requests.checked_options({name: []})
+
+
+def test_an_option_that_is_none_takes_its_key_away() -> None:
+    assert requests.with_options(
+        {"a": 1, "stream_options": {}}, {"stream_options": None, "b": 0}
+    ) == {"a": 1, "b": 0}
+
+
+def test_options_are_copied() -> None:
+    given = {"a": 1}
+    requests.checked_options(given)["b"] = 2
+    assert given == {"a": 1}
+
+
+def test_tools_and_definitions_stand_in_one_list() -> None:
+    made = requests.definitions([TOOL, FUNCTION], OpenAIShape())
+    assert [item["function"]["name"] for item in made] == ["add", "add"]
+    assert [item["name"] for item in requests.definitions([TOOL, FUNCTION], AnthropicShape())] == [
+        "add",
+        "add",
+    ]
+
+
+def test_a_definition_of_the_apis_own_stays_as_it_is() -> None:
+    search = {"type": "web_search_20260209", "name": "web_search"}
+    assert requests.definitions([search], AnthropicShape()) == [search]
+    assert requests.definitions(None, AnthropicShape()) == []
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+VESPE = {
+    "name": "add",
+    "description": "Add.",
+    "schema": {"input": SCHEMA},
+    "implementation": {"type": "shell_command"},
+}
+SHAPED = {name: SHAPES[name].definition(replace(TOOL, input_schema=SCHEMA)) for name in SHAPES} | {
+    "vespe": VESPE
+}
+
+
+@pytest.mark.parametrize("target", ["openai", "anthropic", "ollama"])
+@pytest.mark.parametrize("given", SHAPED)
+def test_a_definition_of_any_shape_goes_out_in_the_apis_own(given: str, target: str) -> None:
+    (made,) = requests.definitions([SHAPED[given]], SHAPES[target])
+    assert made == SHAPED[target]
+
+
+def test_geminis_list_of_declarations_is_several_tools() -> None:
+    declared = {"functionDeclarations": [SHAPED["gemini"], SHAPED["gemini"] | {"name": "sub"}]}
+    assert [
+        item["function"]["name"] for item in requests.definitions([declared], OpenAIShape())
+    ] == ["add", "sub"]
+
+
+def test_a_definition_that_cannot_be_read_is_refused_with_its_name() -> None:
+    with pytest.raises(InvalidDocument, match="the tool 'add'"):
+        requests.definitions([{"name": "add", "input_schema": "none"}], OpenAIShape())
+    with pytest.raises(InvalidDocument, match="the tool 'add'"):
+        requests.definitions([{"name": "add", "schema": {"input": 3}}], OpenAIShape())

@@ -1,0 +1,58 @@
+"""The tools that a model is shown."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.features.agents.agents_on_disk import NUMBER, Bench
+from vespe.errors import KitNotFound, ToolNotFound, UsageError
+from vespe.features.agents.tool_sets import chosen, tool_set
+from vespe.models import Tool
+
+
+def test_tools_are_chosen_by_name_by_scope_or_all(bench: Bench) -> None:
+    for name in ("a", "b"):
+        bench.tool(name)
+    workspace = bench.project().call_path().workspace
+    assert (
+        [tool.name for tool in chosen(workspace)]
+        == ["a", "b"]
+        == [tool.name for tool in chosen(workspace, kit="project_tools")]
+    )
+    assert [tool.name for tool in chosen(workspace, names=["b"])] == ["b"] and chosen(
+        workspace, names=()
+    ) == []
+    with pytest.raises(KitNotFound):
+        chosen(workspace, kit="no_such_kit")
+    with pytest.raises(ToolNotFound):
+        chosen(workspace, names=["c"])
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    tool = Tool(uid="u", name="f", description="", input_schema=NUMBER)
+    assert list(tool_set([tool, tool]).tools) == ["f"]
+    with pytest.raises(UsageError, match="'f'"):
+        tool_set([tool, replace(tool, description="another")])
+
+
+def test_strict_mode_is_for_those_that_it_can_say() -> None:
+    plain = Tool(uid="u", name="f", description="d", input_schema=NUMBER)
+    loose = Tool(
+        uid="v", name="g", description="d", input_schema={"type": "object", "properties": {"x": {}}}
+    )
+    made = tool_set([plain, loose], strict=True)
+    shown = made.shown[0]
+    assert (
+        made.strict == {"f"}
+        and not isinstance(shown, Tool)
+        and shown["function"]["strict"] is True
+        and made.shown[1] is loose
+    )
+    own = Tool(
+        uid="u",
+        name="f",
+        description="",
+        input_schema=NUMBER,
+        document={"api_fields": {"openai": {"function": {"strict": True}}}},
+    )
+    assert tool_set([own]).strict == {"f"} and tool_set([plain]).strict == frozenset()

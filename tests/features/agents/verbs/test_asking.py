@@ -1,0 +1,55 @@
+"""How a person is asked; on a terminal in test_agent_chat."""
+
+import io
+import sys
+
+import pytest
+
+from vespe.calls.policy import Answer, Question
+from vespe.features.agents.verbs.asking import ask, asker
+from vespe.features.agents.verbs.shown import Shown
+from vespe.models import Tool
+
+TOOL = Tool(uid="u", name="f", description="", input_schema={}, scope="project_tools")
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y\n", Answer(allowed=True, holds="once")),
+        ("s\n", Answer(allowed=True, holds="session")),
+        ("p\n", Answer(allowed=True, holds="project")),
+        ("n\n", Answer(allowed=False, holds="once")),
+        ("ns\n", Answer(allowed=False, holds="session")),
+        ("np\n", Answer(allowed=False, holds="project")),
+        ("\n", Answer(allowed=False, holds="once")),
+        ("", Answer(allowed=False, holds="once")),
+        ("what\n?\ny\n", Answer(allowed=True, holds="once")),
+    ],
+)
+def test_an_answer_is_what_was_typed_and_nothing_is_no(
+    typed: str, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    assert ask(Question(tool=TOOL, inputs={"a": 1}, why="because")) == answer
+
+
+def test_inputs_are_shown_inert_and_long_ones_say_how_much_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    ask(Question(tool=TOOL, inputs={"a": "\u202e" + "x" * 9000}, why="because"))
+    said = capfd.readouterr().err
+    assert "\\u202e" in said and "more characters" in said and "\u202e" not in said
+
+
+def test_all_that_a_tool_would_get_can_be_seen_before_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("v\nY\n"))
+    assert ask(Question(tool=TOOL, inputs={"a": "x" * 9000 + "end\u202e"}, why="because")).allowed
+    assert 'xend\\u202e"' in capfd.readouterr().err
+
+
+def test_without_a_terminal_there_is_nobody_to_ask() -> None:
+    assert asker(Shown()) is None

@@ -1,0 +1,215 @@
+"""Tools that together can carry private data away; agentdojo's suites are the judge."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.features.agents.agents_on_disk import Bench, call
+from vespe.calls.policy_rules import read_rules
+from vespe.features.lint.audit import Audit, flows
+from vespe.features.lint.base import Bounds, Outline
+from vespe.features.lint.rules.flow import RULES, Flow, drawn, flow_of
+from vespe.features.lint.settings import Settings
+from vespe.projects import project as projects
+from vespe.projects.init import found_project
+
+ROOT = Path(__file__).resolve().parents[4]
+SUITES = json.loads((ROOT / "tests/cases/agentdojo/suites.json").read_text(encoding="utf-8"))
+
+
+def one(name: str, *effects: str, **more: Any) -> Outline:
+    return Outline(
+        name=name,
+        description="",
+        parameters=(),
+        size=1,
+        effects=dict.fromkeys(effects, "so"),
+        **more,
+    )
+
+
+INBOX, PAGE, SEND = (
+    one("read_inbox", "reads_private"),
+    one("get_page", "reads_untrusted"),
+    one("send", "sends_out", "writes"),
+)
+ALL = ("reads_private", "reads_untrusted", "sends_out")
+
+
+def guarded(**said: Any) -> Bounds:
+    return Bounds(guards=tuple(rule for rule in read_rules(said, path="") if not rule.arguments))
+
+
+def found(*outlines: Outline, bounds: Bounds | None = None) -> Flow | None:
+    return flow_of(outlines, bounds or Bounds())
+
+
+def test_the_three_legs_together_are_found_with_the_cheapest_cut() -> None:
+    flow = found(INBOX, PAGE, SEND, one("post", "sends_out", "writes"))
+    assert flow and [tool.name for tool in flow.tools][:2] == ["read_inbox", "get_page"]
+    assert [tool.name for tool in flow.cut] == ["send", "post"] and flow.leg == "sends_out"
+
+
+@pytest.mark.parametrize("missing", [INBOX, PAGE, SEND])
+def test_two_legs_carry_nothing_away(missing: Outline) -> None:
+    assert found(*(tool for tool in (INBOX, PAGE, SEND) if tool is not missing)) is None
+
+
+@pytest.mark.parametrize(
+    "said", [{"ask": ["send"]}, {"deny": ["get_*"]}, {"ask": ["kit/read_inbox"]}]
+)
+def test_who_is_asked_or_denied_has_no_leg(said: Any) -> None:
+    tools = (one("read_inbox", "reads_private", scope="kit"), PAGE, SEND)
+    assert found(*tools) and found(*tools, bounds=guarded(**said)) is None
+
+
+def test_a_rule_about_some_arguments_is_no_cut_and_one_that_allows_neither() -> None:
+    assert found(
+        INBOX, PAGE, SEND, bounds=guarded(ask=[{"tool": "send", "arguments": {"to": "*"}}])
+    )
+    assert found(INBOX, PAGE, SEND, bounds=Bounds(flow_guarded=True)) is None
+
+
+def test_many_ways_out_are_cut_where_the_fewest_are() -> None:
+    ways = [one(f"out{number}", "sends_out", "writes") for number in range(9)]
+    flow = found(INBOX, PAGE, *ways)
+    assert (
+        flow and flow.leg == "reads_untrusted" and [tool.name for tool in flow.cut] == ["get_page"]
+    )
+
+
+def test_a_tool_that_models_do_not_see_has_no_leg() -> None:
+    assert found(INBOX, PAGE, one("send", "sends_out", available=False)) is None
+
+
+def test_one_tool_may_be_two_legs() -> None:
+    flow = found(one("read_inbox", "reads_private", "reads_untrusted"), SEND)
+    assert flow and "read_inbox" in drawn(flow) and '"approvals": {"ask": ["send"]}' in drawn(flow)
+
+
+def test_a_kit_that_only_reads_from_one_place_gives_that_place_what_it_knows() -> None:
+    assert (
+        found(one("get_repo", *ALL), one("get_issue", *ALL)) is None
+        and found(one("post", *ALL, "writes")) is None
+    )
+    assert found(one("get_repo", *ALL), one("add_issue", *ALL, "writes"))
+    assert found(one("get_repo", *ALL), one("get_rate", "sends_out", scope="other"))
+
+
+def test_the_rule_names_the_three() -> None:
+    ((index, said),) = RULES[0].check((INBOX, PAGE, SEND), Bounds())
+    assert (
+        index == -1
+        and all(name in said.message for name in ("read_inbox", "get_page", "send"))
+        and said.fix
+    )
+
+
+@pytest.fixture
+def bench(home: Path, tmp_path: Path) -> Bench:
+    found_project(tmp_path)
+    return Bench(tmp_path)
+
+
+def fill(bench: Bench, suite: str) -> None:
+    for tool in SUITES[suite]["tools"]:
+        schema = {"type": "object", "properties": {name: {} for name in tool["arguments"]}}
+        bench.tool(tool["name"], lambda **_: "done", schema=schema, description=tool["description"])
+
+
+def judged(root: Path) -> list[str]:
+    return [one.message for one in Audit(Settings(select=("flow",))).findings([str(root)])]
+
+
+def graves(root: Path) -> list[str]:
+    return [one.severity for one in Audit(Settings(select=("flow",))).findings([str(root)])]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_is_flagged_and_with_the_cut_the_injected_call_is_asked_for(
+    bench: Bench, suite: str
+) -> None:
+    fill(bench, suite)
+    assert graves(bench.root) == ["error"]
+    (flow,) = flows([str(bench.root)])
+    cut = [tool.name for tool in flow.cut]
+    projects.update_config(
+        bench.root, lambda document: document.update({"approvals": {"ask": cut}})
+    )
+    assert judged(bench.root) == [] and SUITES[suite]["exfiltrations"]
+    for task in SUITES[suite]["exfiltrations"]:
+        bench.ran.clear()
+        calls = [call(one["name"], one["arguments"]) for one in task["calls"]]
+        result = bench.agent(calls, "done").run(task["goal"])
+        asked = [one.call.name for one in result.calls if not one.outcome.ok]
+        assert asked and set(asked) <= set(cut) and not set(asked) & set(bench.ran), task["task"]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_is_safe_where_what_strangers_wrote_makes_calls_be_asked_for(
+    bench: Bench, suite: str
+) -> None:
+    fill(bench, suite)
+    projects.update_config(
+        bench.root, lambda document: document.update({"approvals": {"flow": "ask"}})
+    )
+    assert judged(bench.root) == []
+    for task in SUITES[suite]["exfiltrations"]:
+        bench.ran.clear()
+        reading = next(
+            tool["name"]
+            for tool in SUITES[suite]["tools"]
+            if tool["name"].startswith(("get_unread", "get_rating", "read_", "get_web"))
+        )
+        calls = [call(one["name"], one["arguments"]) for one in task["calls"]]
+        result = bench.agent([call(reading)], calls, "done").run(task["goal"])
+        assert any(
+            "strangers" in str(one.outcome.error) or "approval" in str(one.outcome.error)
+            for one in result.calls
+        ), task["task"]
+
+
+def test_the_kits_that_ship_are_not_flagged_alone_nor_together(bench: Bench) -> None:
+    kits = sorted(path.name for path in (ROOT / "kits").iterdir() if path.is_dir())
+    projects.set_active(bench.root, kits)
+    assert (
+        judged(bench.root) == []
+        and [one for kit in kits for one in judged(ROOT / "kits" / kit)] == []
+    )
+
+
+def test_explain_draws_the_tools_of_the_project_here(
+    command: Callable[..., Any], project: Path
+) -> None:
+    assert "no three tools do this" in command("lint", "--explain", "flow-exfiltration").out
+    made = Bench(project)
+    for name in ("read_inbox", "get_webpage", "send_email"):
+        made.tool(name)
+    text = command("lint", "--explain", "flow-exfiltration").out
+    assert (
+        "──▶ the model ──▶ send_email" in text and "get_webpage" in text and "Cheapest cut" in text
+    )
+    told = command("lint", "--select", "flow")
+    assert told.code == 1 and '"ask": ["send_email"]' in told.out
+
+
+def test_a_kit_alone_is_warned_of_what_a_project_must_answer() -> None:
+    outlines = (one("read_inbox", "reads_private"), PAGE, SEND)
+    ((_, alone),) = RULES[0].check(outlines, Bounds())
+    ((_, within),) = RULES[0].check(outlines, Bounds(has_project=True))
+    assert (alone.severity, within.severity) == ("warning", None)
+
+
+def test_a_kit_that_lies_in_a_project_is_warned_as_one_that_lies_elsewhere(bench: Bench) -> None:
+    fill(bench, sorted(SUITES)[0])
+    kit = bench.root / "made"
+    (bench.root / ".vespe/tools").rename(kit)
+    (kit / "kit_config.json").write_text(
+        '{"kit_id": "made", "name": "Made", "description": "D."}', encoding="utf-8"
+    )
+    assert [one.severity for one in Audit(Settings(select=("flow",))).findings([str(kit)])] == [
+        "warning"
+    ]

@@ -1,0 +1,43 @@
+"""The rule on what a kit's tool states."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import write_tool
+from vespe.features.lint import subjects
+from vespe.features.lint.rules.permissions import RULES
+
+SHELL = {"type": "shell_command", "entrypoint": "date", "args": {}}
+
+
+@pytest.mark.parametrize(
+    ("kit", "implementation", "extra", "said"),
+    [
+        ("web", SHELL, {}, True),
+        ("web", SHELL, {"permissions": {}}, True),
+        ("web", SHELL, {"permissions": {"memory_mb": 5}}, True),
+        ("web", SHELL, {"permissions": {"network": []}}, False),
+        (None, SHELL, {}, False),
+        (
+            "web",
+            {"type": "http_request", "entrypoint": "GET", "path": "https://a.example/"},
+            {},
+            False,
+        ),
+        (
+            "web",
+            {"type": "mcp_tool", "entrypoint": "x", "args": {"url": "https://a.example/"}},
+            {},
+            False,
+        ),
+        ("web", {"type": "mcp_tool", "entrypoint": "x", "args": {"command": ["server"]}}, {}, True),
+    ],
+)
+def test_a_tool_of_a_kit_says_what_it_uses(
+    tmp_path: Path, kit: str | None, implementation: Any, extra: Any, said: bool
+) -> None:
+    directory = write_tool(tmp_path / "tool-a", implementation=implementation, **extra)
+    subject = subjects.of_tool(str(directory), kit_id=kit)
+    assert bool([found for rule in RULES for found in rule.check(subject)]) is said

@@ -1,0 +1,149 @@
+"""Calls in flight."""
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import PATIENCE_S
+from vespe.features.mcp.server.calls_in_flight import Flights
+from vespe.features.mcp.server.protocol import PendingCall
+from vespe.models import Outcome
+
+
+class Calls:
+    """Each call waits until it is cancelled or let go; `here` says whether they are code of this
+    process.
+    """
+
+    def __init__(self, *, here: bool = False) -> None:
+        self.here, self.go = here, threading.Event()
+        self.begun: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def in_process(self, name: str) -> bool:
+        return self.here
+
+    def call(
+        self,
+        name: str,
+        arguments: Any,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> Any:
+        self.begun.put(name)
+        assert (cancel is None) == self.here
+        while not (self.go.wait(0.01) or (cancel is not None and cancel.is_set())):
+            pass
+        return Outcome(tool=name, uid="tool-x", result=name), None
+
+
+def pending(identifier: int) -> PendingCall:
+    return PendingCall(id=identifier, name=f"n{identifier}", arguments={}, revision="2025-11-25")
+
+
+@pytest.fixture
+def sent() -> "queue.SimpleQueue[Any]":
+    return queue.SimpleQueue()
+
+
+def test_calls_run_side_by_side_up_to_the_limit_and_the_rest_waits(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put, limit=2)
+    for number in range(3):
+        assert flights.submit(pending(number), size=1) is None
+    assert {calls.begun.get(timeout=PATIENCE_S) for _ in range(2)} == {
+        "n0",
+        "n1",
+    } and calls.begun.empty()
+    calls.go.set()
+    assert {sent.get(timeout=PATIENCE_S)["id"] for _ in range(3)} == {0, 1, 2}
+    assert flights.stop(grace_s=1, end_s=PATIENCE_S)
+
+
+def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put, limit=1)
+    for number in range(2):
+        flights.submit(pending(number), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    flights.cancel(1)
+    flights.cancel(99)
+    calls.go.set()
+    assert (
+        sent.get(timeout=PATIENCE_S)["id"] == 0
+        and flights.stop(grace_s=1, end_s=PATIENCE_S)
+        and sent.empty()
+        and calls.begun.empty()
+    )
+
+
+def test_a_waiting_call_that_is_cancelled_makes_room_at_once(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put, limit=1)
+    flights.submit(pending(0), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    for number in range(1, 1001):
+        assert flights.submit(pending(number), size=60_000) is None
+    refused = flights.submit(pending(1001), size=60_000)
+    flights.cancel(500)
+    assert refused is not None and flights.submit(pending(1001), size=60_000) is None
+    flights.stop(grace_s=0, end_s=PATIENCE_S)
+
+
+def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put, limit=1)
+    flights.submit(pending(1), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    twice, heavy = flights.submit(pending(1), size=1), flights.submit(pending(2), size=1 << 30)
+    assert twice is not None and (twice["id"], twice["error"]["code"]) == (None, -32600)
+    assert heavy is not None and (heavy["id"], heavy["error"]["code"]) == (2, -32000)
+    flights.stop(grace_s=0, end_s=PATIENCE_S)
+
+
+def test_p21_arguments_of_more_than_a_mebibyte_are_refused(sent: Any) -> None:
+    large = PendingCall(id=1, name="x", arguments={"a": "y" * (1 << 20)}, revision="2025-11-25")
+    refused = Flights(Calls(), sent.put).submit(large, size=2 << 20)
+    assert refused is not None and refused["error"]["code"] == -32602
+
+
+def test_stopping_ends_what_runs_and_sends_nothing_more(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, sent.put)
+    flights.submit(pending(1), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    assert flights.stop(grace_s=0, end_s=PATIENCE_S) and sent.empty()
+
+
+def test_code_of_this_process_is_answered_on_return_until_it_is_slow_three_times(sent: Any) -> None:
+    calls = Calls(here=True)
+    calls.go.set()
+    flights = Flights(calls, sent.put)
+    flights.submit(pending(1), size=1)
+    assert sent.get_nowait()["id"] == 1
+
+
+def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_answered(
+    sent: Any,
+) -> None:
+    calls = Calls(here=True)
+    flights = Flights(calls, sent.put)
+    calling = threading.Thread(target=flights.submit, args=(pending(1),), kwargs={"size": 1})
+    calling.start()
+    calls.begun.get(timeout=PATIENCE_S)
+    flights.cancel(1)
+    calls.go.set()
+    calling.join(PATIENCE_S)
+    assert not calling.is_alive() and sent.empty() and flights.stop(grace_s=0, end_s=PATIENCE_S)
+
+
+def test_at_the_end_what_calls_have_in_common_is_ended_once_they_were_told(sent: Any) -> None:
+    calls, told = Calls(), []
+    flights = Flights(calls, sent.put)
+    flights.submit(pending(1), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    assert flights.stop(grace_s=0, end_s=PATIENCE_S, ended=lambda: told.append("ended"))
+    assert told == ["ended"] and sent.empty()

@@ -1,0 +1,35 @@
+"""Packed files on disk: written whole, compared, and what is left over removed."""
+
+from pathlib import Path
+
+import pytest
+
+from vespe.errors import Refused
+from vespe.features.packing.writing import differences, write
+
+FILES = {"a.json": b"{}", "kits/k/run": b"#!/bin/sh\n"}
+
+
+def test_only_what_is_other_is_written_and_what_is_left_over_goes(tmp_path: Path) -> None:
+    place = str(tmp_path)
+    assert write(place, FILES, own="kits/k", executable=frozenset({"kits/k/run"})) == [
+        "a.json",
+        "kits/k/run",
+    ]
+    assert (tmp_path / "kits/k/run").stat().st_mode & 0o111 and differences(
+        place, FILES, own="kits/k"
+    ) == []
+    (tmp_path / "kits/k/old.py").write_text("", encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("", encoding="utf-8")
+    assert differences(place, FILES, own="kits/k") == ["kits/k/old.py"]
+    assert write(place, FILES, own="kits/k", executable=frozenset()) == ["kits/k/old.py"]
+    assert (tmp_path / "mine.txt").exists() and not (tmp_path / "kits/k/old.py").exists()
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/kits").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refused, match="is a link"):
+        write(str(tmp_path / "out"), FILES, own="kits/k", executable=frozenset())
+    assert list((tmp_path / "elsewhere").iterdir()) == []

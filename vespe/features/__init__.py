@@ -1,0 +1,222 @@
+"""The features of Vespe: one literal table, which is all that start-up reads of them.
+
+A feature is a folder beside this file with its verbs, settings, data and pages next to its code. It
+uses the core (everything outside this folder) and the features that it needs. The core reaches a
+feature only by the names in this table, so that a copy of the package without the folder still
+lists, resolves and runs tools: the feature's verbs are then unknown words, and its public names
+raise MissingFeature.
+
+To read a feature, begin with the module that its row calls `begin`.
+"""
+
+import importlib
+import os
+from typing import Any, Final
+
+_HERE: Final = os.path.dirname(os.path.abspath(__file__))
+
+FEATURES: Final[dict[str, dict[str, Any]]] = {
+    "lint": {
+        "begin": "audit.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "lint": {
+                "module": "vespe.features.lint.verbs.lint",
+                "help": "Find what a model's API, a model, or Vespe would stumble over.",
+                "heading": "Tools and kits",
+                "after": "prepare",
+            },
+        },
+        "aliases": {},
+    },
+    "agents": {
+        "begin": "loop.py",
+        "needs": (),
+        "settings": {"agent": "settings", "providers": "settings"},
+        "schemas": ("script",),
+        "verbs": {
+            "agent": {
+                "help": "Let a model use the project's tools.",
+                "heading": "Models and clients",
+            },
+            "agent run": {
+                "module": "vespe.features.agents.verbs.run",
+                "help": "Ask a model once, and run the tools that it calls.",
+            },
+            "agent chat": {
+                "module": "vespe.features.agents.verbs.chat",
+                "help": "Talk with a model that uses the project's tools.",
+            },
+            "agent calls": {
+                "module": "vespe.features.agents.verbs.calls",
+                "help": "List, run or deny the calls that wait in a kept conversation.",
+            },
+            "agent answers": {
+                "module": "vespe.features.agents.verbs.answers",
+                "help": "List or forget your answers on calls in this project.",
+            },
+        },
+        "aliases": {"": {"chat": "agent chat", "ask": "agent run"}, "agent": {"ask": "run"}},
+    },
+    "mcp": {
+        "begin": "server/protocol.py",
+        "needs": (),
+        "checks": "vespe.features.mcp.doctor",
+        "settings": {},
+        "verbs": {
+            "mcp": {
+                "help": "Serve tools to MCP clients, and set those up.",
+                "heading": "Models and clients",
+                "after": "agent",
+            },
+            "mcp serve": {
+                "module": "vespe.features.mcp.verbs.serve",
+                "help": "Show the project's tools to every MCP client.",
+            },
+            "mcp config": {
+                "module": "vespe.features.mcp.verbs.config",
+                "help": "Print or write an MCP client's entry for this project.",
+            },
+            "mcp wrap": {
+                "module": "vespe.features.mcp.verbs.wrap",
+                "help": "Run anyone's MCP server within Vespe's bounds and sandbox.",
+            },
+            "connect": {
+                "module": "vespe.features.mcp.verbs.connect",
+                "help": "Give an MCP client this project's tools, and try it.",
+                "heading": "Start",
+                "after": "demo",
+            },
+        },
+        "aliases": {"": {"serve": "mcp serve"}, "mcp": {"run": "serve", "start": "serve"}},
+    },
+    "imports": {
+        "begin": "made.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "tool import": {
+                "module": "vespe.features.imports.verbs.import_tools",
+                "help": "Make tools from a file of another API's definitions.",
+                "after": "create",
+            },
+            "kit import": {
+                "module": "vespe.features.imports.verbs.import_kit",
+                "help": "Make a kit of an API's description, a manual or a directory of tools.",
+                "after": "remove",
+            },
+        },
+        "aliases": {"": {"import": "tool import"}},
+    },
+    "examples": {
+        "begin": "examples.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "tool test": {
+                "module": "vespe.features.examples.verbs.test",
+                "help": "Run the examples of tools as tests.",
+                "after": "run",
+            },
+            "tool observe": {
+                "module": "vespe.features.examples.verbs.observe",
+                "help": "Find the least that a tool's examples need, and state it.",
+                "after": "test",
+            },
+            "tool fuzz": {
+                "module": "vespe.features.examples.verbs.fuzz",
+                "help": "Run a tool with generated arguments, to find what breaks it.",
+                "after": "observe",
+            },
+        },
+        "aliases": {"": {"test": "tool test"}},
+    },
+    "batch": {
+        "begin": "local.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "batch": {
+                "module": "vespe.features.batch.verbs.run",
+                "help": "Call one tool with many inputs, from a file to a file.",
+                "heading": "Tools and kits",
+                "after": "kit",
+            },
+        },
+        "aliases": {},
+    },
+    "packing": {
+        "begin": "forms.py",
+        "needs": ("lint",),
+        "settings": {},
+        "verbs": {
+            "kit pack": {
+                "module": "vespe.features.packing.verbs.pack",
+                "help": "Write a kit as one file.",
+                "after": "create",
+            },
+        },
+        "aliases": {},
+    },
+    "inspector": {
+        "begin": "site.py",
+        "needs": ("agents", "lint"),
+        "settings": {},
+        "verbs": {
+            "inspect": {
+                "module": "vespe.features.inspector.verbs.inspect",
+                "help": "Look at the project in a browser.",
+                "heading": "What may run",
+                "after": "log",
+            },
+        },
+        "aliases": {},
+    },
+    "testing": {
+        "begin": "plugin.py",
+        "needs": ("agents", "examples"),
+        "settings": {},
+        "verbs": {},
+        "aliases": {},
+    },
+}
+"""Each feature by the name of its folder.
+
+`begin` is the module to read first; `needs` are other features that it imports; `settings` are keys
+of the user's configuration, each with the module that checks its value; `schemas` are the published
+schemas in its folder `data`; `checks` is the module whose CHECKS `vespe doctor` runs; `verbs` are
+commands by the words that people type, each with its module (a group has none), its one-line help,
+and, for the help page, its heading and the command that it follows; `aliases` are other words for
+them, by the group in which they are typed.
+"""
+
+
+def settings() -> dict[str, tuple[str, str]]:
+    """Return the keys of the user's configuration that features own, with who checks each."""
+    return {
+        key: (name, module)
+        for name, feature in FEATURES.items()
+        if feature["settings"] and is_present(name)
+        for key, module in feature["settings"].items()
+    }
+
+
+def is_present(name: str) -> bool:
+    """Say whether a feature's folder is there, and those of the features that it needs."""
+    is_here = os.path.isfile(os.path.join(_HERE, name, "__init__.py"))
+    return is_here and all(map(is_present, FEATURES[name]["needs"]))
+
+
+def missing(name: str) -> str:
+    """Return the feature whose folder is missing where `name` is asked for: its own or a need's."""
+    return next((need for need in FEATURES[name]["needs"] if not is_present(need)), name)
+
+
+def load(name: str, module: str = "") -> Any:
+    """Import a module of a feature. Raises MissingFeature where its folder is not there."""
+    if not is_present(name):
+        from vespe.errors import MissingFeature
+
+        raise MissingFeature(missing(name))
+    return importlib.import_module(f"vespe.features.{name}{module and '.'}{module}")

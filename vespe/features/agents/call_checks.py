@@ -1,0 +1,109 @@
+"""A model's call before it runs: a tool of that name, arguments that are one JSON object, and a
+schema that takes them.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from vespe import errors
+from vespe.calls import path as call_path
+from vespe.features.agents.call_results import CallResult, not_run
+from vespe.features.agents.open_calls import ModelCall, calls_of
+from vespe.lazy import difflib
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.records import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A call that may run, but for a person's word: the tool, and the inputs as it gets them."""
+
+    call: ModelCall
+    tool: Tool
+    inputs: JsonObject
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the tool is annotated as read-only. An idempotent tool may still write what the
+        next call reads.
+        """
+        return self.tool.annotations.get("readOnlyHint") is True
+
+
+def check(
+    call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str] = ()
+) -> Ready | CallResult:
+    """Return the call ready to run, or the result that says why it does not.
+
+    `tools` are those that the model was shown, by name; `strict` names the ones shown in strict
+    mode, whose nulls for what is absent are taken out again. Absent arguments, null and the empty
+    text are `{}`, and nothing else is.
+    """
+    from vespe.adapters import openai_strict
+
+    if call.repeated:
+        return not_run(
+            call,
+            f"the id {call.call_id!r} was used by an earlier call, and an id runs once",
+            code="repeated_call",
+        )
+    tool = tools.get(call.name)
+    if tool is None:
+        return not_run(call, _unknown(call.name, tools), code="tool_not_found", retryable=True)
+    try:
+        inputs = _parsed(call.arguments)
+        inputs = (
+            openai_strict.without_nulls(tool.input_schema, inputs)
+            if call.name in strict
+            else inputs
+        )
+        return Ready(call=call, tool=tool, inputs=call_path.checked_inputs(tool, inputs))
+    except errors.VespeError as error:
+        return CallResult(call=call, outcome=call_path.refused(tool, error))
+
+
+def cut_places(
+    calls: Sequence[ModelCall],
+    finish_reason: str | None,
+    *,
+    given: JsonObject | None = None,
+    cut: Collection[str] = (),
+) -> frozenset[int]:
+    """Return the places of the calls that may not have come whole: those of the ids `cut` in the
+    message as it was `given`.
+
+    And the last call where a limit of the model may have cut it off: it has no arguments, and
+    nothing came behind it.
+    """
+    places = {
+        place for place, call in enumerate(calls_of(given or {})) if str(call.get("id")) in cut
+    }
+    if (
+        finish_reason in ("length", "content_filter")
+        and calls
+        and calls[-1].arguments in (None, "", "{}")
+    ):
+        places.add(calls[-1].place)
+    return frozenset(places)
+
+
+def _parsed(arguments: JsonValue) -> JsonObject:
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, dict):
+        return arguments
+    return call_path.parsed_arguments(
+        arguments if isinstance(arguments, str) else json.dumps(arguments)
+    )
+
+
+def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
+    if not name:
+        return "the call names no tool"
+    close = difflib.get_close_matches(name[:64], tools, n=3)
+    known = (
+        f"did you mean {' or '.join(close)}?"
+        if close
+        else f"there is {', '.join(list(tools)[:20]) or 'none'}"
+    )
+    return f"there is no tool called {name[:64]!r} here: {known}"

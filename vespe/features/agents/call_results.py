@@ -1,0 +1,143 @@
+"""What became of a model's call: its Outcome, how long it took to begin and to run, and the message
+that tells the model.
+"""
+
+import re
+from dataclasses import field
+from typing import Final, Literal, TypeAlias
+
+from vespe.adapters import result_texts
+from vespe.adapters.content_parts import IMAGE_TYPES
+from vespe.adapters.streams.base import StreamEvent
+from vespe.features.agents.open_calls import ModelCall
+from vespe.models import Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.records import dataclass
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+WAITS: Final = "waits"
+"""What is known of a call that was left without a result."""
+Known: TypeAlias = Outcome | Literal["waits"] | None
+"""What a recording knows of a call: what became of it, that it waits, or nothing."""
+ENDED: Final = "interrupted: the call was ended before it was done; it is not run again by itself"
+_UNKNOWN: Final = (
+    "interrupted: the call was begun in an earlier session, "
+    "and what became of it is not known; it is not run again by itself"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """One call and its Outcome; `ran` is false where the tool was not even begun.
+
+    `timing` has `wait_ms`, from the arrival of the call's last byte to the tool's start (absent
+    where it did not start, or the call came from a file), and `duration_ms`, the tool's own time.
+    """
+
+    call: ModelCall
+    outcome: Outcome
+    ran: bool = False
+    timing: JsonObject = field(default_factory=dict)
+
+    @property
+    def message(self) -> JsonObject:
+        """The tool message in the inner format, the same however the call ran."""
+        value, failed = result_texts.told(self.outcome)
+        message: JsonObject = {
+            "role": "tool",
+            "tool_call_id": self.call.call_id,
+            "content": _content(value),
+        }
+        return message | ({"is_error": True} if failed else {})
+
+    def to_dict(self) -> JsonObject:
+        """Return the call, what the model was told, and the Outcome, as JSON says them."""
+        made: JsonObject = {
+            "id": self.call.call_id,
+            "name": self.call.name,
+            "arguments": self.call.arguments,
+            "ran": self.ran,
+        }
+        return made | {
+            "content": self.message["content"],
+            "outcome": self.outcome.to_dict(),
+            "timing": self.timing,
+        }
+
+    @property
+    def event(self) -> StreamEvent:
+        """The event that tells of it."""
+        call = self.call
+        return StreamEvent(
+            "tool_result",
+            call_id=call.call_id,
+            name=call.name,
+            index=call.place,
+            data=self.to_dict(),
+        )
+
+
+def not_run(
+    call: ModelCall,
+    message: str,
+    *,
+    code: str = "not_run",
+    retryable: bool = False,
+    tool: Tool | None = None,
+) -> CallResult:
+    """Return the result of a call that is not run, with the reason in words for the model."""
+    failure = Failure(code=code, message=message, retryable=retryable)
+    return CallResult(
+        call=call,
+        outcome=Outcome(tool=call.name or None, uid=tool.uid if tool else None, error=failure),
+    )
+
+
+def interrupted(call: ModelCall, *, known: bool = True) -> CallResult:
+    """Return the result of a call that was begun and ended before its time; `known` is false where
+    nobody saw it end.
+    """
+    failure = Failure(code="interrupted", message=ENDED if known else _UNKNOWN)
+    return CallResult(
+        call=call, outcome=Outcome(tool=call.name or None, uid=None, error=failure), ran=True
+    )
+
+
+def _content(value: JsonValue) -> JsonValue:
+    """Return a result as a model is told it: one text, or texts and the images that it sees, where
+    it is MCP's `content` with images.
+    """
+    blocks = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(blocks, list) or not any(map(_is_image, blocks)):
+        return result_texts.text_of(value)
+    return [_part(block) for block in blocks]
+
+
+def _part(block: JsonValue) -> JsonObject:
+    if isinstance(block, dict) and _is_image(block):
+        return {
+            "type": "image_url",
+            "image_url": {"url": f"data:{block['mimeType']};base64,{block['data']}"},
+        }
+    spoken = (
+        isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
+    )
+    return {
+        "type": "text",
+        "text": block["text"]
+        if isinstance(block, dict) and spoken
+        else result_texts.text_of(block),
+    }
+
+
+def _is_image(block: JsonValue) -> bool:
+    """Whether a block is an image that every API takes."""
+    if (
+        not isinstance(block, dict)
+        or block.get("type") != "image"
+        or block.get("mimeType") not in IMAGE_TYPES
+    ):
+        return False
+    data = block.get("data")
+    return isinstance(data, str) and _BASE64.fullmatch(data) is not None

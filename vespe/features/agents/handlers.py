@@ -1,0 +1,161 @@
+"""One handler for each model API whose answers a program has in hand: OpenAI, Anthropic, Ollama."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from vespe.adapters import anthropic, ollama
+from vespe.adapters.anthropic import AnthropicShape
+from vespe.adapters.base import ToolShape
+from vespe.adapters.messages import checked
+from vespe.adapters.ollama import OllamaShape
+from vespe.adapters.openai import OpenAIShape, to_wire
+from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
+from vespe.adapters.streams.base import StreamingProcessor
+from vespe.adapters.streams.ollama import OllamaStreamingProcessor
+from vespe.adapters.streams.openai import GptStreamingProcessor
+from vespe.features.agents import handler_base
+from vespe.features.agents.handler_base import ToolHandler
+from vespe.features.agents.providers import requests
+from vespe.models import JsonObject, JsonValue, Tool
+
+
+class _Handler:
+    """What the handlers share; see `ToolHandler`."""
+
+    processor: ClassVar[Callable[[], StreamingProcessor]]
+    shape: ClassVar[ToolShape]
+    supports_tools = handler_base.supports_tools
+    process_stream = handler_base.process_stream
+
+    def prepare_payload(
+        self,
+        payload: JsonObject,
+        tool_definitions: Sequence[Tool | JsonObject],
+        tools_system_prompt: str = "",
+    ) -> JsonObject:
+        """Return the payload with `tools`, and the prompt behind its system text, or as one;
+        nothing given is changed.
+        """
+        made = self.prompted(payload, tools_system_prompt) if tools_system_prompt else dict(payload)
+        defined = requests.definitions(tool_definitions, self.shape)
+        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return a payload whose first system (or developer) message ends in `prompt`; without one,
+        a system message comes first.
+        """
+        messages = checked(payload.get("messages", ()))
+        first = (
+            messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
+        )
+        if first is None:
+            return payload | {"messages": [{"role": "system", "content": prompt}, *messages]}
+        return payload | {
+            "messages": [first | {"content": _joined(first.get("content"), prompt)}, *messages[1:]]
+        }
+
+
+def _joined(system: JsonValue, prompt: str) -> JsonValue:
+    """Return a system text, or a list of its blocks, with the prompt behind it."""
+    if isinstance(system, list):
+        return [*system, {"type": "text", "text": prompt}]
+    return "\n\n".join(filter(None, (system or "", prompt)))
+
+
+class ClaudeHandler(_Handler):
+    """Handles answers of Anthropic's Messages API; see `ToolHandler`.
+
+    A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
+
+    ```python
+    from vespe import ClaudeHandler, Tool
+
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = Tool(uid="", name="add", description="Add.", input_schema=schema)
+    request = {"model": "claude-sonnet-4-5", "max_tokens": 99, "messages": []}
+    payload = ClaudeHandler().prepare_payload(request, [tool], "")
+    assert payload["tools"][0]["name"] == "add"
+    ```
+    """
+
+    processor = ClaudeStreamingProcessor
+    shape = AnthropicShape()
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return the payload with the prompt behind its `system`, text or blocks."""
+        return payload | {"system": _joined(payload.get("system") or "", prompt)}
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the messages in the inner format."""
+        return anthropic.to_openai_messages(payload.get("messages", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the last two turns: ids that an earlier turn has used are made unique, in calls
+        and results alike.
+        """
+        turns: list[JsonObject] = anthropic.from_openai_messages(messages)["messages"]
+        first = max(index for index, turn in enumerate(turns) if turn["role"] == "assistant")
+        return turns[first:]
+
+
+class GptHandler(_Handler):
+    """Handles answers of OpenAI's chat completions; see `ToolHandler`.
+
+    A request goes on with the assistant's message and one tool message for each call.
+
+    ```python
+    from vespe import GptHandler, Tool
+
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = Tool(uid="", name="add", description="Add.", input_schema=schema)
+    payload = GptHandler().prepare_payload({"model": "gpt-5", "messages": []}, [tool], "")
+    assert payload["tools"][0]["function"]["name"] == "add"
+    ```
+    """
+
+    processor = GptStreamingProcessor
+    shape = OpenAIShape()
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the messages, whose format is the inner one."""
+        return checked(payload.get("messages", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the last messages as OpenAI takes them."""
+        return to_wire(messages[len(messages) - answered :])
+
+
+class OllamaHandler(_Handler):
+    """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
+
+    A request goes on with the assistant's message and one tool message for each call.
+
+    ```python
+    from vespe import OllamaHandler, Tool
+
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = Tool(uid="", name="add", description="Add.", input_schema=schema)
+    payload = OllamaHandler().prepare_payload({"model": "qwen3", "messages": []}, [tool], "")
+    assert payload["tools"][0]["function"]["name"] == "add"
+    ```
+    """
+
+    processor = OllamaStreamingProcessor
+    shape = OllamaShape()
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the messages in the inner format."""
+        return ollama.to_openai_messages(payload.get("messages", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the last messages as Ollama takes them."""
+        made: list[JsonObject] = ollama.from_openai_messages(messages)["messages"]
+        return made[len(made) - answered :]
+
+
+HANDLERS: Final[dict[str, Callable[[], ToolHandler]]] = {
+    "openai": GptHandler,
+    "anthropic": ClaudeHandler,
+    "ollama": OllamaHandler,
+}
+"""By an API's name, what makes its handler."""

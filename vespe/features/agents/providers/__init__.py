@@ -1,0 +1,77 @@
+"""The providers of models, one literal table, and those that the user's configuration names;
+imported when they are asked for.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from vespe.documents.near import meant
+from vespe.errors import InvalidDocument, UsageError
+from vespe.features.agents import provider_settings
+from vespe.features.agents.providers.base import LLMProvider
+from vespe.projects import user_config
+
+PROVIDERS: Final = {
+    "openai": ("vespe.features.agents.providers.openai", "OpenAIProvider"),
+    "anthropic": ("vespe.features.agents.providers.anthropic", "AnthropicProvider"),
+    "ollama": ("vespe.features.agents.providers.ollama", "OllamaProvider"),
+    "simulated": ("vespe.features.agents.providers.simulated", "SimulatedProvider"),
+}
+"""The module and the class of each provider."""
+
+
+def provider_names() -> list[str]:
+    """Return the names that `provider_class` takes: the table's, and those of the user's
+    configuration that say an `api`.
+    """
+    named = user_config.load_user_config().providers
+    return [
+        *PROVIDERS,
+        *(name for name, said in named.items() if name not in PROVIDERS and "api" in said),
+    ]
+
+
+def provider_class(name: str) -> Callable[..., LLMProvider]:
+    """Return a provider's class: the table's, or for a name of the user's own (`providers.NAME`)
+    that of its `api`.
+
+    Such an endpoint is asked with what is said of it alone, never with the key of its API's vendor.
+    Raises UsageError for a name that is neither, or without `base_url`; InvalidDocument for
+    settings that are wrong.
+    """
+    given: Callable[..., LLMProvider] = _imported(name) if name in PROVIDERS else _named(name)
+    return given
+
+
+def _named(name: str) -> Any:
+    user = user_config.load_user_config()
+    if name not in user.providers:
+        known = provider_names()
+        hint = (
+            meant(name, known)
+            or f"there are {', '.join(known)}; or name one: "
+            "vespe config set providers.NAME.api openai"
+        )
+        raise UsageError(f"there is no provider {name!r}", hint=hint)
+    settings = provider_settings.read_settings(name, user.providers[name], path=user.path)
+    for key, example in (("api", "openai"), ("base_url", "https://HOST/v1")):
+        if not getattr(settings, key):
+            raise UsageError(
+                f"your provider {name!r} has no {key}",
+                hint=f"vespe config set providers.{name}.{key} {example}",
+            )
+    if settings.api not in provider_settings.APIS:
+        raise InvalidDocument(
+            f"must be one of {', '.join(provider_settings.APIS)}",
+            path=user.path,
+            pointer=f"/providers/{name}/api",
+        )
+    made = _imported(settings.api)
+    return type(made.__name__, (made,), {"name": name, "account": made.account.of_the_user(name)})
+
+
+def _imported(name: str) -> Any:
+    module, attribute = PROVIDERS[name]
+    made: Any = getattr(importlib.import_module(module), attribute)
+    return made

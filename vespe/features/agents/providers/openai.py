@@ -1,0 +1,93 @@
+"""Models behind OpenAI's chat completions: OpenAI's own, and those of any endpoint that speaks
+them.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from vespe.adapters import openai as adapter_openai
+from vespe.adapters.streams.openai import GptStreamingProcessor
+from vespe.documents import strict_json
+from vespe.features.agents.providers import requests
+from vespe.features.agents.providers.base import Answer, Tools
+from vespe.features.agents.providers.endpoint_account import Account
+from vespe.features.agents.providers.endpoint_provider import EndpointProvider
+from vespe.http.addresses import Url
+from vespe.models import JsonObject
+
+
+def _completions(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/chat/completions") or "/v1"
+    return replace(base, target=f"{path}/chat/completions{mark}{query}")
+
+
+def payload(
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
+    keep: Collection[str] = (),
+) -> JsonObject:
+    """Return the request; what only Vespe or another API knows, but for the fields in `keep`, is
+    taken off the messages.
+    """
+    made: JsonObject = {"model": model, "messages": adapter_openai.to_wire(messages, keep=keep)}
+    if defined := requests.definitions(tools, adapter_openai.OpenAIShape()):
+        made["tools"] = defined
+    if stream:
+        made |= {"stream": True, "stream_options": {"include_usage": True}}
+    return requests.with_options(made, requests.checked_options(options))
+
+
+def answer(document: JsonObject) -> Answer:
+    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
+    message.
+    """
+    read = GptStreamingProcessor()
+    read.feed(
+        b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n"
+    )
+    read.close()
+    return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
+
+
+class OpenAIProvider(EndpointProvider):
+    """Asks an endpoint that speaks OpenAI's chat completions.
+
+    The key is OPENAI_API_KEY's where none is said. `base_url` may be given with or without `/v1`:
+    without a path, `/v1` is meant. See `EndpointProvider`.
+
+    ```python
+    from vespe import OpenAIProvider
+
+    # a server of your own
+    model = OpenAIProvider("qwen3", base_url="http://127.0.0.1:8000", api_key="any")
+    assert model.api == "openai"
+    ```
+    """
+
+    name = api = "openai"
+    account = Account(
+        provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
+    )
+    processor = GptStreamingProcessor
+    answer = staticmethod(answer)
+    request_url = staticmethod(_completions)
+
+    def payload(
+        self,
+        messages: Iterable[JsonObject],
+        tools: Tools | None = None,
+        *,
+        options: Mapping[str, object] | None = None,
+        stream: bool = False,
+    ) -> JsonObject:
+        """Return the request; see `payload` of this module."""
+        return payload(self.model, messages, tools, options=options, stream=stream, keep=self.keep)
+
+    def own_headers(self) -> Mapping[str, str]:
+        """Return the header of the organization."""
+        return {"openai-organization": self._account.settings.organization}

@@ -1,0 +1,65 @@
+"""What every request holds: the options beside the messages, and tools of either kind in an API's
+own shape.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from vespe.adapters import definition_shapes
+from vespe.adapters.base import ToolShape
+from vespe.adapters.definitions import foreign_tool
+from vespe.errors import UsageError
+from vespe.features.agents.providers.base import Tools
+from vespe.models import JsonObject, Tool
+
+OURS: Final = ("messages", "tools", "stream", "system", "model")
+"""What no option sets: it follows from the conversation, the tools and the provider."""
+
+
+def checked_options(options: Mapping[str, object] | None) -> JsonObject:
+    """Return a copy of the options; raises UsageError for one that Vespe sets itself."""
+    given = dict(options or {})
+    for name in OURS:
+        if name in given:
+            raise UsageError(
+                f"the option {name!r} cannot be set: it follows from the conversation, "
+                "its tools and the provider"
+            )
+    return given
+
+
+def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObject:
+    """Return the payload with the options over it; one that is None takes its key away."""
+    return {key: value for key, value in {**payload, **options}.items() if value is not None}
+
+
+def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
+    """Return the tools in an API's shape, whichever shape each of them has: one that
+    `vespe.adapters` knows, or a config.json's.
+
+    A definition that is in the API's shape already stays as it is, and so does one of no known
+    shape: it is one of the API's own tools (`web_search`). Raises InvalidDocument for a definition
+    that cannot be read.
+    """
+    return [_definition(tool, shape) for given in tools or () for tool in _declarations(given)]
+
+
+def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
+    if isinstance(tool, Tool):
+        return shape.definition(tool)
+    if isinstance(schema := tool.get("schema"), dict) and "input" in schema:
+        own = foreign_tool("vespe", tool, schema=schema["input"], rest={})
+        return shape.definition(replace(own, document={**tool, **own.document}))
+    if definition_shapes.shape_of(tool) in (None, shape.name):
+        return dict(tool)
+    return shape.definition(definition_shapes.read_definition(tool))
+
+
+def _declarations(given: Tool | JsonObject) -> Sequence[Tool | JsonObject]:
+    """Return what Gemini's `{"functionDeclarations": […]}` holds, or what was given."""
+    if not isinstance(given, Tool):
+        for key in ("functionDeclarations", "function_declarations"):
+            if isinstance(declared := given.get(key), list):
+                return declared
+    return (given,)

@@ -1,0 +1,499 @@
+"""Tools for a program that has a client and a loop of its own: functions, a project's tools and
+kits in one set.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+
+from vespe.adapters import SHAPES
+from vespe.adapters.modes import deferred, mode_of
+from vespe.calls import path as call_path
+from vespe.calls.bridge import OWN, SEARCH, Bridge
+from vespe.calls.path import CallPath
+from vespe.calls.policy import Ask, CallPolicy, Taint, policy_of
+from vespe.calls.registry import ToolRegistry
+from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
+from vespe.features.agents.call_checks import Ready
+from vespe.features.agents.call_results import CallResult, not_run
+from vespe.features.agents.limits import Stop
+from vespe.features.agents.open_calls import ModelCall
+from vespe.features.agents.tool_sets import kit_tools, require_same, tool_set
+from vespe.features.agents.toolsets.responses import Turn, cut_calls, read_turn
+from vespe.features.agents.turns import TurnRunner, bridged, checked
+from vespe.lazy import asyncio, difflib
+from vespe.library.function_tools import FunctionTool, function_tool
+from vespe.library.project import Project
+from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Tool
+from vespe.records import dataclass
+
+if TYPE_CHECKING:
+    import threading
+
+    from vespe.features.agents.toolsets.to_langchain import StructuredTool
+    from vespe.features.agents.toolsets.to_openai_agents import AgentsTool
+    from vespe.features.agents.toolsets.to_pydantic_ai import PydanticTool
+
+Source: TypeAlias = "Callable[..., Any] | FunctionTool | Project | Toolset | str | os.PathLike[str]"
+"""What a set is made of: a function, a project, another set, a kit by its id, or by its
+directory.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    tool: Tool
+    path: CallPath
+    own: bool
+    """Whether it is a function of the program, which needs nobody's word."""
+
+
+class Answer(list[JsonObject]):
+    """The messages to append to a conversation: the model's turn and, behind it, what became of its
+    calls.
+
+    `results` are the calls with their outcomes; `done` is true where there were none: the model has
+    answered.
+    """
+
+    def __init__(self, messages: Iterable[JsonObject], results: Sequence[CallResult]) -> None:
+        super().__init__(messages)
+        self.results = tuple(results)
+
+    @property
+    def done(self) -> bool:
+        """Whether the model made no calls."""
+        return not self.results
+
+
+class Toolset:
+    """Tools from anywhere in one set: functions, a project's tools, kits; no folder is needed.
+
+    A function runs in this process, in the project that is among the sources or in none; a kit is
+    named by its id or its directory (`"./kits/files"`). Tools are loaded when the set is made.
+    Every call goes the one call path with its checks, limits and log.
+
+    The calls of a model (`answer`) need a word, too: the program's own functions and read-only
+    tools run; for others `approve` is `ask` (which asks `ask`, and denies without it), `read-only`,
+    `all` or `none`, and what a configuration denies is always denied. `tools_mode` is `all`,
+    `bridge` (three tools that search, describe and call the others, beside those that a project
+    exposes always), or `auto`, a bridge where the definitions cost more than the project's
+    `tool_budget`: what `answer` is given is then a call of these. The same tool given twice is one.
+    Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound,
+    InvalidTool.
+
+    ```python
+    from vespe import Toolset, tool
+
+    @tool(read_only=True)
+    def search(query: str, limit: int = 5) -> list[str]:
+        \"""Search the notes.\"""
+        return [query] * limit
+
+    tools = Toolset(search, "file_io_without_git")
+    assert "search" in tools and "read_file" in tools
+    assert tools.openai()[0]["function"]["name"] == "search"
+    assert tools.call("search", query="x", limit=1).unwrap() == ["x"]
+    ```
+    """
+
+    def __init__(
+        self,
+        *sources: Source,
+        approve: str = "ask",
+        ask: Ask | None = None,
+        tools_mode: str = "all",
+    ) -> None:
+        self._approve, self._ask = approve, ask
+        self._held: dict[str, _Held] = {}
+        self._strict: frozenset[str] = frozenset()
+        self._put_off: frozenset[str] = frozenset()
+        project = next((source for source in sources if isinstance(source, Project)), None)
+        self._home = project or Project(ProjectConfig())
+        self._home.__enter__()
+        self._functions = self._functions_path()
+        for source in sources:
+            for held in self._of(source):
+                self._add(held)
+        self._policies: dict[int, CallPolicy] = {}
+        self._taint = Taint()
+        self._bridge = self._bridged(tools_mode)
+
+    def __repr__(self) -> str:
+        return f"<Toolset of {', '.join(self._held) or 'nothing'}>"
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return (held.tool for held in self._held.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._one(name).tool
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: sessions with MCP servers."""
+        self._home.close()
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by name."""
+        return {name: held.tool for name, held in self._held.items()}
+
+    @property
+    def declared(self) -> Mapping[str, Tool]:
+        """The tools that a model is told of, by name: all, or those of a bridge in their place."""
+        return self.tools if self._bridge is None else self._bridge.declared
+
+    # ---- definitions
+
+    def openai(self, *, strict: bool = False) -> list[Any]:
+        """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools
+        that cannot be said in it.
+        """
+        if not strict:
+            return self._shown("openai")
+        shown = tool_set(self.declared.values(), strict=True)
+        self._strict = shown.strict
+        return [
+            one if isinstance(one, dict) else SHAPES["openai"].definition(one)
+            for one in shown.shown
+        ]
+
+    def responses(self, *, strict: bool = False, native: bool = False) -> list[Any]:
+        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools
+        that cannot be said in it.
+
+        With `native` the API searches them (`tool_search`), but for those that a project exposes
+        always.
+        """
+        if native:
+            return self._deferred("openai-responses")
+        if not strict:
+            return self._shown("openai-responses")
+        plain = {tool["name"]: tool for tool in self._shown("openai-responses")}
+        chosen = [one["function"] for one in self.openai(strict=True)]
+        return [
+            plain[one["name"]]
+            | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {})
+            for one in chosen
+        ]
+
+    def anthropic(self, *, native: bool = False) -> list[Any]:
+        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for
+        those that a project exposes always.
+
+        Where the set shows a bridge, its `search_tools` searches in the API's place, and what
+        `answer` says of it loads the tools found.
+        """
+        if not native or self._bridge is None:
+            return self._deferred("anthropic") if native else self._shown("anthropic")
+        self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
+        return deferred(
+            self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH]
+        )
+
+    def gemini(self) -> list[Any]:
+        """Return `tools` for Gemini: one object with every declaration."""
+        return [{"functionDeclarations": self._shown("gemini")}] if self.declared else []
+
+    def ollama(self) -> list[Any]:
+        """Return `tools` for Ollama's chat."""
+        return self._shown("ollama")
+
+    def mcp(self) -> list[Any]:
+        """Return the `tools` of MCP's `tools/list`."""
+        return self._shown("mcp")
+
+    def _deferred(self, shape: str) -> list[Any]:
+        return deferred(self, always=self._exposed(), api=shape)
+
+    def _exposed(self) -> frozenset[str]:
+        """The names of the tools that a project exposes always."""
+        views = {id(held.path): held.path.workspace.view for held in self._held.values()}
+        return frozenset(
+            name
+            for name, held in self._held.items()
+            if views[id(held.path)].exposure(held.tool.itself) == "always"
+        )
+
+    def _shown(self, shape: str) -> list[Any]:
+        return [SHAPES[shape].definition(tool) for tool in self.declared.values()]
+
+    def _bridged(self, mode: str) -> Bridge | None:
+        if mode == "native":
+            hint = "`anthropic(native=True)` and `responses(native=True)` give deferred definitions"
+            raise UsageError(
+                "whether an API searches tools itself is said where definitions are made for it",
+                hint=hint,
+            )
+        budget = self._home.config.document.get("tool_budget")
+        if mode_of(mode, self, api="openai", budget=budget) != "bridge":
+            return None
+        may = {
+            name: held.tool
+            for name, held in self._held.items()
+            if not self._policy_of(held).why_never(held.tool)
+        }
+        return Bridge(may, self._exposed())
+
+    def langchain(self) -> "list[StructuredTool]":
+        """Return the tools as LangChain's; raises MissingExtra without langchain-core."""
+        try:
+            from vespe.features.agents.toolsets import to_langchain
+        except ImportError as error:
+            raise MissingExtra(
+                "a set of tools for LangChain",
+                extra="bridges",
+                module=error.name or "langchain_core",
+            ) from None
+        return to_langchain.tools_of(self)
+
+    def pydantic_ai(self) -> "list[PydanticTool[Any]]":
+        """Return the tools as pydantic-ai's; raises MissingExtra without pydantic-ai-slim."""
+        try:
+            from vespe.features.agents.toolsets import to_pydantic_ai
+        except ImportError as error:
+            raise MissingExtra(
+                "a set of tools for pydantic-ai",
+                extra="bridges",
+                module=error.name or "pydantic_ai",
+            ) from None
+        return to_pydantic_ai.tools_of(self)
+
+    def openai_agents(self) -> "list[AgentsTool]":
+        """Return the tools as those of OpenAI's agents SDK; raises MissingExtra without
+        openai-agents.
+        """
+        try:
+            from vespe.features.agents.toolsets import to_openai_agents
+        except ImportError as error:
+            raise MissingExtra(
+                "a set of tools for openai-agents", extra="bridges", module=error.name or "agents"
+            ) from None
+        return to_openai_agents.tools_of(self)
+
+    # ---- calls
+
+    def call(self, name: str, /, **arguments: Any) -> Outcome:
+        """Run a tool: `tools.call("search", query="x")`. A failure is an Outcome with an error;
+        raises ToolNotFound, NotTrusted.
+        """
+        return self.run_tool(self[name], Call(tool=name, arguments=arguments))
+
+    async def acall(self, name: str, /, **arguments: Any) -> Outcome:
+        """Run a tool from an event loop, an async function in the caller's own; cancelling the task
+        ends the call. See `call`.
+        """
+        return await self.arun_tool(self[name], Call(tool=name, arguments=arguments))
+
+    def check_trust(self) -> None:
+        """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere
+        asks this first.
+        """
+        for path in {id(held.path): held.path for held in self._held.values()}.values():
+            path.check_trust()
+
+    def path_of(self, name: str) -> CallPath:
+        """Return the call path that a tool of the set runs on; raises ToolNotFound."""
+        return self._one(name).path
+
+    def run_tool(
+        self, tool: Tool, call: Call, *, cancel: "threading.Event | None" = None
+    ) -> Outcome:
+        """Run one call of a tool of the set on the call path that it belongs to; raises as
+        `CallPath.run_tool` does.
+        """
+        return self._one(tool.name).path.run_tool(tool, call, cancel=cancel)
+
+    async def arun_tool(self, tool: Tool, call: Call) -> Outcome:
+        """Run one call of a tool of the set from an event loop; see `CallPath.arun_tool`."""
+        return await self._one(tool.name).path.arun_tool(tool, call)
+
+    # ---- a model's response
+
+    def answer(self, response: object) -> Answer:
+        """Run the calls in any vendor's response, and return the messages to append: the model's
+        turn and the results.
+
+        `response` is an object, its JSON text, or what the vendor's client returned. Calls of
+        read-only tools run at the same time, others one after another; what is refused, denied or
+        fails is told to the model as an error. Raises ParsingError for what is not a response,
+        NotTrusted.
+
+        ```python
+        from vespe import Toolset
+
+        def double(n: int) -> int:
+            \"""Double a number.\"""
+            return 2 * n
+
+        message = {"role": "assistant", "tool_calls": [
+            {
+                "id": "1",
+                "type": "function",
+                "function": {"name": "double", "arguments": '{"n": 21}'},
+            },
+        ]}
+        answer = Toolset(double).answer({"choices": [{"message": message}]})
+        assert answer == [message, {"role": "tool", "tool_call_id": "1", "content": "42"}]
+        assert not answer.done
+        ```
+        """
+        turn = read_turn(response)
+        results: dict[int, CallResult] = {}
+        self._runner().run(turn.calls, results, stop=Stop(), cut=tuple(cut_calls(turn)))
+        return self._answer(turn, results)
+
+    async def aanswer(self, response: object) -> Answer:
+        """Run the calls in a response from an event loop, async functions in the caller's own. See
+        `answer`.
+        """
+        turn, results = read_turn(response), dict[int, CallResult]()
+        cut, together = set(cut_calls(turn)), list[asyncio.Task[CallResult]]()
+        try:
+            for call in turn.calls:
+                one = self._ready(call, cut=call.place in cut)
+                if isinstance(one, CallResult):
+                    results[call.place] = one
+                    continue
+                if one.tool.annotations.get("readOnlyHint") is not True:
+                    await _gathered(together, results)
+                    results[call.place] = await self._result(one)
+                else:
+                    together.append(asyncio.create_task(self._result(one)))
+            await _gathered(together, results)
+        finally:
+            for task in together:
+                task.cancel()
+        return self._answer(turn, results)
+
+    def run_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
+        """Run one call that a model made, allowed or not as in `answer`: for a framework that reads
+        responses itself.
+        """
+        results: dict[int, CallResult] = {}
+        self._runner().run(
+            [ModelCall(call_id=call_id, name=name, arguments=arguments)], results, stop=Stop()
+        )
+        return results[0]
+
+    async def arun_call(
+        self, name: str, arguments: JsonObject | str, *, call_id: str = ""
+    ) -> CallResult:
+        """Run one call that a model made, from an event loop; see `run_call`."""
+        one = self._ready(ModelCall(call_id=call_id, name=name, arguments=arguments), cut=False)
+        return one if isinstance(one, CallResult) else await self._result(one)
+
+    def why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say why a model's call may not run, "" where it may: see `CallPolicy.why_not`."""
+        return self._policy_of(self._one(tool.name)).why_not(tool, inputs)
+
+    def saw(self, tool: Tool) -> None:
+        """Take note that a model is given a result of this tool: see `CallPolicy.saw`."""
+        self._taint.note(tool)
+
+    def _policy_of(self, held: _Held) -> CallPolicy:
+        if id(held.path) not in self._policies:
+            policy = "all" if held.own else self._approve
+            self._policies[id(held.path)] = policy_of(
+                held.path, policy=policy, ask=self._ask, taint=self._taint
+            )
+        return self._policies[id(held.path)]
+
+    def _runner(self) -> TurnRunner:
+        return TurnRunner(
+            tools=self.tools,
+            runner=self,
+            policy=cast(CallPolicy, self),
+            strict=self._strict,
+            bridge=self._bridge,
+        )
+
+    def _ready(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
+        call = call if self._bridge is None else bridged(call, self._bridge)
+        one = checked(call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut)
+        if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
+            return not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
+        return one
+
+    async def _result(self, one: Ready) -> CallResult:
+        call = Call(
+            tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id
+        )
+        try:
+            outcome = await self.arun_tool(one.tool, call)
+        except VespeError as error:
+            outcome = call_path.refused(one.tool, error)
+        self.saw(one.tool)
+        return CallResult(call=one.call, outcome=outcome, ran=True)
+
+    def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> Answer:
+        ordered = [results[place] for place in sorted(results)]
+        return Answer(
+            [*turn.messages, *turn.results(ordered, self.tools, put_off=self._put_off)], ordered
+        )
+
+    # ---- what it is made of
+
+    def _add(self, held: _Held) -> None:
+        require_same(self._held.setdefault(held.tool.name, held).tool, held.tool)
+
+    def _one(self, name: str) -> _Held:
+        if name in self._held:
+            return self._held[name]
+        raise ToolNotFound(name, close=difflib.get_close_matches(name[:64], self._held, n=3))
+
+    def _of(self, source: Source) -> Iterator[_Held]:
+        if isinstance(source, Toolset):
+            yield from source._held.values()
+        elif isinstance(source, Project):
+            path = source.call_path()
+            yield from (
+                _Held(tool, path, False)
+                for tool in path.workspace.shown(source.list_tools()).tools.values()
+            )
+        elif isinstance(source, (str, os.PathLike)):
+            path = self._home.call_path()
+            yield from (
+                _Held(tool, path, False)
+                for tool in kit_tools(os.fspath(source), project=self._home.config.root)
+            )
+        elif (made := function_tool(source)) is not None:
+            known = self._functions.registry.find(made.name)
+            if not isinstance(known, FunctionTool) or known.function is not made.function:
+                known = made
+            yield _Held(known.definition, self._functions, True)
+            if known is made and made.name not in self._functions.registry:
+                self._functions.registry.register(made)
+        else:
+            raise UsageError(
+                "a set of tools is made of functions, projects and kits, "
+                f"not of {type(source).__name__}"
+            )
+
+    def _functions_path(self) -> CallPath:
+        """A call path for the program's own functions: they need no trust in a project, and no
+        project.
+        """
+        path = self._home.call_path()
+        return replace(path, registry=ToolRegistry(), trusted=True, live=None)
+
+
+async def _gathered(
+    tasks: "list[asyncio.Task[CallResult]]", results: dict[int, CallResult]
+) -> None:
+    """Wait for what runs at the same time."""
+    for result in await asyncio.gather(*tasks):
+        results[result.call.place] = result
+    tasks.clear()

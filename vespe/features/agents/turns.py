@@ -1,0 +1,337 @@
+"""The calls of one turn: checked, allowed, run in order (neighbours that only read at the same
+time), and each answered once.
+"""
+
+import contextlib
+import itertools
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol, TypeAlias
+
+from vespe import errors
+from vespe.calls import path, tracing
+from vespe.calls.bridge import OWN, Bridge
+from vespe.features.agents.call_checks import Ready, check
+from vespe.features.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
+from vespe.features.agents.events import Runner
+from vespe.features.agents.limits import Quota, Stop
+from vespe.features.agents.open_calls import ModelCall, read_turns
+from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.processes.signals import uninterruptible
+
+MAX_PARALLEL: Final = 8
+_Tell: TypeAlias = Callable[[Callable[[], None]], object]
+_LOOK_S: Final = 0.5
+_PATIENCE_S: Final = 10.0
+"""How long calls that were told to end are waited for; the call path ends a process tree well
+before that.
+"""
+
+
+class Policy(Protocol):
+    """What decides on calls: a CallPolicy, or a set of tools with one of its own."""
+
+    def why_not(self, tool: Tool, inputs: JsonObject) -> str:
+        """Say why a call may not run, in words for the model, or "" where it may."""
+        ...
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+@dataclass(kw_only=True)
+class TurnRunner:
+    """Runs turns' calls: `tools` are what the model was shown, `strict` the names of those shown in
+    strict mode.
+
+    `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in
+    the thread that runs the turn; `before` is told of the calls that are about to begin, and none
+    of them does if it raises. `known` gives what became of a call in a recording: such a call is
+    neither checked nor run, and has no result where that is WAITS. `quota` is how many calls of
+    each tool may run. With a `bridge` calls of its tools are answered, and what they call is called
+    in their place.
+    """
+
+    tools: Mapping[str, Tool]
+    runner: Runner
+    policy: Policy
+    strict: frozenset[str] = frozenset()
+    max_parallel: int = MAX_PARALLEL
+    before: Callable[[Sequence[ModelCall]], None] = _nothing
+    on_start: Callable[[Ready], None] = _nothing
+    on_result: Callable[[CallResult], None] = _nothing
+    known: Callable[[ModelCall], Known] = _nothing
+    quota: Quota = field(default_factory=Quota)
+    bridge: Bridge | None = None
+
+    def run(
+        self,
+        turn: Sequence[ModelCall],
+        results: dict[int, CallResult],
+        *,
+        stop: Stop,
+        most: int | None = None,
+        arrived: Mapping[str, float] | None = None,
+        cut: Collection[int] = (),
+    ) -> None:
+        """Run a turn's calls and put each result into `results` by its place, as it is there.
+
+        Neighbouring calls of read-only tools run at the same time; any other call waits for those
+        before it, and those behind it wait for it. Calls stay without a result, and were not begun,
+        where `stop` was set before, or `most` calls have run. What was begun has a result even
+        where this raises (KeyboardInterrupt): at worst that it was interrupted. `arrived` has
+        `time.perf_counter()` of each call's last byte by its id, `cut` the places of calls that may
+        not have come whole.
+        """
+        work = _Work(self, results, stop, most=most, arrived=arrived or {})
+        ready = [
+            one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None
+        ]
+        try:
+            for group in _groups(ready):
+                if self.max_parallel > 1 and sum(isinstance(one, Ready) for one in group) > 1:
+                    work.together(group)
+                else:
+                    work.in_order(group)
+        finally:
+            work.settle()
+
+    def saw(self, tool: Tool) -> None:
+        """Tell the policy, where it wants to know, that the model is given a result of this
+        tool.
+        """
+        told: Callable[[Tool], object] = getattr(self.policy, "saw", _nothing)
+        told(tool)
+
+    def saw_before(self, messages: Sequence[JsonObject]) -> None:
+        """Tell the policy of the results that a conversation holds already; what is not known now
+        could have read anything.
+        """
+        for name in {self._name(call) for message in messages for call in _calls(message)} - set(
+            OWN
+        ):
+            self.saw(
+                self.tools.get(name) or Tool(uid="", name=name, description="", input_schema={})
+            )
+
+    def _name(self, call: ModelCall) -> str:
+        return (call if self.bridge is None else bridged(call, self.bridge)).name
+
+    def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult | None:
+        call = call if self.bridge is None else bridged(call, self.bridge)
+        if (outcome := self.known(call)) is not None:
+            return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
+        return checked(call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut)
+
+
+def checked(
+    call: ModelCall,
+    tools: Mapping[str, Tool],
+    *,
+    strict: Collection[str],
+    bridge: Bridge | None,
+    cut: bool,
+) -> Ready | CallResult:
+    """Return a call ready to run, or its result: why it does not run, or what a `bridge` answers to
+    a call of its own tools.
+
+    `tools` and `strict` are as `check` takes them; `cut` says that the call may not have come
+    whole.
+    """
+    if cut:
+        return not_run(
+            call,
+            "the answer was cut off, and this call may be incomplete",
+            code="cut",
+            retryable=True,
+        )
+    if bridge is None or call.name not in OWN:
+        return check(call, tools, strict=strict)
+    one = check(call, OWN, strict=strict)
+    return (
+        one
+        if isinstance(one, CallResult)
+        else CallResult(call=call, outcome=bridge.answer(call.name, one.inputs), ran=True)
+    )
+
+
+@dataclass(kw_only=False)
+class _Work:
+    """One turn on its way."""
+
+    owner: TurnRunner
+    results: dict[int, CallResult]
+    stop: Stop
+    most: int | None = field(kw_only=True)
+    arrived: Mapping[str, float] = field(kw_only=True)
+    begun: dict[int, Ready] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def in_order(self, checked: Sequence[Ready | CallResult]) -> None:
+        for one in checked:
+            if self.stop.is_set() or self._full():
+                return
+            if self._allowed(one) and isinstance(one, Ready) and not self.stop.is_set():
+                self.owner.before([one.call])
+                self._run(one, _at_once)
+
+    def together(self, checked: Sequence[Ready | CallResult]) -> None:
+        waiting: deque[Ready] = deque()
+        for one in checked:
+            if self.stop.is_set():
+                return
+            if not self._full(len(waiting)) and self._allowed(one) and isinstance(one, Ready):
+                waiting.append(one)
+        if not waiting:
+            return
+        self.owner.before([one.call for one in waiting])
+        told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        running = min(self.owner.max_parallel, len(waiting))
+        serve = tracing.carried(self._serve)
+        threads = [
+            threading.Thread(
+                target=serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}"
+            )
+            for n in range(running)
+        ]
+        try:
+            # a thread whose start is cut short is one that nobody would wait for
+            with uninterruptible():
+                for thread in threads:
+                    thread.start()
+            while running:
+                act = _next(told)
+                running -= act is None
+                _at_once(act)
+        finally:
+            if running:
+                self._end(threads)
+
+    def _end(self, threads: Sequence[threading.Thread]) -> None:
+        """Tell calls that still run to end, and wait for them, but not for ever."""
+        self.stop.set()
+        until = time.monotonic() + _PATIENCE_S
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join(max(0.0, until - time.monotonic()))
+
+    def settle(self) -> None:
+        """Answer what was begun and has no result: it was interrupted."""
+        with self.lock:
+            for place, one in self.begun.items():
+                self.results.setdefault(place, interrupted(one.call))
+
+    def _serve(
+        self, waiting: deque[Ready], told: "queue.SimpleQueue[Callable[[], None] | None]"
+    ) -> None:
+        """Run calls until none waits; who is told of them is told in the thread that runs the
+        turn.
+        """
+        try:
+            while not self.stop.is_set():
+                try:
+                    one = waiting.popleft()
+                except IndexError:
+                    return
+                self._run(one, told.put)
+        finally:
+            told.put(None)
+
+    def _full(self, waiting: int = 0) -> bool:
+        return self.most is not None and len(self.begun) + waiting >= self.most
+
+    def _allowed(self, one: Ready | CallResult) -> bool:
+        """Whether a call may run; where not, its result says why."""
+        if isinstance(one, CallResult):
+            self._done(one, _at_once)
+            return False
+        if why := self.owner.quota.why_not(one.tool.name):
+            self._done(
+                not_run(
+                    one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool
+                ),
+                _at_once,
+            )
+            return False
+        if why := self.owner.policy.why_not(one.tool, one.inputs):
+            self._done(
+                not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool), _at_once
+            )
+            return False
+        self.owner.quota.take(one.tool.name)
+        return True
+
+    def _run(self, one: Ready, tell: _Tell) -> None:
+        with self.lock:
+            self.begun[one.call.place] = one
+        tell(lambda: self.owner.on_start(one))
+        began = time.perf_counter()
+        arrived = self.arrived.get(one.call.call_id)
+        wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
+        outcome = self._outcome(one)
+        self.owner.saw(one.tool)
+        timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
+        self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
+
+    def _outcome(self, one: Ready) -> Outcome:
+        call = Call(
+            tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id
+        )
+        try:
+            outcome = path.as_told(
+                one.tool, self.owner.runner.run_tool(one.tool, call, cancel=self.stop)
+            )
+        except errors.VespeError as error:
+            return path.refused(one.tool, error)
+        if outcome.error is not None and outcome.error.code == "interrupted":
+            return replace(outcome, error=replace(outcome.error, message=ENDED, hint=""))
+        return outcome
+
+    def _done(self, result: CallResult, tell: _Tell) -> None:
+        with self.lock:
+            new = self.results.setdefault(result.call.place, result) is result
+        if new:
+            tell(lambda: self.owner.on_result(result))
+
+
+def _calls(message: JsonObject) -> Sequence[ModelCall]:
+    return read_turns([message]).open
+
+
+def bridged(call: ModelCall, bridge: Bridge) -> ModelCall:
+    """Return the call that a model makes by way of a bridge, under its own name; any other as it
+    is.
+    """
+    given = call.arguments if isinstance(call.arguments, (dict, str)) and call.arguments else {}
+    name, arguments = bridge.inner(call.name, given)
+    return call if name == call.name else replace(call, name=name, arguments=arguments)
+
+
+def _groups(checked: Sequence[Ready | CallResult]) -> Iterator[list[Ready | CallResult]]:
+    """Yield the calls that may overlap together: neighbours that only read; any other call
+    alone.
+    """
+    for reads, group in itertools.groupby(
+        checked, lambda one: isinstance(one, CallResult) or one.read_only
+    ):
+        calls = list(group)
+        yield from [calls] if reads else ([one] for one in calls)
+
+
+def _next(told: "queue.SimpleQueue[Callable[[], None] | None]") -> Callable[[], None] | None:
+    """Wait for what is told next, a moment at a time: Ctrl-C that comes just before a wait does not
+    end it.
+    """
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return told.get(timeout=_LOOK_S)
+
+
+def _at_once(act: Callable[[], None] | None) -> None:
+    if act is not None:
+        act()

@@ -1,0 +1,296 @@
+"""What `agent run` and `agent chat` share: their options, and the provider and agent that these
+make.
+"""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import click
+
+from vespe import errors
+from vespe.adapters.modes import MODES
+from vespe.calls.path import CallPath, open_path
+from vespe.calls.policy import POLICIES
+from vespe.cli import options, report
+from vespe.features.agents.agent import Agent, AgentOptions
+from vespe.features.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
+from vespe.features.agents.providers import PROVIDERS, provider_class, provider_names
+from vespe.features.agents.providers.base import LLMProvider
+from vespe.features.agents.providers.retries import AT_ONCE, PATIENCE
+from vespe.features.agents.transcripts import Transcript
+from vespe.features.agents.verbs import asking
+from vespe.features.agents.verbs.shown import Shown
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+from vespe.records import dataclass
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SCRIPT: Final = (
+    "--provider simulated --script FILE, where FILE holds the model's turns, "
+    'such as {"turns": [{"text": "Hi."}]}'
+)
+_POSITIVE: Final = click.IntRange(min=1)
+
+
+def _completed(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Complete a provider's name; where the configuration cannot be read, only the table's."""
+    try:
+        names = provider_names()
+    except errors.VespeError:
+        names = list(PROVIDERS)
+    return [name for name in names if name.startswith(begun)]
+
+
+_OPTIONS: Final = (
+    click.option(
+        "--provider",
+        metavar="NAME",
+        shell_complete=_completed,
+        help=f"Where the model is: {', '.join(PROVIDERS)}, "
+        "or a name of your own (your configuration's `providers.NAME`). "
+        "Default: that of the conversation to resume, else your configuration's `agent.provider`.",
+    ),
+    click.option(
+        "--model",
+        metavar="M",
+        default="",
+        help="The model's name. Default: that of the conversation to resume, "
+        "else your configuration's (`agent.model`, `providers.NAME.model`).",
+    ),
+    click.option(
+        "--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."
+    ),
+    click.option(
+        "--system", metavar="TEXT", default="", help="The system prompt of a new conversation."
+    ),
+    click.option(
+        "--tools",
+        "names",
+        metavar="NAME",
+        multiple=True,
+        help="Show the model this tool; repeat it, or divide by commas.",
+    ),
+    click.option(
+        "--kit",
+        metavar="KIT",
+        help="Show the model this kit's tools (project_tools: the project's own).",
+    ),
+    click.option("--no-tools", is_flag=True, help="Show the model no tools at all."),
+    click.option(
+        "--tools-mode",
+        type=click.Choice(MODES),
+        help="all: declare every tool; bridge: let the model search for those that "
+        "are not always exposed; "
+        "native: let Anthropic's API search for them; auto: all, until they cost more than the "
+        "project's tool_budget. "
+        "Default: your configuration's `agent.tools_mode`, else auto.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Show tools in OpenAI's strict mode, where their schemas allow it.",
+    ),
+    click.option(
+        "--max-iterations",
+        type=_POSITIVE,
+        metavar="N",
+        default=MAX_ITERATIONS,
+        show_default=True,
+        help="Rounds of calls; then it must answer.",
+    ),
+    click.option(
+        "--max-calls",
+        type=_POSITIVE,
+        metavar="N",
+        default=MAX_CALLS,
+        show_default=True,
+        help="Calls that may run.",
+    ),
+    click.option(
+        "--max-calls-per-tool",
+        type=_POSITIVE,
+        metavar="N",
+        help="Calls of one and the same tool that may run.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="Time on the clock for all of it.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=_POSITIVE,
+        metavar="N",
+        help="Tokens, prompts and answers together, as the provider counts them.",
+    ),
+    click.option(
+        "--approve",
+        type=click.Choice(POLICIES),
+        default="ask",
+        show_default=True,
+        help="ask: ask for tools that are not read-only; read-only: deny these; all: "
+        "allow every tool; none: deny every call.",
+    ),
+    click.option(
+        "--stream/--no-stream", default=True, help="Take the answer as it comes, or whole."
+    ),
+    options.trust_option,
+    options.project_option,
+)
+
+
+def agent_options(command: F) -> F:
+    """Return a command every option of an agent."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The options of an agent as they were given on the command line."""
+
+    provider: str | None
+    model: str
+    script: str | None
+    system: str
+    names: tuple[str, ...]
+    kit: str | None
+    no_tools: bool
+    tools_mode: str | None
+    strict: bool
+    max_iterations: int
+    max_calls: int
+    max_calls_per_tool: int | None
+    max_seconds: float | None
+    max_tokens: int | None
+    approve: str
+    stream: bool
+    trusted: bool
+    project_dir: str | None
+
+    def path(self) -> CallPath:
+        """Open the project; raises NotTrusted before anything else is read or sent."""
+        workspace = open_workspace(self.project_dir)
+        path = replace(open_path(workspace, trusted=self.trusted), progress=report.note)
+        path.check_trust()
+        for warning in workspace.warnings:
+            report.warn(warning)
+        return path
+
+    def llm(self, transcript: Transcript) -> LLMProvider:
+        """Make the provider that was named, else the one that the conversation was had with, else
+        the configuration's (`agent`).
+
+        The model is chosen in the same order among those of that provider. Raises UsageError where
+        nothing says which, or what its script is.
+        """
+        user = user_config.load_user_config()
+        name = self.provider or transcript.provider or user.agent.get("provider", "")
+        if not name:
+            hint = (
+                f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider "
+                "NAME` makes one the default"
+            )
+            raise errors.UsageError("say where the model is", hint=hint)
+        if (name == "simulated") != (self.script is not None):
+            raise errors.UsageError(
+                "--script goes with --provider simulated, and that needs one", hint=_SCRIPT
+            )
+        named = (
+            (transcript.provider, transcript.model),
+            (user.agent.get("provider"), user.agent.get("model", "")),
+        )
+        model = self.model or next(
+            (model for provider, model in named if provider == name and model), ""
+        )
+        make = provider_class(name)
+        if self.script is not None:
+            made = make(self.script, model=model, patience=replace(AT_ONCE, on_wait=_say_wait))
+        else:
+            made = make(model, patience=replace(PATIENCE, on_wait=_say_wait))
+        if not made.model:
+            raise errors.UsageError(
+                "say which model to ask",
+                hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`",
+            )
+        return made
+
+    def resuming(self, file: str, *, prompt: bool) -> str:
+        """Return the command that goes on with the conversation in `file`; with `prompt` it has
+        something to say, too.
+        """
+        script = () if self.script is None else ("--provider", "simulated", "--script", self.script)
+        project = () if self.project_dir is None else ("--project", self.project_dir)
+        return shlex.join(
+            (
+                "vespe",
+                "agent",
+                "run",
+                *(("go on",) if prompt else ()),
+                "--resume",
+                file,
+                *script,
+                *project,
+            )
+        )
+
+    def agent(
+        self,
+        path: CallPath,
+        provider: LLMProvider,
+        *,
+        transcript: Transcript | None,
+        shown: Shown,
+        **hooks: Any,
+    ) -> Agent:
+        """Make the agent, which shows what it does and asks on the terminal; raises UsageError for
+        tools chosen in two ways.
+
+        `hooks` are further fields of its AgentOptions.
+        """
+        names = tuple(
+            name.strip() for given in self.names for name in given.split(",") if name.strip()
+        )
+        if sum((bool(names), self.kit is not None, self.no_tools)) > 1:
+            raise errors.UsageError(
+                "--tools, --kit and --no-tools each say which tools: give one of them"
+            )
+        chosen = AgentOptions(
+            tools=() if self.no_tools else names or None,
+            kit=self.kit,
+            system=self.system,
+            approve=self.approve,
+            ask=asking.asker(shown),
+            strict=self.strict,
+            tools_mode=self.tools_mode
+            or user_config.load_user_config().agent.get("tools_mode", "auto"),
+            stream=self.stream,
+            limits=self.limits(),
+            on_start=shown.started,
+            **hooks,
+        )
+        return Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
+
+    def limits(self) -> Limits:
+        """Return the bounds of one run."""
+        return Limits(
+            max_iterations=self.max_iterations,
+            max_calls=self.max_calls,
+            max_calls_per_tool=self.max_calls_per_tool,
+            max_seconds=self.max_seconds,
+            max_tokens=self.max_tokens,
+        )
+
+
+def _say_wait(error: errors.ProviderError, seconds: float) -> None:
+    report.note(f"{report.one_line(error.message)}; asked again in {seconds:.3g} s")
+
+
+def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
+    """Return the transcript with the names of the provider and the model that go on with it."""
+    transcript.provider, transcript.model = provider.name, provider.model or transcript.model
+    return transcript

@@ -1,0 +1,186 @@
+"""`vespe batch`: one tool, many inputs, one line of output for each."""
+
+import sys
+import time
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+import click
+
+from vespe import errors
+from vespe.calls.path import open_path
+from vespe.cli import options, report
+from vespe.documents import strict_json
+from vespe.features.batch import engines
+from vespe.features.batch.items import ItemOutcome, is_repeatable
+from vespe.features.batch.local import Plan
+from vespe.features.batch.outcomes_file import OutcomesFile
+from vespe.features.batch.verbs import inputs as batch_inputs
+from vespe.features.batch.verbs.inputs import Inputs
+from vespe.projects.workspace import open_workspace
+from vespe.tools.fields import MAX_TIMEOUT_S
+
+_EVERY_S: Final = 10.0
+_EVERY_ON_A_TERMINAL_S: Final = 0.2
+
+
+@click.command(
+    "batch", epilog="Example: vespe batch get_forecast cities.csv -o forecasts.jsonl --jobs 8"
+)
+@click.argument("tool_name", metavar="TOOL")
+@click.argument("source", metavar="[IN.jsonl|IN.csv|-]", default="-")
+@click.option("-o", "--output", metavar="OUT.jsonl", help="Where the outcomes go; default: stdout.")
+@click.option(
+    "--on",
+    "engine",
+    metavar="ENGINE",
+    default="local",
+    help="local, dask[://HOST:PORT] or ray[://HOST:PORT]; default: local.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Calls at the same time; default: one for each core.",
+)
+@click.option(
+    "--id",
+    "id_field",
+    metavar="FIELD",
+    help="The member of each input that is its id, and not an argument; default: its line.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0, 100),
+    metavar="N",
+    default=0,
+    help="Tries after a failure, if the tool is read-only or idempotent.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the output of a batch that was ended: what has its line is not called again.",
+)
+@click.option("--ordered", is_flag=True, help="Write the outcomes in the order of the inputs.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N inputs.")
+@click.option(
+    "--csv", "is_csv", is_flag=True, default=None, help="Read the input as CSV, whatever its name."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
+    metavar="S",
+    help="The deadline of each call.",
+)
+@options.trust_option
+@options.project_option
+def command(
+    tool_name: str,
+    source: str,
+    output: str | None,
+    engine: str,
+    jobs: int | None,
+    id_field: str | None,
+    retries: int,
+    resume: bool,
+    ordered: bool,
+    limit: int | None,
+    is_csv: bool | None,
+    timeout: float | None,
+    trusted: bool,
+    project_dir: str | None,
+) -> int:
+    """Call one tool with many inputs, and write one line for each.
+
+    An input is an object of arguments, one a line, or a row of CSV with the arguments' names in its
+    first line, typed by the tool's schema. A line of output is {"id", "ok", "result" or "error",
+    "duration_ms"}. A broken input is a line with an error, never the end of the batch. Exit code 1
+    says that some failed.
+    """
+    if resume and output is None:
+        raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")
+    workspace = open_workspace(project_dir)
+    path = replace(open_path(workspace, trusted=trusted), progress=report.note)
+    tool = path.tool(tool_name)
+    path.check_trust()
+    if retries and not is_repeatable(tool):
+        report.warn(
+            f"--retries does nothing here: {tool.name} says neither that it is read-only nor that "
+            "it is idempotent"
+        )
+    plan = Plan(jobs=jobs or 0, ordered=ordered, retries=retries, timeout_s=timeout)
+    with batch_inputs.open_inputs(source, tool, id_field=id_field, is_csv=is_csv) as inputs:
+        progress = Progress(inputs)
+        batch = engines.Batch(engine, islice(inputs.items(), limit), tool, path, plan)
+        if output is None:
+            _print(batch, progress)
+        else:
+            _write(batch, output, resume, progress)
+    progress.end()
+    return 1 if progress.failed or progress.failed_before else 0
+
+
+def _print(batch: engines.Batch, progress: "Progress") -> None:
+    for outcome in engines.run_on(batch.engine, batch.items, batch.tool, batch.path, batch.plan):
+        report.emit(strict_json.compact_json(outcome.to_line()))
+        progress.tell(outcome)
+
+
+def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress") -> None:
+    with OutcomesFile(output, resume=resume, journal=not is_repeatable(batch.tool)) as file:
+        progress.failed_before = file.failed
+        try:
+            for outcome in batch.run_to(file):
+                progress.tell(outcome)
+        except KeyboardInterrupt:
+            progress.end()
+            report.note(f"what is done is in {output}; the same command with --resume goes on")
+            raise
+
+
+class Progress:
+    """Tells on stderr how far a batch is: a line that is written anew on a terminal, else one every
+    ten seconds.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._started = self._told = time.monotonic()
+        self._on_terminal = sys.stderr.isatty()
+        self.done = self.failed = self.failed_before = 0
+
+    def tell(self, outcome: ItemOutcome) -> None:
+        """Count an outcome, and say so if it is time."""
+        self.done += 1
+        self.failed += not outcome.outcome.ok
+        now = time.monotonic()
+        if now - self._told >= (_EVERY_ON_A_TERMINAL_S if self._on_terminal else _EVERY_S):
+            self._told = now
+            self._say(self._line(now - self._started))
+
+    def end(self) -> None:
+        """Say the last figures."""
+        line = self._line(time.monotonic() - self._started, ended=True)
+        report.say(line) if self._on_terminal else report.note(line)
+
+    def _line(self, seconds: float, *, ended: bool = False) -> str:
+        rate = self.done / seconds if seconds else 0.0
+        left = ""
+        if self._inputs.size and self._inputs.read and not ended:
+            share = min(self._inputs.read / self._inputs.size, 1.0)
+            left = f", {share:.0%}, {_clock(seconds / share - seconds)} left"
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        failed += f", {self.failed_before:,} failed before" if self.failed_before and ended else ""
+        return f"{self.done:,} done{failed}, {rate:,.0f}/s{left}" + (
+            f", {_clock(seconds)}" if ended else ""
+        )
+
+    def _say(self, line: str) -> None:
+        report.progress.show(line) if self._on_terminal else report.note(line)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

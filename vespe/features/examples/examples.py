@@ -1,0 +1,275 @@
+"""A tool's examples as tests: each is run through the call path, in a fresh directory of its own,
+and compared.
+"""
+
+import os
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from vespe import defaults, errors
+from vespe.calls.path import CallPath
+from vespe.features.examples import expectations
+from vespe.files.confined import Directory, PathRefused
+from vespe.files.confined_rules import Rules
+from vespe.git import repository
+from vespe.kits import store
+from vespe.lazy import concurrent_futures, tempfile
+from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.processes import process
+from vespe.processes.signals import uninterruptible
+from vespe.records import dataclass
+from vespe.schemas import validator
+from vespe.schemas.comparison import samples
+from vespe.schemas.subschemas import References
+from vespe.tools import authoring
+
+_GIT = (
+    *repository.GIT,
+    "-c",
+    "user.name=Example",
+    "-c",
+    "user.email=example@example.invalid",
+    "-c",
+    "commit.gpgsign=false",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleResult:
+    """What became of one example: `index` counts from 0 in the tool's `examples`, and is -1 where
+    the tool itself is broken.
+
+    `problem` is None where it passed. `place` is the pointer to what failed below the example
+    (`/output/bytes`), `result` what the tool gave (None where it failed).
+    """
+
+    tool: str
+    uid: str
+    index: int
+    problem: str | None
+    duration_ms: float = 0.0
+    scope: str = ""
+    place: str = ""
+    result: JsonValue = None
+    ok: bool = True
+
+    @property
+    def passed(self) -> bool:
+        """Whether the example did what it says."""
+        return self.problem is None
+
+
+def run_examples(
+    path: CallPath, tool: Tool, *, cancel: threading.Event | None = None
+) -> Iterator[ExampleResult]:
+    """Run a tool's examples in order in one fresh directory, which holds the tool's
+    `example_files`.
+
+    Raises what a call raises where there is no call to make: NotTrusted, InvalidTool; a set
+    `cancel` ends a call that runs.
+    """
+    with staged(path, tool) as directory:
+        at = replace(path, directory=directory)
+        for index, example in enumerate(tool.examples):
+            if cancel is not None and cancel.is_set():
+                return
+            outcome = at.run_tool(
+                tool, Call(tool=tool.uid, arguments=example.get("input", {})), cancel=cancel
+            )
+            place, problem = expectations.difference(example, outcome)
+            yield ExampleResult(
+                tool=tool.name,
+                uid=tool.uid,
+                scope=tool.scope,
+                index=index,
+                problem=problem,
+                place=place,
+                result=outcome.result,
+                ok=outcome.ok,
+                duration_ms=outcome.duration_ms,
+            )
+
+
+def run_all(
+    path: CallPath, tools: Sequence[Tool], *, jobs: int
+) -> Generator[list[ExampleResult], None, None]:
+    """Run the examples of several tools, `jobs` tools at a time, and give each tool's results in
+    the order of the tools.
+
+    Raises as `run_examples` does; whatever runs then, and at Ctrl-C, is ended before this raises.
+    """
+    cancel = threading.Event()
+    with concurrent_futures.ThreadPoolExecutor(
+        max_workers=jobs, thread_name_prefix="examples"
+    ) as pool:
+        try:
+            # a thread whose start is cut short is one that the pool would not wait for
+            with uninterruptible():
+                futures = [pool.submit(_results, path, tool, cancel) for tool in tools]
+            for future in futures:
+                yield future.result()
+        finally:
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def _results(path: CallPath, tool: Tool, cancel: threading.Event) -> list[ExampleResult]:
+    return list(run_examples(path, tool, cancel=cancel))
+
+
+def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
+    """Write what the tool gave as `output` into its config.json, where an example failed by its
+    `output` or expects nothing.
+
+    What `output_schema`, `output_pattern` or `error` expect is never changed, and a call that
+    failed records nothing. Return how many examples were changed. Raises as `_write_examples` does.
+    """
+    wanted = [one for one in results if recordable(tool.examples[one.index], one)]
+    if not wanted or tool.directory is None:
+        return 0
+    outputs = {one.index: {"output": one.result} for one in wanted}
+    _write_examples(
+        tool, [{**example, **outputs.get(index, {})} for index, example in enumerate(tool.examples)]
+    )
+    return len(wanted)
+
+
+def keep_example(tool: Tool, arguments: JsonObject, result: JsonValue) -> None:
+    """Add a call that succeeded to the examples in the tool's config.json, in place of one with the
+    same arguments.
+
+    Raises as `_write_examples` does.
+    """
+    others = [
+        example
+        for example in tool.examples
+        if expectations.first_difference(example.get("input"), arguments) is not None
+    ]
+    _write_examples(tool, [*others, {"input": arguments, "output": result}])
+
+
+def begun(tool: Tool) -> Tool:
+    """Return a tool without examples with a first one, whose arguments are the simplest that its
+    schema allows.
+
+    It is the tool itself where it has examples, where no arguments are found, and where a call acts
+    on other machines or destroys.
+    """
+    arguments = (
+        None if tool.examples or acts_outside(tool) else _simplest_arguments(tool.input_schema)
+    )
+    return tool if arguments is None else replace(tool, examples=({"input": arguments},))
+
+
+def acts_outside(tool: Tool) -> bool:
+    """Whether calls that nobody wrote need a yes: the tool asks other machines, or says that it is
+    destructive.
+    """
+    kind = tool.implementation.type if tool.implementation else ""
+    return kind == "http_request" or tool.annotations.get("destructiveHint") is True
+
+
+def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:
+    """Write the examples into a tool's config.json.
+
+    Raises StorageError, Refused for an installed kit's tool, and InvalidDocument where the file is
+    not as it was when the tool was loaded.
+    """
+    path = os.path.join(tool.directory or "", defaults.CONFIG_FILE)
+    if store.owner_of(path) is not None:
+        raise errors.Refused(
+            f"{tool.name} belongs to an installed kit, whose bytes are pinned",
+            hint=f"`vespe tool copy {tool.name}` makes it yours",
+        )
+    authoring.write_config(tool, {**tool.document, "examples": examples})
+
+
+def _simplest_arguments(schema: Any) -> JsonObject | None:
+    judge = validator.compile_schema(schema, closed=True)
+    candidates = samples.samples([(schema, References(schema))], [], fits=lambda *_: True)
+    return next(
+        (
+            value
+            for value in (_described(schema), {}, *candidates)
+            if isinstance(value, dict) and judge.is_valid(value)
+        ),
+        None,
+    )
+
+
+def _described(schema: Any) -> JsonObject:
+    """Return the values that the schema itself offers: the examples, the defaults and the first
+    choices of its properties.
+    """
+    properties = schema.get("properties", {}).items() if isinstance(schema, dict) else ()
+    offers = (
+        (
+            name,
+            [
+                *one.get("examples", ())[:1],
+                *([one["default"]] if "default" in one else []),
+                *one.get("enum", ())[:1],
+            ],
+        )
+        for name, one in properties
+        if isinstance(one, dict)
+    )
+    return {name: values[0] for name, values in offers if values}
+
+
+def recordable(example: JsonObject, result: ExampleResult) -> bool:
+    """Whether `record` writes what the tool gave into this example."""
+    if not result.ok:
+        return False
+    if "output" in example:
+        return (
+            result.problem is not None
+            and result.place.startswith("/output")
+            and not result.place.startswith("/output_")
+        )
+    return not any(key in example for key in ("error", "output_schema", "output_pattern"))
+
+
+@contextmanager
+def staged(path: CallPath, tool: Tool) -> Iterator[str]:
+    """Return the directory that the examples share: with the tool's `example_files`, in a git
+    repository where `example_git` asks.
+
+    Raises as a call does where the tool may not run: git itself runs what these files say.
+    """
+    path.check_tool(tool)
+    with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
+        directory = os.path.realpath(made)
+        with Directory(directory, rules=Rules(may_write=("*",))) as inside:
+            for name, text in tool.document.get("example_files", {}).items():
+                try:
+                    inside.write_text(name, text)
+                except PathRefused as error:
+                    raise errors.InvalidTool(
+                        tool.uid, [f"example_files: {error}"], path=tool.directory or ""
+                    ) from None
+        if tool.document.get("example_git"):
+            for arguments in (
+                ("init", "-q"),
+                ("add", "-A"),
+                ("commit", "-q", "--allow-empty", "-m", "Example files"),
+            ):
+                _git(directory, arguments)
+        yield directory
+
+
+def _git(directory: str, arguments: tuple[str, ...]) -> None:
+    environment = repository.environment() | {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+    }
+    done = process.run(
+        process.Command(argv=(*_GIT, *arguments), cwd=directory, env=environment, timeout_s=30.0)
+    )
+    if done.returncode != 0:
+        raise errors.ToolExecutionError(
+            f"git {arguments[0]} failed: {done.stderr.decode('utf-8', 'replace').strip()}"
+        )

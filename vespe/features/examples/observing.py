@@ -1,0 +1,101 @@
+"""The smallest `permissions` that a tool's examples pass under, found by running them: what is not
+needed is taken away.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from vespe.calls.path import CallPath
+from vespe.errors import UsageError
+from vespe.features.examples import examples
+from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
+
+_KEYS: Final[tuple[str, ...]] = ("network", "write", "programs", "read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a tool's examples need: `permissions` that they pass under, and for each key that is not
+    empty the example that failed without.
+
+    `spare` are the keys where the tool states more than that.
+    """
+
+    permissions: JsonObject
+    needed_by: JsonObject
+    spare: tuple[str, ...]
+
+
+def observe(path: CallPath, tool: Tool) -> Observation:
+    """Run a tool's examples again and again, each time in a fresh directory with one permission
+    less, and keep what they pass under.
+
+    No protected place is ever proposed: nothing is tried that the default does not give. Raises
+    UsageError where there are no examples, or they fail before anything is taken away, and what a
+    call raises.
+    """
+    if not tool.examples:
+        raise UsageError(
+            f"{tool.name} has no examples to observe",
+            hint=f"`vespe tool test {tool.name} --update` begins one",
+        )
+    failing = _failing(path, tool, {})
+    if failing is not None:
+        raise UsageError(
+            f"example {failing} of {tool.name} fails with nothing taken away",
+            hint=f"`vespe tool test {tool.name}` says why",
+        )
+    found: JsonObject = {}
+    needed: JsonObject = {}
+    for key in _KEYS:
+        for value in _candidates(key, tool):
+            failing = _failing(path, tool, found | {key: value})
+            if failing is None:
+                found[key] = value
+                break
+            needed[key] = failing
+    ordered: JsonObject = {
+        key: found[key] for key in ("read", "write", "network", "programs") if key in found
+    }
+    return Observation(
+        permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered))
+    )
+
+
+def _failing(path: CallPath, tool: Tool, permissions: JsonObject) -> int | None:
+    """Return the index of the first example that fails under these permissions; None where all
+    pass.
+    """
+    held = replace(path, permissions=permissions)
+    return next((one.index for one in examples.run_examples(held, tool) if not one.passed), None)
+
+
+def _candidates(key: str, tool: Tool) -> Iterator[list[str]]:
+    """Return values from the tightest on; past the last one the key stays unstated."""
+    yield []
+    if key in ("read", "write"):
+        yield ["."]
+    elif key == "programs":
+        yield from ([name] for name in _programs(tool))
+    stated = tool.permissions.get(key)
+    if isinstance(stated, list) and stated and key != "read" and key != "write":
+        yield [item for item in stated if isinstance(item, str)]
+
+
+def _programs(tool: Tool) -> Sequence[str]:
+    """Return the programs that the tool's own argv names, and git, which many tools start."""
+    argv: Any = tool.implementation.args.get("argv", []) if tool.implementation else []
+    named = [
+        word for word in argv if isinstance(word, str) and os.sep not in word and shutil.which(word)
+    ]
+    return list(dict.fromkeys([*named, "git"]))
+
+
+def _spare(stated: JsonObject, needed: JsonObject) -> Iterator[str]:
+    for key in needed:
+        if key in stated and not set(stated[key]) <= set(needed[key]):
+            yield key

@@ -1,0 +1,1 @@
+"""`vespe tool test`, `observe` and `fuzz`: one module for each verb."""

@@ -1,0 +1,113 @@
+"""`vespe tool fuzz`: run a tool with generated arguments, to find what breaks it."""
+
+import gc
+import random
+from dataclasses import replace
+
+import click
+
+from vespe.calls.log import CallLog
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.cli import options, report
+from vespe.cli.waiting import waiting
+from vespe.features.examples import examples, fuzzing
+from vespe.features.examples.fuzzing import Fuzzed
+from vespe.models import Call, JsonObject, Tool
+from vespe.processes.workers import Workers
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("fuzz", epilog="Example: vespe tool fuzz read_file --seconds 20 --seed 1")
+@click.argument("name")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 86_400),
+    default=10.0,
+    metavar="S",
+    help="How long to try; default: 10.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Try the same arguments again; default: a new seed, which is said.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0.01, 86_400),
+    metavar="S",
+    help="A call longer than this hangs; default: the tool's.",
+)
+@options.yes_option
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(
+    name: str,
+    seconds: float,
+    seed: int | None,
+    timeout_s: float | None,
+    yes: bool,
+    trusted: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Run a tool with arguments made from its input schema, and say what breaks it; each finding
+    has a command that shows it.
+
+    A finding is a crash, a call that hangs, an output that breaks its schema or is too large, and a
+    traceback in the result. The tool runs for real, in one fresh directory; one that asks other
+    machines, or says that it is destructive, needs a yes. Exit code 1 for findings.
+    """
+    gc.enable()  # unlike most commands, this one lives
+    workspace = open_workspace(project_dir)
+    tool = workspace.tool(name)
+    if examples.acts_outside(tool):
+        options.confirmed(
+            f"Call {tool.name}, which may change other machines or destroy data, many times?",
+            yes=yes,
+        )
+    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    log = CallLog(workspace.root, purpose="fuzz")
+    path = CallPath(
+        workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log
+    )
+    with (
+        waiting(f"trying {tool.name} with generated arguments"),
+        examples.staged(path, tool) as directory,
+        Workers() as workers,
+    ):
+        at = replace(path, directory=directory, workers=workers)
+        found = fuzzing.fuzz(
+            tool,
+            lambda arguments: at.run_tool(
+                tool, Call(tool=tool.uid, arguments=arguments, timeout_s=timeout_s)
+            ),
+            seconds=seconds,
+            seed=seed,
+        )
+    if as_json:
+        report.emit_json(document_of(tool, found))
+    else:
+        for finding in found.findings:
+            report.emit(f"{finding.kind}: {finding.message}\n  {finding.command}")
+        report.note(
+            f"{report.count(len(found.findings), 'finding')} in "
+            f"{report.count(found.calls, 'call')}, {found.seconds:.1f} s;"
+            f" --seed {found.seed} tries the same again"
+        )
+    return 1 if found.findings else 0
+
+
+def document_of(tool: Tool, found: Fuzzed) -> JsonObject:
+    """Return what was found as `tool fuzz --json` prints it."""
+    return {
+        "tool": tool.name,
+        "uid": tool.uid,
+        "findings": [finding.to_json() for finding in found.findings],
+        "calls": found.calls,
+        "seconds": round(found.seconds, 3),
+        "seed": found.seed,
+    }

@@ -1,0 +1,61 @@
+"""`vespe tool observe`: the smallest permissions that a tool's examples pass under."""
+
+import click
+
+from vespe import errors
+from vespe.calls.log import CallLog
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.calls.sandboxing import machine
+from vespe.cli import options, report
+from vespe.cli.waiting import waiting
+from vespe.features.examples import observing
+from vespe.projects.workspace import open_workspace
+from vespe.tools import authoring
+
+
+@click.command("observe", epilog="Example: vespe tool observe word_count --write")
+@click.argument("name")
+@click.option("--write", is_flag=True, help="Write them into the tool's config.json.")
+@options.trust_option
+@options.project_option
+@options.json_option
+def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_json: bool) -> int:
+    """Run a tool's examples with less and less, each time in a fresh directory, and show the least
+    that they pass under.
+
+    What the examples do not reach is not observed: a permission that only other arguments need has
+    to be added by hand. Protected places are never proposed.
+    """
+    if machine().level == "off":
+        raise errors.Refused(
+            "this machine has no sandbox to observe in",
+            hint="`vespe doctor` says what would give it one",
+        )
+    workspace = open_workspace(project_dir)
+    tool = workspace.tool(name)
+    path = CallPath(
+        workspace=workspace,
+        registry=ToolRegistry(),
+        trusted=trusted,
+        log=CallLog(workspace.root, purpose="observe"),
+    )
+    with waiting(f"trying what {tool.name} needs"):
+        found = observing.observe(path, tool)
+    if write:
+        authoring.write_config(tool, {**tool.document, "permissions": found.permissions})
+    if as_json:
+        said = {
+            "permissions": found.permissions,
+            "needed_by": found.needed_by,
+            "spare": list(found.spare),
+            "written": write,
+        }
+        report.emit_json({"tool": tool.name, "uid": tool.uid, **said})
+        return 0
+    report.emit(f'"permissions": {report.json_line(found.permissions)}')
+    for key, index in found.needed_by.items():
+        report.say(f"{key}: example {index} fails with less")
+    for key in found.spare:
+        report.say(f"note: {key} states more than the examples need")
+    return 0

@@ -1,0 +1,94 @@
+"""What kind of source somebody imports, found by looking at it; and the import of each kind."""
+
+import os
+from typing import Any, Final
+
+from vespe.errors import InvalidDocument, UsageError
+from vespe.features.imports import docker_mcp, llm_functions, skills, utcp
+from vespe.features.imports.made import Fetch, Imported, Selection
+from vespe.features.imports.openapi import importing
+from vespe.features.imports.openapi.documents import Documents, is_address
+from vespe.lazy import shlex
+
+KINDS: Final = ("openapi", "utcp", "llm-functions", "docker-mcp", "skill", "mcp-json")
+_DOCUMENTS: Final[dict[str, Any]] = {
+    "openapi": (
+        importing.is_openapi,
+        importing.import_openapi,
+        "an OpenAPI description: it has neither `openapi` nor `swagger`",
+    ),
+    "utcp": (utcp.is_manual, utcp.import_manual, "a UTCP manual: it has no `tools` with `inputs`"),
+    "docker-mcp": (
+        docker_mcp.is_list,
+        docker_mcp.import_list,
+        "a list of tools as the Docker MCP registry keeps it",
+    ),
+}
+"""For each kind that is one document: whether it is one, its import, and what it is not."""
+_SERVERS: Final = frozenset(("mcpServers", "context_servers", "mcp_servers", "packages", "remotes"))
+
+
+def import_from(
+    source: str,
+    *,
+    kit_id: str,
+    kind: str | None,
+    selection: Selection,
+    fetch: Fetch | None = None,
+    follow: bool = False,
+) -> Imported:
+    """Read `source`, a path or an address, as its kind of import does; the kind is found by looking
+    where none is said.
+
+    `follow` lets references lead to addresses. Raises UsageError, InvalidDocument, StorageError,
+    and what `fetch` raises.
+    """
+    if kind == "mcp-json" or (kind is None and source.endswith(".toml")):
+        raise servers_of(source)
+    if not is_address(source) and (
+        kind in ("llm-functions", "skill")
+        or os.path.isdir(source)
+        or source.endswith((".sh", ".py", ".js"))
+    ):
+        return _directory(source, kit_id=kit_id, kind=kind, selection=selection)
+    documents = Documents(source, fetch=fetch, follow=follow)
+    value = documents.root.value
+    found = kind or next((name for name, (fits, _, _) in _DOCUMENTS.items() if fits(value)), None)
+    if found is None:
+        if isinstance(value, dict) and (
+            _SERVERS & value.keys()
+            or any(isinstance(value.get(key), dict) for key in ("servers", "server"))
+        ):
+            raise servers_of(source)
+        raise InvalidDocument(
+            f"is of no kind that Vespe imports: {', '.join(KINDS)}",
+            path=source,
+            hint="say which one with --kind",
+        )
+    fits, make, said = _DOCUMENTS[found]
+    if not fits(value):
+        raise InvalidDocument(f"is not {said}", path=source)
+    imported: Imported = make(documents, kit_id=kit_id, selection=selection)
+    return imported
+
+
+def _directory(source: str, *, kit_id: str, kind: str | None, selection: Selection) -> Imported:
+    if kind == "skill" or (kind is None and os.path.isfile(os.path.join(source, skills.FILE))):
+        return skills.import_skill(source, kit_id=kit_id, selection=selection)
+    inner = os.path.join(source, "tools.json")
+    if kind == "docker-mcp" or (kind is None and os.path.isfile(inner)):
+        return docker_mcp.import_list(Documents(inner), kit_id=kit_id, selection=selection)
+    if kind in (None, "llm-functions"):
+        return llm_functions.import_directory(source, kit_id=kit_id, selection=selection)
+    raise UsageError(
+        f"{source} is a directory, and a source of the kind {kind} is one file",
+        hint="name the file in it",
+    )
+
+
+def servers_of(source: str) -> UsageError:
+    """Return the error for a file of MCP servers: their tools come another way."""
+    hint = f"`vespe kit add-mcp --from {shlex.quote(source)}` starts and asks them"
+    return UsageError(
+        f"{source} names MCP servers, whose tools are seen only when they run", hint=hint
+    )

@@ -1,0 +1,1 @@
+"""`vespe kit import` and `vespe tool import`."""

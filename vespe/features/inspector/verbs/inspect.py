@@ -1,0 +1,47 @@
+"""`vespe inspect`: serve a project's pages to the browser that opens the link."""
+
+import click
+
+from vespe import errors
+from vespe.cli import options, report
+from vespe.features.inspector import gate
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("inspect", epilog="Example: vespe inspect talk.json")
+@click.argument(
+    "recordings", nargs=-1, metavar="[RECORDING]...", type=click.Path(exists=True, dir_okay=False)
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    metavar="N",
+    help="The port on 127.0.0.1; default: a free one.",
+)
+@options.project_option
+def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> None:
+    """Look at the project in a browser: its tools, which of them run and why, what they cost, and
+    what became of their calls.
+
+    A RECORDING is a file that `vespe agent run --record` wrote. The link that is printed opens the
+    pages once, in one browser, and nobody else is answered. Ctrl-C ends it.
+    """
+    workspace = open_workspace(project_dir)
+    try:
+        import vespe.features.inspector.rendering  # noqa: F401  # what is missing is said before anything is served
+        from vespe.http import server
+    except ImportError as error:
+        raise errors.MissingExtra(
+            "the inspector", extra="inspect", module=error.name or "jinja2"
+        ) from None
+    listener = server.bound("127.0.0.1", port)
+    authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", gate.Secrets()
+    report.say(f"Open this link, once: http://{authority}/{secrets.link}")
+    report.note("it shows the project to that browser alone; Ctrl-C ends it")
+    from vespe.calls.path import open_path  # who has the link connects meanwhile
+    from vespe.features.inspector.inspected import Inspected
+    from vespe.features.inspector.site import Site
+
+    site = Site(Inspected(open_path(workspace), recordings), secrets)
+    server.serve(gate.Gate(site, authority, secrets), listener, life=site, tell=report.warn)

@@ -1,0 +1,457 @@
+"""Lint rules on what a schema allows: contradictions, keywords without effect, and defaults and
+examples that break it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeGuard
+
+from vespe.errors import InvalidDocument
+from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.models import JsonValue
+from vespe.schemas import validator
+from vespe.schemas.explain import describe, short
+
+_PAIRS: Final = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+)
+_EFFECT: Final = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        ("number", "integer"),
+    ),
+    **dict.fromkeys(
+        ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"), ("array",)
+    ),
+    **dict.fromkeys(
+        (
+            "properties",
+            "required",
+            "additionalProperties",
+            "minProperties",
+            "maxProperties",
+            "patternProperties",
+        ),
+        ("object",),
+    ),
+}
+_TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "null")
+_CARRIED: Final = ("$defs", "definitions", "$schema")
+_NEEDS: Final = (
+    ("then", "if"),
+    ("else", "if"),
+    ("minContains", "contains"),
+    ("maxContains", "contains"),
+)
+
+
+def _breaks(
+    subject: Subject, node: Node, value: JsonValue, *, without: Sequence[str]
+) -> str | None:
+    """Say why a value breaks the subschema that it stands in; None where it keeps it, or nobody can
+    tell.
+    """
+    root = subject.input_schema if node.part == "input_schema" else subject.output_schema
+    sub = {key: item for key, item in node.schema.items() if key not in without}
+    if not sub.keys() - {"description", "title"} or subject.api == "gemini":
+        return None
+    kind = sub.get("type")
+    if isinstance(kind, str) and sub.keys() <= {"type", "description", "title"}:
+        return (
+            None
+            if kind not in _TYPES or _is_of(kind, value)
+            else f"must be of type {kind}, not {describe(value)}"
+        )
+    if isinstance(root, dict) and node.steps:
+        sub |= {key: root[key] for key in _CARRIED if key in root and key not in sub}
+    try:
+        found = validator.Validator(sub).violations(value, subject="it")
+    except (InvalidDocument, RecursionError):
+        return None
+    return found[0].message if found else None
+
+
+def _is_of(kind: str, value: JsonValue) -> bool:
+    if kind in ("number", "integer"):
+        return (
+            not isinstance(value, bool)
+            and isinstance(value, (int, float))
+            and (kind == "number" or value == int(value))
+        )
+    wanted = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}[
+        kind
+    ]
+    return isinstance(value, wanted)
+
+
+def _default(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        if "default" not in node.schema:
+            continue
+        value = node.schema["default"]
+        if why := _breaks(subject, node, value, without=("default", "examples", "example")):
+            mild = value is None and subject.api != "vespe"
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/default",
+                severity="warning" if mild else None,
+                message=f"the default {short(value)} breaks its own schema: {why}",
+                fix="give a default that the schema allows"
+                + (", allow null in `type`," if value is None else "")
+                + " or leave it out",
+            )
+
+
+def _enum(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        values = node.schema.get("enum")
+        if not isinstance(values, list):
+            continue
+        for index, value in enumerate(values[:1000]):
+            if why := _breaks(
+                subject, node, value, without=("default", "examples", "example", "enum")
+            ):
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/enum/{index}",
+                    severity="warning"
+                    if value is None and subject.api != "vespe" and len(values) > 1
+                    else None,
+                    message=f"{short(value)} stands in `enum` and can never be: {why}",
+                    fix="write it as a value of that type, or mend `type`",
+                )
+
+
+def _const(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        if "const" in node.schema and (
+            why := _breaks(
+                subject,
+                node,
+                node.schema["const"],
+                without=("default", "examples", "example", "const"),
+            )
+        ):
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/const",
+                fix="write `const` as a value that the rest allows",
+                message=f"no value can be {short(node.schema['const'])}, "
+                f"which `const` wants: {why}",
+            )
+
+
+def _duplicates(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        for key in ("enum", "required"):
+            seen: set[str] = set()
+            values = node.schema.get(key)
+            for index, value in enumerate(values if isinstance(values, list) else ()):
+                text = f"{type(value).__name__}{value!r}"
+                if text in seen:
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        message=f"{short(value)} stands twice in `{key}`",
+                        fix="remove one",
+                    )
+                seen.add(text)
+
+
+def _number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _contradiction(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        schema = node.schema
+        for low, high in _PAIRS:
+            least, most = schema.get(low), schema.get(high)
+            if (
+                _number(least)
+                and _number(most)
+                and (least > most or (least == most and "exclusive" in low + high))
+            ):
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{high}",
+                    fix=f"make `{low}` less than `{high}`",
+                    message=f"`{low}` is {least} and `{high}` is {most}: no value can keep both",
+                )
+        if schema.get("enum") == []:
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/enum",
+                message="`enum` is empty: no value is allowed",
+                fix="list the values, or leave `enum` out",
+            )
+        yield from _disjoint(node)
+        required, properties = schema.get("required"), schema.get("properties")
+        if isinstance(required, list) and isinstance(properties, dict):
+            for index, name in enumerate(required):
+                if isinstance(name, str) and properties.get(name) is False:
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/required/{index}",
+                        fix="allow it, or do not require it",
+                        message=f"{short(name)} is required and never allowed",
+                    )
+
+
+def _disjoint(node: Node) -> Iterator[Found]:
+    """Find parts of `allOf` whose types no value can have at once."""
+    parts = [node.schema, *(sub for sub in _listed(node.schema, "allOf"))]
+    allowed: set[str] | None = None
+    for part in parts:
+        kinds = part.get("type") if isinstance(part, dict) else None
+        listed = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else ()
+        names = {kind for kind in listed if isinstance(kind, str)}
+        if not names <= set(_TYPES) or not names:
+            continue
+        names |= {"integer"} if "number" in names else set()
+        allowed = names if allowed is None else allowed & names
+    if allowed is not None and not allowed:
+        yield Found(
+            part=node.part,
+            pointer=f"{node.pointer}/allOf",
+            message="the types in `allOf` exclude each other: no value has them all",
+            fix="write `anyOf` where one of them is enough",
+        )
+
+
+def _listed(schema: dict[str, Any], key: str) -> list[Any]:
+    value = schema.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _without_effect(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        kinds = node.schema.get("type")
+        names = (
+            {kinds}
+            if isinstance(kinds, str)
+            else set(map(str, kinds))
+            if isinstance(kinds, list)
+            else set()
+        )
+        if not names or not names <= set(_TYPES):
+            continue
+        for key, wanted in _EFFECT.items():
+            if key in node.schema and not names & set(wanted):
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    fix=f"remove `{key}`, or mend `type`",
+                    message=f"`{key}` has no effect on {' or '.join(sorted(names))}; "
+                    f"it is for {' and '.join(wanted)}",
+                )
+
+
+def _unreachable(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        for key, needs in _NEEDS:
+            if key in node.schema and needs not in node.schema:
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    message=f"`{key}` is never reached: there is no `{needs}`",
+                    fix=f"add `{needs}`, or remove `{key}`",
+                )
+        for key in ("anyOf", "oneOf"):
+            subs = _listed(node.schema, key)
+            for index, sub in enumerate(subs[:100]):
+                if sub in subs[:index]:
+                    what = (
+                        "no value can match exactly one"
+                        if key == "oneOf"
+                        else "the second is never reached"
+                    )
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        fix="remove one of the two",
+                        message=f"this part of `{key}` stands in it twice: {what} of the two",
+                    )
+                elif key == "anyOf" and sub in ({}, True) and len(subs) > 1:
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        fix="remove it, or all the others",
+                        message="this part of `anyOf` allows everything: "
+                        "the others are without effect",
+                    )
+
+
+def _schema_examples(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        values = [
+            (f"/examples/{i}", v) for i, v in enumerate(_listed(node.schema, "examples")[:100])
+        ]
+        values += [("/example", node.schema["example"])] if "example" in node.schema else []
+        for at, value in values:
+            if why := _breaks(subject, node, value, without=("default", "examples", "example")):
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}{at}",
+                    message=f"the example {short(value)} breaks its own schema: {why}",
+                    fix="give an example that the schema allows",
+                )
+
+
+def _tool_examples(subject: Subject) -> Iterator[Found]:
+    examples = (
+        subject.document.get("examples")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
+    for index, example in enumerate(examples if isinstance(examples, list) else ()):
+        if not isinstance(example, dict) or "error" in example:
+            continue
+        for key, part, schema in (
+            ("input", "input_schema", subject.input_schema),
+            ("output", "output_schema", subject.output_schema),
+        ):
+            if key in example and part in subject.pointers and isinstance(schema, dict):
+                yield from _example(f"/{index}/{key}", example[key], schema, closed=key == "input")
+
+
+def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool) -> Iterator[Found]:
+    try:
+        found = validator.Validator(
+            validator.closed_schema(schema) if closed else schema
+        ).violations(value, subject=f"`{at[3:]}`")
+    except (InvalidDocument, RecursionError):
+        return
+    for problem in found:
+        yield Found(
+            part="examples",
+            pointer=at + problem.pointer if _is_there(value, problem.pointer) else at,
+            message=f"the example breaks the tool's schema: {problem.message}",
+            fix="mend the example, or give the `error` that is expected",
+        )
+
+
+def _is_there(value: JsonValue, pointer: str) -> bool:
+    return not pointer or (
+        isinstance(value, dict) and pointer.count("/") == 1 and pointer[1:] in value
+    )
+
+
+def _rule(
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
+) -> Rule:
+    return Rule(
+        code=code,
+        family="schema",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    _rule(
+        "schema-default",
+        "error",
+        "A default that its own schema refuses",
+        _default,
+        why="Vespe fills defaults in before it judges the arguments, "
+        "so that every call without this one is refused; other readers"
+        " send the model a wrong example. A default of null is a warning in definitions that are "
+        "not Vespe's own.",
+        examples=('{"type": "integer", "default": "10"}', '{"type": "integer", "default": 10}'),
+    ),
+    _rule(
+        "schema-enum",
+        "error",
+        "A value in `enum` that the rest of the schema refuses",
+        _enum,
+        why="A model will choose it, and be refused. OpenAI refuses the schema. "
+        "A null beside other values is a warning in"
+        " definitions that are not Vespe's own.",
+        examples=('{"type": "string", "enum": [1, 2]}', '{"type": "string", "enum": ["1", "2"]}'),
+    ),
+    _rule(
+        "schema-const",
+        "error",
+        "A `const` that the rest of the schema refuses",
+        _const,
+        why="No value can satisfy both.",
+        examples=('{"type": "string", "const": 1}', '{"const": 1}'),
+    ),
+    _rule(
+        "schema-contradiction",
+        "error",
+        "Constraints that exclude each other",
+        _contradiction,
+        why="No value satisfies them, so that every call with this argument is refused.",
+        examples=(
+            '{"type": "integer", "minimum": 10, "maximum": 1}',
+            '{"type": "integer", "minimum": 1, "maximum": 10}',
+        ),
+    ),
+    _rule(
+        "schema-duplicate",
+        "warning",
+        "A value stands twice in `enum` or `required`",
+        _duplicates,
+        why="Drafts before 2019-09 forbid it, some APIs refuse it, "
+        "and a reader looks for the difference.",
+        examples=('{"enum": ["a", "b", "a"]}', '{"enum": ["a", "b"]}'),
+    ),
+    _rule(
+        "schema-no-effect",
+        "warning",
+        "A keyword that does nothing for the type",
+        _without_effect,
+        why="`minLength` of a number is passed over: "
+        "the constraint that the author meant does not hold.",
+        examples=('{"type": "integer", "minLength": 1}', '{"type": "integer", "minimum": 1}'),
+    ),
+    _rule(
+        "schema-unreachable",
+        "warning",
+        "A part of the schema that is never reached",
+        _unreachable,
+        why="What cannot apply was meant to: most often its condition is missing.",
+        examples=(
+            '{"then": {"required": ["b"]}}',
+            '{"if": {"required": ["a"]}, "then": {"required": ["b"]}}',
+        ),
+    ),
+    _rule(
+        "schema-example",
+        "warning",
+        "An example in a schema that breaks it",
+        _schema_examples,
+        why="Models follow examples more than rules.",
+        examples=('{"type": "integer", "examples": ["1"]}', '{"type": "integer", "examples": [1]}'),
+    ),
+    _rule(
+        "schema-tool-example",
+        "error",
+        "An example of the tool that its schemas refuse",
+        _tool_examples,
+        why="`vespe tool test` runs the examples: this one can only fail.",
+        examples=(
+            '"examples": [{"input": {"count": "3"}}]',
+            '"examples": [{"input": {"count": 3}}]',
+        ),
+    ),
+)

@@ -1,0 +1,188 @@
+"""Lint rules: what tools that a model sees together make possible, though none of them is at fault
+alone.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from vespe.documents.near import listed
+from vespe.features.lint.base import Bounds, Found, Outline, SetRule
+from vespe.tools import bm25
+
+LEGS: Final = ("reads_private", "reads_untrusted", "sends_out")
+"""What a stranger's words need to carry private data away: something private, a way in, and a way
+out.
+"""
+_WORDS: Final = {
+    "reads_private": "reads what is private",
+    "reads_untrusted": "reads what strangers wrote",
+    "sends_out": "gives data to others",
+}
+_COST: Final = {"reads_private": 3, "reads_untrusted": 3, "sends_out": 1}
+"""Asking before a tool that reads interrupts more often than asking before one that sends."""
+_NAMED: Final = 5
+_LATER: Final = '"approvals": {"flow": "ask"}'
+_PLAIN: Final = {
+    "reads_private": bm25.words(
+        "secret password credential iban account transaction user email inbox message file "
+        "document calendar"
+    ),
+    "reads_untrusted": bm25.words(
+        "webpage web page url inbox email mail message review comment issue file "
+        "document search transaction"
+    ),
+    "sends_out": bm25.words("email mail send post publish upload share"),
+}
+"""Words of names that make a plain example of a leg, the plainest first."""
+
+
+class Flow(NamedTuple):
+    """Three tools by their legs, with the reason for each, and the cheapest cut: what to ask for,
+    and the leg that these make up.
+    """
+
+    tools: tuple[Outline, Outline, Outline]
+    cut: tuple[Outline, ...]
+    leg: str
+
+
+def flow_of(outlines: Sequence[Outline], bounds: Bounds) -> Flow | None:
+    """Return how the tools that a model sees together could carry data away, or None where one of
+    the three legs is missing.
+
+    A tool that is denied or asked about has none, since a person stands between; `approvals.flow`
+    stands between all of them.
+    """
+    if bounds.flow_guarded:
+        return None
+    free = [
+        one
+        for one in outlines
+        if one.available
+        and one.api == "vespe"
+        and not bounds.is_guarded(one.name, one.own_name, one.scope)
+    ]
+    ranked = {
+        leg: sorted((one for one in free if leg in one.effects), key=partial(_weight, leg=leg))
+        for leg in LEGS
+    }
+    pairs = [
+        (one, out)
+        for one in ranked["reads_private"]
+        for out in ranked["sends_out"]
+        if _leads_out(one, out)
+    ]
+    if not pairs or not ranked["reads_untrusted"]:
+        return None
+    first, way_out = pairs[0]
+    way_in = next(
+        (one for one in ranked["reads_untrusted"] if one is not first and one is not way_out),
+        ranked["reads_untrusted"][0],
+    )
+    private, outward = _unique(one for one, _ in pairs), _unique(out for _, out in pairs)
+    legs = {
+        "reads_private": private,
+        "reads_untrusted": ranked["reads_untrusted"],
+        "sends_out": outward,
+    }
+    leg = min(LEGS, key=lambda leg: (len(legs[leg]) * _COST[leg], -LEGS.index(leg)))
+    return Flow((first, way_in, way_out), tuple(legs[leg]), leg)
+
+
+def _leads_out(private: Outline, out: Outline) -> bool:
+    """Say whether what one tool reads gets to others by another: not where a kit only reads from
+    the machines that it came from.
+    """
+    return out is not private and (
+        out.scope != private.scope
+        or "writes" in out.effects
+        or "argument" in out.effects["sends_out"]
+    )
+
+
+def _unique(outlines: Iterable[Outline]) -> list[Outline]:
+    return list({id(one): one for one in outlines}.values())
+
+
+def _weight(one: Outline, *, leg: str) -> tuple[bool, int, int, str]:
+    """What puts the plainest example first: known by a fact, then by the words that say the most,
+    then with no leg but this.
+    """
+    words = bm25.words(one.name)
+    plain = next((rank for rank, word in enumerate(_PLAIN[leg]) if word in words), len(_PLAIN[leg]))
+    return (
+        "by its name" in one.effects[leg],
+        plain,
+        sum(other in one.effects for other in LEGS),
+        one.name,
+    )
+
+
+def drawn(flow: Flow) -> str:
+    """Return the three tools and the path between them as lines of text."""
+    names = [one.name for one in flow.tools]
+    width = max(len(name) for name in names[:2])
+    reasons = [
+        f"  {one.name}: {one.effects[leg]}" for one, leg in zip(flow.tools, LEGS, strict=True)
+    ]
+    lines = [
+        f"{names[0]:<{width}}  reads what is private ──────┐",
+        f"{'':<{width}}                              ├──▶ the model ──▶ "
+        f"{names[2]}  gives data to others",
+        f"{names[1]:<{width}}  reads what strangers wrote ─┘",
+        "",
+        *reasons,
+        "",
+        f"Cheapest cut: {_cut(flow)}",
+    ]
+    return "\n".join(lines)
+
+
+def _cut(flow: Flow) -> str:
+    listed = ", ".join(f'"{one.own_name or one.name}"' for one in flow.cut)
+    return f'"approvals": {{"ask": [{listed}]}}'
+
+
+def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int, Found]]:
+    flow = flow_of(outlines, bounds)
+    if flow is None:
+        return
+    told = ", ".join(
+        f"{one.name} {_WORDS[leg]} ({one.effects[leg]})"
+        for one, leg in zip(flow.tools, LEGS, strict=True)
+    )
+    yield (
+        -1,
+        Found(
+            severity=None if bounds.has_project else "warning",
+            message="what a stranger writes could make a model carry private data away, "
+            f"and nobody is asked: {told}",
+            fix=f"ask before {_these(flow)}, in .vespe/config.json: {_cut(flow)}; "
+            f"or {_LATER} asks once strangers' words were read",
+        ),
+    )
+
+
+def _these(flow: Flow) -> str:
+    return listed([one.name for one in flow.cut], most=_NAMED)
+
+
+RULES: Final[tuple[SetRule, ...]] = (
+    SetRule(
+        code="flow-exfiltration",
+        family="flow",
+        severity="error",
+        title="Tools that together can carry private data away",
+        rationale=(
+            "One tool reads what is private, one reads what strangers wrote, "
+            "and one gives data to others: words that a stranger wrote can "
+            "make a model send away what it read. A kit alone has no rules on calls, "
+            "and so it is a warning there. The effects of a tool "
+            "are shown by `vespe tool show`, and corrected by `effects` in its config.json."
+        ),
+        bad="read_inbox, get_webpage and send_email, with no rule on calls",
+        good='the same with "approvals": {"ask": ["send_email"]}',
+        check=_exfiltration,
+    ),
+)

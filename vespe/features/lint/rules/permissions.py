@@ -1,0 +1,46 @@
+"""Lint rules: what a tool says that it uses, which its process is held to."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.features.lint.base import Found, Rule, Subject, safety_warning
+from vespe.tools.permissions import LISTS
+
+_IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
+
+
+def _unstated(subject: Subject) -> Iterator[Found]:
+    document = subject.document
+    if subject.api != "vespe" or subject.kit_id is None or not isinstance(document, dict):
+        return
+    details = document.get("implementation_details")
+    if (
+        not isinstance(details, dict)
+        or details.get("type") in _IN_PROCESS
+        or "url" in (details.get("args") or {})
+    ):
+        return
+    permissions = document.get("permissions")
+    if not isinstance(permissions, dict) or not any(key in permissions for key in LISTS):
+        yield Found(
+            message="states no `permissions`: it may read all but keys, write the project, "
+            "and reach any host",
+            fix="let its examples say what it uses: `vespe tool observe NAME --write`",
+        )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    safety_warning(
+        "safety-permissions",
+        (
+            "A kit's tool does not say what it uses",
+            "Its process is held to what it states, and whoever installs the kit reads that; "
+            "where nothing is stated, much is open.",
+        ),
+        examples=(
+            "config.json without `permissions`",
+            '"permissions": {"read": ["."], "write": [], "network": [], "programs": []}',
+        ),
+        check=_unstated,
+    ),
+)

@@ -1,0 +1,266 @@
+"""Lint rules: what each model's API refuses of a definition that is right in itself, by the table
+of limits.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.adapters.limits import Limit, limits_on
+from vespe.documents.pointers import pointer_to
+from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
+from vespe.schemas import validator
+from vespe.schemas.explain import short
+
+_CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def _names(subject: Subject) -> Iterator[Found]:
+    name = subject.name or ""
+    for about, fits in (("name-characters", re.fullmatch), ("name-first", re.match)):
+        for limit in limits_on(about) if name else ():
+            if not _is_named_elsewhere(subject, limit) and not fits(limit.value, name):
+                yield refused(
+                    limit,
+                    f"takes {limit.words} in a tool's name, not {short(name)}",
+                    "name",
+                    fix=_rename(name),
+                )
+
+
+def _name_lengths(subject: Subject) -> Iterator[Found]:
+    length = len(subject.name or "")
+    for limit in limits_on("name-length"):
+        if length > limit.value and not _is_named_elsewhere(subject, limit):
+            yield refused(
+                limit,
+                f"takes {limit.words} in a tool's name; this one has {length}",
+                "name",
+                fix="shorten the name",
+            )
+
+
+def _is_named_elsewhere(subject: Subject, limit: Limit) -> bool:
+    """Whether the rules on names say it already: of Vespe's own tools, of a shape that is no API's,
+    and of MCP's in MCP's shape.
+    """
+    return (
+        subject.api == "vespe"
+        or limit.api == subject.api == "mcp"
+        or (subject.api == "bare" and limit.about != "name-first")
+    )
+
+
+def _rename(name: str) -> str:
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64]
+    plain = plain if not plain[:1].isdigit() else f"_{plain}"
+    return (
+        f"rename it, for instance {plain}" if plain else "give it a name of letters, digits and _"
+    )
+
+
+def _root_keywords(subject: Subject) -> Iterator[Found]:
+    schema = subject.input_schema
+    for limit in limits_on("root-keywords") if isinstance(schema, dict) else ():
+        for keyword in sorted(limit.value & schema.keys()):
+            yield refused(
+                limit,
+                f"takes {limit.words} at the root of a tool's schema",
+                "input_schema",
+                pointer=pointer_to((keyword,)),
+                fix=f"move `{keyword}` into a property, or say it in the description "
+                "and check it in the tool",
+            )
+
+
+def _root_properties(subject: Subject) -> Iterator[Found]:
+    schema = subject.input_schema
+    if (
+        not isinstance(schema, dict)
+        or schema.get("type") != "object"
+        or "properties" in schema
+        or subject.api == "vespe"
+    ):
+        return
+    for limit in limits_on("root-properties"):
+        yield refused(
+            limit,
+            f"takes {limit.words}, in a tool's schema",
+            "input_schema",
+            fix='add `"properties": {}`',
+        )
+
+
+def _property_names(subject: Subject) -> Iterator[Found]:
+    for node in inputs(subject):
+        named = node.schema.get("properties")
+        for name in named if isinstance(named, dict) else ():
+            for limit in limits_on("property-name"):
+                if not re.fullmatch(limit.value, name):
+                    severity = limit.severity if not node.steps else "warning"
+                    where = f"{node.pointer}{pointer_to(('properties', name))}"
+                    message = f"takes {limit.words}, not {short(name)}"
+                    yield refused(
+                        limit,
+                        message,
+                        "input_schema",
+                        pointer=where,
+                        severity=severity,
+                        fix="rename the argument",
+                    )
+
+
+def _array_items(subject: Subject) -> Iterator[Found]:
+    for node in inputs(subject):
+        if (
+            "array" in types(node.schema)
+            and "items" not in node.schema
+            and "prefixItems" not in node.schema
+        ):
+            for limit in limits_for("array-items", subject):
+                fix = 'say what the array holds, such as `"items": {"type": "string"}`'
+                yield refused_at(
+                    limit, subject, node, f"takes {limit.words}, which is missing here", fix=fix
+                )
+
+
+def _older_draft(subject: Subject) -> Iterator[Found]:
+    schema = subject.input_schema
+    draft = schema.get("$schema") if isinstance(schema, dict) else None
+    if (
+        not isinstance(draft, str)
+        or draft.rstrip("#") == _CURRENT
+        or any(p.part == "input_schema" for p in subject.schema_problems)
+    ):
+        return
+    for problem in validator.check_schema({**schema, "$schema": _CURRENT}, root_object=False)[:3]:
+        for limit in limits_on("draft"):
+            message = f"takes {limit.words}; by that, {problem.message}"
+            yield refused(
+                limit,
+                message,
+                "input_schema",
+                pointer=problem.pointer,
+                fix="write it as 2020-12 has it",
+            )
+
+
+def _headers(subject: Subject) -> Iterator[Found]:
+    """Judge each `x-mcp-header`: clients over HTTP leave out a tool with a wrong one."""
+    seen: dict[str, str] = {}
+    for node in inputs(subject):
+        if "x-mcp-header" in node.schema:
+            name = node.schema["x-mcp-header"]
+            before = seen.setdefault(str(name).lower(), node.pointer)
+            for limit in limits_on("header-name"):
+                if not isinstance(name, str) or not re.fullmatch(limit.value, name):
+                    why = f"takes {limit.words} in `x-mcp-header`, not {short(name)}"
+                elif before != node.pointer:
+                    why = f"takes each header once, and {short(name)} stands at {before} too"
+                elif not set(types(node.schema)) <= {"string", "integer", "boolean", "null"}:
+                    why = "takes headers for texts, integers and booleans alone"
+                else:
+                    continue
+                yield refused(
+                    limit,
+                    why,
+                    "input_schema",
+                    pointer=f"{node.pointer}/x-mcp-header",
+                    fix="leave the header out, or mend it",
+                )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    limit_rule(
+        "portability-name",
+        abouts=("name-characters", "name-first"),
+        check=_names,
+        words=(
+            "A tool's name has characters that an API refuses",
+            "A name outside an API's alphabet is refused with the whole request. Letters, "
+            "digits and _ do everywhere.",
+        ),
+        examples=('{"name": "weather.get"}', '{"name": "weather_get"}'),
+    ),
+    limit_rule(
+        "portability-name-length",
+        abouts=("name-length",),
+        check=_name_lengths,
+        words=(
+            "A tool's name is longer than an API takes",
+            "Clients put their own prefix before the name too: leave them room.",
+        ),
+        examples=('{"name": "a name of 65 characters or more"}', '{"name": "get_weather"}'),
+    ),
+    limit_rule(
+        "portability-root-keyword",
+        abouts=("root-keywords",),
+        check=_root_keywords,
+        words=(
+            "The root of the input schema has a keyword that an API refuses there",
+            "OpenAI and Anthropic refuse the whole request for alternatives at the root, "
+            "though JSON Schema allows them.",
+        ),
+        examples=(
+            '{"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}',
+            '{"type": "object", "properties": {}}',
+        ),
+    ),
+    limit_rule(
+        "portability-root-properties",
+        abouts=("root-properties",),
+        check=_root_properties,
+        words=(
+            "The input schema has no `properties`",
+            "OpenAI's models have refused an object schema without them; "
+            "an empty object of properties does no harm.",
+        ),
+        examples=('{"type": "object"}', '{"type": "object", "properties": {}}'),
+    ),
+    limit_rule(
+        "portability-argument-name",
+        abouts=("property-name",),
+        check=_property_names,
+        words=(
+            "An argument's name has characters that an API refuses",
+            "Anthropic checks the names of a tool's arguments, and one that does not fit refuses "
+            "the whole request.",
+        ),
+        examples=('{"properties": {"filter[id]": {}}}', '{"properties": {"filter.id": {}}}'),
+    ),
+    limit_rule(
+        "portability-array-items",
+        abouts=("array-items",),
+        check=_array_items,
+        words=(
+            "An array says nothing of what it holds",
+            "OpenAI and Gemini refuse an array without `items`; a model has to guess them anyway.",
+        ),
+        examples=('{"type": "array"}', '{"type": "array", "items": {"type": "string"}}'),
+    ),
+    limit_rule(
+        "portability-older-draft",
+        abouts=("draft",),
+        check=_older_draft,
+        words=(
+            "A schema is right in its own draft, and wrong in 2020-12",
+            "Anthropic judges every schema by 2020-12, whatever its `$schema` says.",
+        ),
+        examples=('{"items": [{"type": "string"}]}', '{"prefixItems": [{"type": "string"}]}'),
+    ),
+    limit_rule(
+        "portability-header",
+        abouts=("header-name",),
+        check=_headers,
+        words=(
+            "A header for an argument is not one that MCP allows",
+            "Since revision 2026-07-28 clients over HTTP send such arguments as headers too, "
+            "and must leave out a tool with a wrong one.",
+        ),
+        examples=(
+            '{"type": "string", "x-mcp-header": "my region"}',
+            '{"type": "string", "x-mcp-header": "Region"}',
+        ),
+    ),
+)

@@ -1,0 +1,628 @@
+"""Lint rules on what a schema is: types that exist, a root that is an object, references that lead
+somewhere, bounds.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from vespe.documents.pointers import resolve_pointer
+from vespe.features.lint.base import Found, Rule, SchemaProblem, Subject
+from vespe.schemas.explain import describe, short
+from vespe.schemas.subschemas import IN_PLACE, REFERENCES
+
+TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
+_MEANT: Final = {
+    "object": "dict dictionary map hashmap hash struct json jsonobject record mapping class",
+    "number": "float double decimal real num numeric float32 float64 bigdecimal",
+    "integer": "int long short byte bigint uint int32 int64 biginteger",
+    "string": "str text char character varchar uuid date datetime time timestamp url "
+    "uri email file path enum",
+    "array": "list tuple arraylist vector sequence set collection iterable",
+    "boolean": "bool flag",
+    "null": "none nil void undefined nonetype",
+}
+TYPE_MEANT: Final = {word: name for name, words in _MEANT.items() for word in words.split()}
+"""From a name that other languages give a type, in lower case, to JSON Schema's."""
+_ANY: Final = frozenset(("any", "unknown", "mixed", "variant"))
+_GENERIC: Final = re.compile(r"([A-Za-z]+)\s*[\[<(].*")
+_NEEDS_SCHEMA: Final = ("vespe", "mcp", "anthropic")
+_RULE_OF: Final = {
+    "pattern": "pattern",
+    "bound": "bounds",
+    "draft": "dialect",
+    "reference": "reference",
+    "unusable": "reference",
+    "root": "root",
+}
+"""Which rule speaks of a schema's problem, by its code; what is malformed is sorted by its
+place.
+"""
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_SCHEMA_HERE: Final = (
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "additionalItems",
+)
+_SCHEMAS_BELOW: Final = (
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "prefixItems",
+)
+_NUMBERS: Final = frozenset(
+    (
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "minContains",
+        "maxContains",
+    )
+)
+_KNOWN: Final = frozenset(
+    (
+        "type",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "const",
+        "default",
+        "description",
+        "title",
+        "examples",
+        "format",
+        "pattern",
+        "additionalProperties",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "not",
+        "$ref",
+        "$defs",
+        "definitions",
+        "$schema",
+        "$id",
+        "$anchor",
+        "$comment",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minProperties",
+        "maxProperties",
+        "patternProperties",
+        "propertyNames",
+        "prefixItems",
+        "contains",
+        "minContains",
+        "maxContains",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "contentMediaType",
+        "contentEncoding",
+        "contentSchema",
+        "additionalItems",
+        "$dynamicRef",
+        "$dynamicAnchor",
+        "$recursiveRef",
+        "$recursiveAnchor",
+        "$vocabulary",
+        "id",
+        "nullable",
+        "example",
+        "discriminator",
+        "xml",
+        "externalDocs",
+        "strict",
+    )
+)
+_TYPOS: Final = {
+    "optional": "leave the name out of `required` at the object above",
+    "desc": "write `description`",
+    "descripton": "write `description`",
+    "decription": "write `description`",
+    "discription": "write `description`",
+    "propertys": "write `properties`",
+    "propeties": "write `properties`",
+    "propreties": "write `properties`",
+    "property": "write `properties`",
+    "params": "write `properties`",
+    "parameters": "write `properties`",
+    "requried": "write `required`",
+    "require": "write `required`",
+    "requires": "write `required`",
+    "enums": "write `enum`",
+    "options": "write `enum`",
+    "choices": "write `enum`",
+    "values": "write `enum`",
+    "item": "write `items`",
+    "min": "write `minimum`",
+    "max": "write `maximum`",
+    "minlength": "write `minLength`",
+    "maxlength": "write `maxLength`",
+    "additional_properties": "write `additionalProperties`",
+    "additionalproperties": "write `additionalProperties`",
+    "any_of": "write `anyOf`",
+    "one_of": "write `oneOf`",
+    "all_of": "write `allOf`",
+    "regex": "write `pattern`",
+    "anyof": "write `anyOf`",
+    "oneof": "write `oneOf`",
+    "allof": "write `allOf`",
+    "min_length": "write `minLength`",
+    "max_length": "write `maxLength`",
+    "min_items": "write `minItems`",
+    "max_items": "write `maxItems`",
+}
+
+
+def meant(name: str) -> str | None:
+    """Return the JSON Schema type that a type of another language stands for; "" for any value,
+    None where nobody knows.
+    """
+    plain = name.strip()
+    generic = _GENERIC.fullmatch(plain)
+    word = (generic[1] if generic else plain).lower()
+    if word in _ANY:
+        return ""
+    return word if word in TYPES else TYPE_MEANT.get(word)
+
+
+def types_of(schema: dict[str, Any]) -> list[Any]:
+    """Return the entries of `type`, [] where there is none."""
+    value = schema.get("type", [])
+    return value if isinstance(value, list) else [value]
+
+
+def _is_known(name: Any, api: str) -> bool:
+    return isinstance(name, str) and (
+        name in TYPES or (api == "gemini" and name.isupper() and name.lower() in TYPES)
+    )
+
+
+def _unknown_type(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        listed = isinstance(node.schema.get("type"), list)
+        for index, name in enumerate(types_of(node.schema)):
+            if _is_known(name, subject.api):
+                continue
+            right = meant(name) if isinstance(name, str) else None
+            fix = (
+                f"write {short(right)}"
+                if right
+                else "leave `type` out: then every value is allowed"
+                if right == ""
+                else None
+            )
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/type" + (f"/{index}" if listed else ""),
+                message=f"{describe(name)} is not a type of JSON Schema: "
+                f"{', '.join(sorted(TYPES))} are",
+                fix=fix or f"write one of {', '.join(sorted(TYPES))}",
+            )
+
+
+def _missing(subject: Subject) -> Iterator[Found]:
+    if "input_schema" not in subject.pointers:
+        custom = isinstance(subject.document, dict) and "custom" in subject.document
+        if not custom:
+            yield Found(
+                message="has no schema of its inputs: nothing says what a model may send",
+                fix='give an object, at the least {"type": "object", "properties": {}}',
+                severity="error" if subject.api in _NEEDS_SCHEMA else "warning",
+            )
+
+
+def _root_type(subject: Subject) -> Iterator[Found]:
+    schema, api = subject.input_schema, subject.api
+    if "input_schema" not in subject.pointers:
+        return
+    if not isinstance(schema, dict):
+        empty = schema is None and api not in _NEEDS_SCHEMA
+        yield Found(
+            part="input_schema",
+            message=f"the schema of the inputs must be an object, not {describe(schema)}",
+            fix='write {"type": "object", "properties": {…}}',
+            severity="warning" if empty else None,
+        )
+    elif not any(
+        isinstance(t, str) and (t.lower() if api == "gemini" else t) == "object"
+        for t in [schema.get("type")]
+    ):
+        said = f"it is {describe(schema['type'])}" if "type" in schema else "it has none"
+        yield Found(
+            part="input_schema",
+            pointer="/type" if "type" in schema else "",
+            message='the root of the inputs\' schema must have "type": "object", '
+            f"since a tool's inputs are named; {said}",
+            fix='write "type": "object" at the root',
+            severity="warning" if not schema and api not in _NEEDS_SCHEMA else None,
+        )
+
+
+def _output_root(subject: Subject) -> Iterator[Found]:
+    schema = subject.output_schema
+    if "output_schema" in subject.pointers and not isinstance(schema, (dict, bool)):
+        yield Found(
+            part="output_schema",
+            message=f"the schema of the output must be an object, not {describe(schema)}",
+        )
+    elif subject.api == "mcp" and isinstance(schema, dict) and schema.get("type") != "object":
+        yield Found(
+            part="output_schema",
+            severity="warning",
+            message='MCP\'s outputSchema has "type": '
+            '"object" at its root in every revision before 2026',
+            fix="wrap the result in an object",
+        )
+
+
+def _about(problem: SchemaProblem, subject: Subject) -> str:
+    """Return the rule that a problem of the schema belongs to."""
+    if problem.code in _RULE_OF:
+        return _RULE_OF[problem.code]
+    parent, _, last = problem.pointer.rpartition("/")
+    if last in REFERENCES:
+        return "reference"
+    if last == "type" or parent.endswith("/type") or problem.pointer.startswith("/type/"):
+        return "type" if _has_unknown_type(problem, subject) else "invalid"
+    return "invalid"
+
+
+def _has_unknown_type(problem: SchemaProblem, subject: Subject) -> bool:
+    at = problem.pointer[: problem.pointer.rindex("/type")]
+    node = next((n for n in subject.nodes if n.part == problem.part and n.pointer == at), None)
+    return node is not None and any(
+        not _is_known(name, subject.api) for name in types_of(node.schema)
+    )
+
+
+def _problems(subject: Subject, about: str) -> Iterator[SchemaProblem]:
+    return (problem for problem in subject.schema_problems if _about(problem, subject) == about)
+
+
+def _sentence(problem: SchemaProblem) -> str:
+    return problem.message if problem.message.startswith("`") else f"the schema {problem.message}"
+
+
+def _invalid(subject: Subject) -> Iterator[Found]:
+    for problem in _problems(subject, "invalid"):
+        yield Found(
+            part=problem.part,
+            pointer=problem.pointer,
+            message=_sentence(problem),
+            fix=_mend(problem, subject),
+        )
+
+
+def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
+    schema = subject.input_schema if problem.part == "input_schema" else subject.output_schema
+    try:
+        value = resolve_pointer(schema, problem.pointer)
+    except (LookupError, ValueError):
+        return None
+    parent, _, last = problem.pointer.rpartition("/")
+    if last == "required" and isinstance(value, (bool, str)):
+        return "`required` is a list of names that stands at the object, beside `properties`"
+    if not isinstance(value, str):
+        return None
+    if last in _NUMBERS:
+        return (
+            f"write {value} without quotes" if _NUMBER.fullmatch(value) else "write a number there"
+        )
+    is_schema = parent.rpartition("/")[2] in _SCHEMAS_BELOW or last in _SCHEMA_HERE
+    return 'write a schema there: an object such as {"type": "string"}' if is_schema else None
+
+
+def _pattern(subject: Subject) -> Iterator[Found]:
+    for problem in _problems(subject, "pattern"):
+        schema = subject.input_schema if problem.part == "input_schema" else subject.output_schema
+        last = problem.pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        pattern = resolve_pointer(schema, problem.pointer) if last == "pattern" else last
+        malformed = not isinstance(pattern, str) or not _is_pattern(pattern)
+        fix = (
+            "mend the regular expression"
+            if malformed
+            else "write it without looking around or back, and check the rest in the tool"
+        )
+        severity: Any = None if malformed or subject.api == "vespe" else "warning"
+        yield Found(
+            part=problem.part,
+            pointer=problem.pointer,
+            message=_sentence(problem),
+            fix=fix,
+            severity=severity,
+        )
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a text is a regular expression of the kind that JSON Schema means (ECMA-262), as far
+    as Python can tell.
+    """
+    plain = re.sub(r"\\[pP]\{[^}]*\}|\\u\{?[0-9A-Fa-f]+\}?|\\c[A-Za-z]|\\[/-]", "a", text)
+    try:
+        re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", plain).replace("\\k<", "(?P="))
+    except (re.error, RecursionError, OverflowError):
+        return "\\k<" in text
+    return True
+
+
+def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
+    """Make the check of a kind of problem; in definitions that are not ours it has the severity
+    `foreign`.
+    """
+
+    def check(subject: Subject) -> Iterator[Found]:
+        for problem in _problems(subject, about):
+            severity: Any = None if subject.api == "vespe" else foreign
+            yield Found(
+                part=problem.part,
+                pointer=problem.pointer,
+                message=_sentence(problem),
+                fix=fix,
+                severity=severity,
+            )
+
+    return check
+
+
+def _open(subject: Subject) -> Iterator[Found]:
+    schema = subject.input_schema
+    if (
+        not isinstance(schema, dict)
+        or "unevaluatedProperties" in schema
+        or meant(str(schema.get("type"))) != "object"
+    ):
+        return
+    extra = schema.get("additionalProperties")
+    if extra is True or extra == {}:
+        yield Found(
+            part="input_schema",
+            pointer="/additionalProperties",
+            message="the inputs take any name that a model makes up",
+            fix='write "additionalProperties": false, or say what further inputs are',
+        )
+    elif extra is None and subject.api != "vespe":
+        yield Found(
+            part="input_schema",
+            message="`additionalProperties` is missing, so a model's made-up or misspelt inputs "
+            "are let through",
+            fix='write "additionalProperties": false',
+        )
+
+
+def _required(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        names, properties = node.schema.get("required"), node.schema.get("properties", {})
+        in_place = (
+            bool(IN_PLACE & set(node.steps[-2:]))
+            or "patternProperties" in node.schema
+            or "$ref" in node.schema
+        )
+        if (
+            not isinstance(names, list)
+            or not isinstance(properties, dict)
+            or in_place
+            or IN_PLACE & node.schema.keys()
+        ):
+            continue
+        root_closed = subject.api == "vespe" and not node.steps and node.part == "input_schema"
+        closed = node.schema.get("additionalProperties", not root_closed) is False
+        for index, name in enumerate(names):
+            if isinstance(name, str) and name not in properties:
+                what = (
+                    "is required, and no other than the described are allowed: "
+                    "no value can satisfy this"
+                    if closed
+                    else "is required"
+                )
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/required/{index}",
+                    severity="error" if closed else None,
+                    message=f"{short(name)} {what}, but `properties` does not describe it",
+                    fix=f"describe {short(name)} in `properties`, or take it out of `required`",
+                )
+
+
+def _keyword(subject: Subject) -> Iterator[Found]:
+    for node in subject.nodes:
+        for key in node.schema:
+            if key not in _KNOWN and (hint := _TYPOS.get(key) or _TYPOS.get(key.lower())):
+                yield Found(
+                    part=node.part,
+                    pointer=f"{node.pointer}/{key}",
+                    message=f"`{key}` means nothing in JSON Schema, and is not looked at",
+                    fix=hint,
+                )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule(
+        code="schema-missing",
+        family="schema",
+        severity="error",
+        title="A tool has no schema of its inputs",
+        rationale="Without one nothing tells a model what to send, and nothing can refuse what it "
+        "makes up. Vespe, MCP and Anthropic"
+        " refuse such a definition; elsewhere it is a warning.",
+        bad='{"name": "now", "description": "Tell the time."}',
+        good='{"name": "now", "description": "Tell the time.", "inputSchema": {"type": "object", '
+        '"properties": {}}}',
+        check=_missing,
+    ),
+    Rule(
+        code="schema-root",
+        family="schema",
+        severity="error",
+        title="The root of the inputs' schema is not of type object",
+        rationale="A tool's inputs are named, so that every API wants an object at the root and "
+        "refuses a request without one.",
+        bad='{"type": "dict", "properties": {"city": {"type": "string"}}}',
+        good='{"type": "object", "properties": {"city": {"type": "string"}}}',
+        check=_root_type,
+    ),
+    Rule(
+        code="schema-output",
+        family="schema",
+        severity="error",
+        title="The output's schema is not a schema",
+        rationale="A result is judged by it; what is not a schema judges nothing.",
+        bad='"output": "string"',
+        good='"output": {"type": "string"}',
+        check=_output_root,
+    ),
+    Rule(
+        code="schema-unknown-type",
+        family="schema",
+        severity="error",
+        title="A type that JSON Schema does not know",
+        rationale="JSON Schema has seven types. Names from programming languages (dict, float, "
+        "tuple, any) make the whole schema"
+        " invalid: APIs refuse it, or leave the type out silently.",
+        bad='{"type": "float"}',
+        good='{"type": "number"}',
+        check=_unknown_type,
+    ),
+    Rule(
+        code="schema-invalid",
+        family="schema",
+        severity="error",
+        title="A schema breaks its own meta-schema",
+        rationale="Each draft of JSON Schema says what its keywords may hold; "
+        "the draft is the one that `$schema` names, else 2020-12.",
+        bad='{"type": "object", "properties": {"city": {"type": "string", "required": true}}}',
+        good='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}',
+        check=_invalid,
+    ),
+    Rule(
+        code="schema-reference",
+        family="schema",
+        severity="error",
+        title="A reference leads nowhere, outside, or back to itself",
+        rationale="No model API and no validator here fetches anything: "
+        "every `$ref` must name a place of the same document, and"
+        " must not multiply without end.",
+        bad='{"$ref": "#/$defs/City"}',
+        good='{"$ref": "#/$defs/City", "$defs": {"City": {"type": "string"}}}',
+        check=_simple(
+            "reference",
+            foreign=None,
+            fix="put what it refers to under `$defs`, and refer to it as `#/$defs/NAME`",
+        ),
+    ),
+    Rule(
+        code="schema-dialect",
+        family="schema",
+        severity="error",
+        title="`$schema` names a draft that is not carried along",
+        rationale="A schema in an unknown dialect cannot be judged. Draft 4, 6, 7, "
+        "2019-09 and 2020-12 are known. In others'"
+        " definitions this is a warning: the APIs pass it over.",
+        bad='{"$schema": "https://example.com/my-dialect", "type": "object"}',
+        good='{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}',
+        check=_simple(
+            "dialect", foreign="warning", fix="leave `$schema` out, or name a published draft"
+        ),
+    ),
+    Rule(
+        code="schema-bomb",
+        family="schema",
+        severity="error",
+        title="A schema is past the bounds of size, depth or number",
+        rationale="A schema that takes seconds to judge one value stops every caller. "
+        "Vespe refuses it; in others' definitions it is"
+        " a warning.",
+        bad='{"anyOf": [ …1,001 schemas… ]}',
+        good='{"anyOf": [{"type": "string"}, {"type": "integer"}]}',
+        check=_simple(
+            "bounds",
+            foreign="warning",
+            fix="make it smaller: a model reads all of it before each call",
+        ),
+    ),
+    Rule(
+        code="schema-pattern",
+        family="schema",
+        severity="error",
+        title="A pattern that linear-time engines refuse",
+        rationale="Look-around and back references can take exponential time; "
+        "Vespe and several APIs refuse them. In others'"
+        " definitions it is a warning.",
+        bad='{"pattern": "^(?=.*\\\\d).+$"}',
+        good='{"pattern": "\\\\d"}',
+        check=_pattern,
+    ),
+    Rule(
+        code="schema-open",
+        family="schema",
+        severity="warning",
+        title="The inputs take names that nothing describes",
+        rationale="Models misspell and make up arguments; a closed object turns that into an error "
+        "that they can mend. In a tool of"
+        " Vespe's own a missing `additionalProperties` is closed already.",
+        bad='{"type": "object", "properties": {"city": {"type": "string"}}}',
+        good='{"type": "object", "properties": {"city": {"type": "string"}}, '
+        '"additionalProperties": false}',
+        check=_open,
+    ),
+    Rule(
+        code="schema-required-unknown",
+        family="schema",
+        severity="warning",
+        title="`required` names a property that is not described",
+        rationale="A model sees that it must send the name, and nothing says what. "
+        "Where no other names are allowed, no value can"
+        " satisfy the schema, and that is an error.",
+        bad='{"properties": {"city": {"type": "string"}}, "required": ["town"]}',
+        good='{"properties": {"city": {"type": "string"}}, "required": ["city"]}',
+        check=_required,
+    ),
+    Rule(
+        code="schema-keyword",
+        family="schema",
+        severity="warning",
+        title="A keyword that looks like a known one, but is not",
+        rationale="JSON Schema passes over what it does not know, "
+        "so that a misspelt keyword constrains nothing, silently.",
+        bad='{"type": "string", "optional": true}',
+        good='{"type": "string"}, not named in `required`',
+        check=_keyword,
+    ),
+)

@@ -1,0 +1,127 @@
+"""Rules on what a schema means to JSON Schema's reference validator in Python, where that differs
+from what it means here.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from vespe.documents.pointers import pointer_to
+from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.schemas import reference, validator
+from vespe.schemas.comparison import samples
+from vespe.schemas.explain import short
+from vespe.schemas.reference import differs_in_python
+from vespe.schemas.subschemas import REFERENCES, References
+
+_ASKED: Final = {
+    "multipleOf": "a fraction has no exact form in binary: take whole numbers, such as cents, "
+    "or leave it out",
+    "dependencies": "write `dependentRequired` or `dependentSchemas`, "
+    "which every judge of draft 2020-12 reads",
+    "$recursiveRef": "write `$dynamicRef`, as draft 2020-12 has it",
+    "contains": "say `minContains` and `maxContains` where they matter",
+    "unevaluatedProperties": "write `additionalProperties` where the properties stand beside it",
+    "unevaluatedItems": "write `items` where the others stand beside it",
+    "dependentSchemas": "write `if` and `then`",
+    "uniqueItems": "leave it out where items of several types come",
+}
+"""Keywords that two judges have read differently, and what to write in their place."""
+_MULTIPLES: Final = 40
+
+
+def _pattern_dialect(subject: Subject) -> Iterator[Found]:
+    broken = {problem.pointer for problem in subject.schema_problems if problem.code == "pattern"}
+    for node in subject.nodes:
+        named = node.schema.get("patternProperties")
+        places = [("/pattern", node.schema.get("pattern"))]
+        places += [
+            (f"/patternProperties{pointer_to((key,))}", key)
+            for key in (named if isinstance(named, dict) else ())
+        ]
+        for below, pattern in places:
+            pointer = node.pointer + below
+            if (
+                isinstance(pattern, str)
+                and pointer not in broken
+                and (how := differs_in_python(pattern))
+            ):
+                yield Found(
+                    part=node.part,
+                    pointer=pointer,
+                    severity=None if how.startswith("cannot") else "info",
+                    message=f"in Python's jsonschema the pattern {short(pattern)} {how}",
+                    fix="write the characters out, such as [0-9] for \\d and [A-Za-z] for \\p{L}",
+                )
+
+
+def _disagreement(subject: Subject) -> Iterator[Found]:
+    if any(problem.code != "bounds" for problem in subject.schema_problems):
+        return  # what is not a schema means nothing to anybody
+    for node in subject.nodes:
+        keyword = next((one for one in _ASKED if one in node.schema), None)
+        if (
+            keyword is None
+            or (keyword == "multipleOf" and isinstance(node.schema[keyword], int))
+            or REFERENCES & node.schema.keys()
+        ):
+            continue
+        if (value := _judged_otherwise(node, keyword)) is not None:
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/{keyword}",
+                message=f"Python's jsonschema judges {short(value[0])} by this `{keyword}` "
+                "otherwise than JSON Schema says",
+                fix=_ASKED[keyword],
+            )
+
+
+def _judged_otherwise(node: Node, keyword: str) -> tuple[Any] | None:
+    """Return a value of which the two judges say different things, or None."""
+    schema = node.schema
+    candidates = samples.samples([(schema, References(schema))], [], fits=lambda *_: True)
+    if keyword == "multipleOf":
+        candidates = [round(number * schema[keyword], 12) for number in range(1, _MULTIPLES)]
+    elif keyword == "dependencies" and isinstance(schema[keyword], dict):
+        candidates = [*candidates, *({name: ""} for name in schema[keyword])]
+    try:
+        judge = validator.compile_schema(schema, closed=False)
+        return next(
+            (
+                (value,)
+                for value in candidates
+                if judge.is_valid(value) != reference.is_valid_in_python(schema, value)
+            ),
+            None,
+        )
+    except ValueError:
+        return None  # a pattern or a reference that only one of them knows has a rule of its own
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule(
+        code="schema-pattern-dialect",
+        family="schema",
+        severity="warning",
+        title="A pattern that Python's reference validator reads otherwise",
+        rationale="Many MCP servers, SDKs and editors' tools judge by Python's jsonschema, "
+        "whose patterns are Python's: it crashes at"
+        " \\p{L} and (?<name>…), and its \\d, \\w and \\s hold the digits, "
+        "letters and spaces of every script.",
+        bad='{"pattern": "^\\\\p{L}+$"}',
+        good='{"pattern": "^[A-Za-z]+$"}',
+        check=_pattern_dialect,
+    ),
+    Rule(
+        code="schema-second-judge",
+        family="schema",
+        severity="warning",
+        title="Python's reference validator judges a value otherwise",
+        rationale="What one program accepts and the next refuses is found out by a user. "
+        "Values near to the schema are put before both"
+        " judges, where it has keywords that they are known to read differently: "
+        "fractions in `multipleOf`, keywords of earlier drafts.",
+        bad='{"type": "number", "multipleOf": 0.01}',
+        good='{"type": "integer", "description": "The price in cents."}',
+        check=_disagreement,
+    ),
+)

@@ -1,0 +1,244 @@
+"""Lint rules: what is wrong among several tools that a model sees together."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
+
+from vespe.adapters.cost import CHARACTERS_PER_TOKEN, tokens_of
+from vespe.adapters.limits import limits_on
+from vespe.features.lint.base import Bounds, Found, Outline, SetRule
+from vespe.models import Severity
+from vespe.schemas.explain import short
+from vespe.tools import bm25
+
+_SYNONYMS: Final = (
+    ("get", "fetch", "retrieve", "read", "show", "obtain", "return", "load"),
+    ("find", "search", "lookup", "query", "seek"),
+    ("list", "enumerate"),
+    ("create", "add", "make", "insert", "new"),
+    ("delete", "remove", "erase", "drop"),
+    ("update", "edit", "modify", "change", "set"),
+    ("run", "execute", "invoke", "launch"),
+    ("send", "post", "submit"),
+    ("doc", "documentation", "document"),
+)
+_SAME: Final = {word: words[0] for words in _SYNONYMS for word in words}
+"""Words that names of tools use for the same."""
+Outlines = Sequence[Outline]
+Said = Iterator[tuple[int, Found]]
+ALIKE: Final = 0.75
+"""From where on two tools count as confusable: among the 436 tools of real servers it is nine pairs
+that a person has to read twice.
+"""
+NAME_WEIGHT: Final = 2
+MOST_PAIRS: Final = 100
+_LARGEST: Final = 3
+
+
+def groups(outlines: Outlines) -> list[list[int]]:
+    """Return the indexes of the definitions that a model sees together: Vespe's available tools,
+    and those of each foreign file.
+    """
+    found: dict[str, list[int]] = defaultdict(list)
+    for index, outline in enumerate(outlines):
+        if outline.available:
+            found["" if outline.api == "vespe" else f"/{outline.scope}"].append(index)
+    return list(found.values())
+
+
+def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
+    first: dict[tuple[str, str], int] = {}
+    for index, outline in enumerate(outlines):
+        if not outline.name:
+            continue
+        before = first.setdefault((outline.scope, outline.name), index)
+        if before != index and outline.linted:
+            where = f", in {outlines[before].directory}" if outlines[before].directory else ""
+            fix = "rename one of them: a call by this name has no one meaning"
+            yield (
+                index,
+                Found(
+                    message="another tool of the same place has the name "
+                    f"{short(outline.name)}{where}",
+                    part="name",
+                    fix=fix,
+                ),
+            )
+
+
+def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
+    for group in groups(outlines):
+        first: dict[str, int] = {}
+        for index in group:
+            text = " ".join(outlines[index].description.split()).casefold()
+            before = first.setdefault(text, index) if text else index
+            if outlines[before].name != outlines[index].name and outlines[index].linted:
+                fix = "say in each what the other does not do"
+                message = f"the description is the same as that of {short(outlines[before].name)}"
+                yield index, Found(message=message, part="description", fix=fix)
+
+
+def alike(outlines: Outlines, *, least: float = ALIKE) -> Iterator[bm25.Pair]:
+    """Return the pairs of tools that a model could mix up, the most alike first, as indexes into
+    the outlines.
+
+    Two tools whose names each have a word that the other nowhere says (`add_item`, `remove_item`)
+    are told apart by it.
+    """
+    for group in groups(outlines):
+        index = bm25.Index([_words(outlines[one]) for one in group])
+        for pair in index.pairs(least):
+            first, second = group[pair.first], group[pair.second]
+            if not (
+                _own(outlines[first], index.bags[pair.second])
+                and _own(outlines[second], index.bags[pair.first])
+            ):
+                yield bm25.Pair(first, second, pair.alike)
+
+
+def _words(outline: Outline) -> list[str]:
+    named = _plain(outline.name) * NAME_WEIGHT
+    more = (*outline.parameters, *outline.queries)
+    return [*named, *_plain(outline.description), *(word for text in more for word in _plain(text))]
+
+
+def _plain(text: str) -> list[str]:
+    return [_SAME.get(word, word) for word in bm25.words(text)]
+
+
+def _own(outline: Outline, other: Collection[str]) -> bool:
+    return any(word not in other for word in _plain(outline.name))
+
+
+def _confusable(outlines: Outlines, _: Bounds) -> Said:
+    said = 0
+    for pair in alike(outlines):
+        first, second = outlines[pair.first], outlines[pair.second]
+        if first.name == second.name or not (first.linted or second.linted) or said == MOST_PAIRS:
+            continue
+        said += 1
+        index, other = (pair.second, first) if second.linted else (pair.first, second)
+        yield (
+            index,
+            Found(
+                message=f"a model could take it for {short(other.name)}: "
+                f"they are {pair.alike:.2f} alike, of 1, by BM25 over their names, "
+                "descriptions and arguments",
+                part="description",
+                fix="say in each description when to use it and not the other, "
+                "or make one tool of both",
+            ),
+        )
+
+
+def _budget(outlines: Outlines, bounds: Bounds) -> Said:
+    shown = [outline for outline in outlines if outline.available and outline.api == "vespe"]
+    total = tokens_of(sum(outline.size for outline in shown))
+    if bounds.tool_budget is None or total <= bounds.tool_budget:
+        return
+    largest = sorted(shown, key=lambda outline: -outline.size)[:_LARGEST]
+    most = ", ".join(f"{outline.name} {tokens_of(outline.size):,}" for outline in largest)
+    yield (
+        -1,
+        Found(
+            message=f"the {len(shown)} available tools cost a model about {total:,} tokens "
+            f"(characters / {CHARACTERS_PER_TOKEN}), and "
+            f"`tool_budget` is {bounds.tool_budget:,}; the largest: {most}",
+            fix="deactivate a kit, or shorten descriptions",
+        ),
+    )
+
+
+def _too_many(outlines: Outlines, _: Bounds) -> Said:
+    for group in groups(outlines):
+        for limit in limits_on("tools-count"):
+            if (
+                len(group) > limit.value
+                and outlines[group[0]].api != "bare"
+                and any(outlines[index].linted for index in group)
+            ):
+                message = f"a model would see {len(group)} tools, and OpenAI takes {limit.words}"
+                yield (
+                    -1,
+                    Found(
+                        message=message,
+                        target=limit.api,
+                        severity=limit.severity,
+                        fix="offer fewer at a time",
+                    ),
+                )
+
+
+def _rule(
+    code: str,
+    words: tuple[str, str],
+    *,
+    examples: tuple[str, str],
+    check: Callable[[Outlines, Bounds], Said],
+) -> SetRule:
+    severity: Severity = "error" if code == "sets-budget" else "warning"
+    return SetRule(
+        code=code,
+        family="sets",
+        severity=severity,
+        title=words[0],
+        rationale=words[1],
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
+
+
+RULES: Final[tuple[SetRule, ...]] = (
+    _rule(
+        "sets-duplicate-name",
+        (
+            "Two tools of one place have the same name",
+            "A call by that name has no one meaning; Vespe refuses to choose, and APIs differ.",
+        ),
+        examples=(
+            '[{"name": "search"}, {"name": "search"}]',
+            '[{"name": "search_files"}, {"name": "search_web"}]',
+        ),
+        check=_duplicate_names,
+    ),
+    _rule(
+        "sets-identical-description",
+        ("Two tools have the same description", "A model has nothing but the name to choose by."),
+        examples=(
+            '[{"name": "find"}, {"name": "search"}], both "Search."',
+            "descriptions that tell the two apart",
+        ),
+        check=_identical_descriptions,
+    ),
+    _rule(
+        "sets-confusable",
+        (
+            "A model could mix two tools up",
+            "Tools that use the same words for the same arguments are chosen by chance.",
+        ),
+        examples=(
+            '"Search the files for a text." and "Search files for text."',
+            '"Search the text of files." and "List files by name."',
+        ),
+        check=_confusable,
+    ),
+    _rule(
+        "sets-budget",
+        (
+            "The tools cost more of a model's context than the project allows",
+            "Every definition is sent with every request.",
+        ),
+        examples=('{"tool_budget": 2000}, and tools of 3,000 tokens', '{"tool_budget": 4000}'),
+        check=_budget,
+    ),
+    _rule(
+        "sets-too-many",
+        (
+            "More tools than an API takes at once",
+            "OpenAI refuses a request with more than 128 tools; models choose worse long before.",
+        ),
+        examples=("129 available tools", "20 available tools"),
+        check=_too_many,
+    ),
+)

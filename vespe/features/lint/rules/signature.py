@@ -1,0 +1,322 @@
+"""Lint rules on what a schema promises and what runs takes: the Python function's signature, or the
+slots of a template.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from vespe.documents.pointers import escape_pointer, pointer_to
+from vespe.errors import InvalidDocument, StorageError
+from vespe.features.lint.base import Found, Rule, Subject
+from vespe.files import atomic
+from vespe.records import dataclass
+from vespe.schemas.explain import short
+from vespe.tools import templates
+from vespe.tools.python import signatures
+from vespe.tools.python.signatures import Derived
+
+_DETAILS: Final = "/implementation_details"
+_ANY: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """A python_script's two sides: the schema's inputs and fixed arguments, and the function."""
+
+    properties: dict[str, Any]
+    required: frozenset[str]
+    args: dict[str, Any]
+    derived: Derived
+
+    @property
+    def is_open(self) -> bool:
+        return any(parameter.kind == "open" for parameter in self.derived.parameters)
+
+
+_LAST: list[tuple[Subject, _Pair | None]] = []
+"""The last subject and its two sides: all rules here ask for them in turn."""
+
+
+def _pair(subject: Subject) -> _Pair | None:
+    if not _LAST or _LAST[0][0] is not subject:
+        _LAST[:] = [(subject, _read_pair(subject))]
+    return _LAST[0][1]
+
+
+def _read_pair(subject: Subject) -> _Pair | None:
+    details = _details(subject)
+    path, entrypoint, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
+    schema = subject.input_schema
+    broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
+    if (
+        details.get("type") != "python_script"
+        or broken
+        or not isinstance(schema, dict)
+        or not isinstance(path, str)
+    ):
+        return None
+    try:
+        source = atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")
+        derived = signatures.derive(source, str(entrypoint), path=path)
+    except (InvalidDocument, StorageError, ValueError):
+        return None
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    return _Pair(
+        properties=properties if isinstance(properties, dict) else {},
+        required=frozenset(name for name in required if isinstance(name, str))
+        if isinstance(required, list)
+        else frozenset(),
+        args=args if isinstance(args, dict) else {},
+        derived=derived,
+    )
+
+
+def _details(subject: Subject) -> dict[str, Any]:
+    details = (
+        subject.document.get("implementation_details")
+        if subject.api == "vespe" and isinstance(subject.document, dict)
+        else None
+    )
+    return details if isinstance(details, dict) else {}
+
+
+def _missing(subject: Subject) -> Iterator[Found]:
+    pair = _pair(subject)
+    for parameter in pair.derived.parameters if pair else ():
+        if pair is None or parameter.kind == "open" or parameter.name in pair.args:
+            continue
+        name = parameter.name
+        if name not in pair.properties:
+            yield _absent(name) if parameter.required else _unoffered(name)
+        elif (
+            parameter.required
+            and name not in pair.required
+            and not _has_default(pair.properties[name])
+        ):
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                severity="warning",
+                message=f"the function needs {short(name)}, "
+                "and the schema lets a model leave it out",
+                fix=f"add {short(name)} to `required`, or give it a default",
+            )
+
+
+def _absent(name: str) -> Found:
+    return Found(
+        part="input_schema",
+        message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
+        fix=f"add {short(name)} to `properties` and `required` (`vespe tool sync` does), "
+        "or give it a default in the function",
+    )
+
+
+def _unoffered(name: str) -> Found:
+    message = f"the function also takes {short(name)}, which the schema does not offer"
+    return Found(
+        part="input_schema",
+        severity="info",
+        message=message,
+        fix="run `vespe tool sync`, or set it in `args`",
+    )
+
+
+def _has_default(schema: Any) -> bool:
+    return isinstance(schema, dict) and "default" in schema
+
+
+def _unknown(subject: Subject) -> Iterator[Found]:
+    pair = _pair(subject)
+    if pair is None or pair.is_open:
+        return
+    taken = {parameter.name for parameter in pair.derived.parameters}
+    for name in pair.properties:
+        if name not in taken:
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                message=f"the function takes no argument {short(name)}",
+                fix="take it out of the schema, or add it to the function",
+            )
+    for name in pair.args:
+        if name not in taken:
+            yield Found(
+                pointer=f"{_DETAILS}/args/{escape_pointer(name)}",
+                message=f"the function takes no argument {short(name)}",
+                fix="take it out of `args`, or add it to the function",
+            )
+
+
+def _types(schema: Any) -> frozenset[str]:
+    """Return the types that a schema allows at its root, as far as `type` says it; all of them
+    where it does not.
+    """
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    names = (
+        {kinds}
+        if isinstance(kinds, str)
+        else set(map(str, kinds))
+        if isinstance(kinds, list)
+        else set(_ANY)
+    )
+    if isinstance(schema, dict) and kinds is None and isinstance(schema.get("anyOf"), list):
+        names = {name for sub in schema["anyOf"] for name in _types(sub)}
+    return frozenset(names | ({"integer"} if "number" in names else set())) & _ANY or _ANY
+
+
+def _type(subject: Subject) -> Iterator[Found]:
+    pair = _pair(subject)
+    expected = pair.derived.input_schema.get("properties", {}) if pair else {}
+    for name, schema in pair.properties.items() if pair else ():
+        if (
+            name in expected
+            and _types(schema) != _ANY
+            and not _types(schema) <= _types(expected[name])
+        ):
+            extra = " and ".join(sorted(_types(schema) - _types(expected[name])))
+            wanted = " or ".join(sorted(_types(expected[name])))
+            disjoint = not _types(schema) & _types(expected[name])
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(name)}",
+                severity=None if disjoint else "info",
+                message=f"the schema allows {extra} for {short(name)}, "
+                f"and the function is annotated with {wanted}",
+                fix="make the two say the same",
+            )
+
+
+def _default(subject: Subject) -> Iterator[Found]:
+    pair = _pair(subject)
+    for parameter in pair.derived.parameters if pair else ():
+        schema = pair.properties.get(parameter.name) if pair else None
+        if (
+            not isinstance(schema, dict)
+            or "default" not in schema
+            or parameter.required
+            or parameter.kind == "open"
+        ):
+            continue
+        if parameter.default is not None and schema["default"] != parameter.default:
+            yield Found(
+                part="input_schema",
+                pointer=f"/properties/{escape_pointer(parameter.name)}/default",
+                message=f"the default is {short(schema['default'])} in the schema and "
+                f"{short(parameter.default)} in the function",
+                fix="make the two say the same: the schema's is the one that holds",
+            )
+
+
+def _unused(subject: Subject) -> Iterator[Found]:
+    details = _details(subject)
+    args, schema = details.get("args"), subject.input_schema
+    args = args if isinstance(args, dict) else {}
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if (
+        details.get("type") not in ("shell_command", "http_request")
+        or not isinstance(properties, dict)
+        or args.get("stdin") == "json"
+    ):
+        return
+    texts = list(_texts([details.get("path"), args]))
+    used = {
+        name
+        for text in texts
+        if "{" in text
+        for name in templates.parse(text, frozenset(properties)).slots
+    }
+    for name in properties:
+        if name not in used:
+            yield Found(
+                part="input_schema",
+                pointer=pointer_to(("properties", name)),
+                message=f"no template uses the input {short(name)}",
+                fix=f"write {{{name}}} where its value goes, or take it out of the schema",
+            )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _rule(
+    code: str,
+    severity: Any,
+    title: str,
+    check: Callable[[Subject], Iterator[Found]],
+    *,
+    why: str,
+    examples: tuple[str, str],
+) -> Rule:
+    return Rule(
+        code=code,
+        family="signature",
+        severity=severity,
+        title=title,
+        rationale=why,
+        bad=examples[0],
+        good=examples[1],
+        check=check,
+    )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    _rule(
+        "signature-missing",
+        "error",
+        "The function needs an argument that no call can give",
+        _missing,
+        why="Every call ends in a TypeError. An argument that a model may leave out, "
+        "and the function may not, is a warning.",
+        examples=(
+            "def search(query, limit) with the input `query` alone",
+            "def search(query, limit=10)",
+        ),
+    ),
+    _rule(
+        "signature-unknown",
+        "error",
+        "The function takes no such argument",
+        _unknown,
+        why="A call that sends it ends in a TypeError.",
+        examples=(
+            "the input `pattern` for def search(query)",
+            "the input `query` for def search(query)",
+        ),
+    ),
+    _rule(
+        "signature-type",
+        "warning",
+        "The schema and the annotation name different types",
+        _type,
+        why="One of the two is wrong, and the function finds out at run time.",
+        examples=(
+            '{"count": {"type": "string"}} for def f(count: int)',
+            '{"count": {"type": "integer"}} for def f(count: int)',
+        ),
+    ),
+    _rule(
+        "signature-default",
+        "warning",
+        "The schema and the function have different defaults",
+        _default,
+        why="Vespe fills in the schema's, so that the function's never holds.",
+        examples=(
+            '{"limit": {"default": 5}} for def f(limit=10)',
+            '{"limit": {"default": 10}} for def f(limit=10)',
+        ),
+    ),
+    _rule(
+        "signature-unused",
+        "warning",
+        "An input that no template uses",
+        _unused,
+        why="A model fills it in for nothing.",
+        examples=('"argv": ["ls"] with the input `path`', '"argv": ["ls", "--", "{path}"]'),
+    ),
+)

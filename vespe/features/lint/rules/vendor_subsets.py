@@ -1,0 +1,208 @@
+"""Lint rules: the subsets of JSON Schema that Gemini and Ollama read."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.adapters.limits import limits_on
+from vespe.documents.pointers import pointer_to
+from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
+from vespe.schemas.explain import short
+
+_AS_JSON_SCHEMA: Final = "send the schema as `parametersJsonSchema`, which takes JSON Schema"
+_NOT_KEYWORDS: Final = ("$schema", "$id", "$comment", "strict")
+
+
+def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
+    root = subject.input_schema
+    for limit in limits_on("root-one-type"):
+        if isinstance(root, dict) and isinstance(root.get("type"), list):
+            yield refused(
+                limit,
+                f"takes {limit.words}, no list",
+                "input_schema",
+                pointer="/type",
+                fix='write `"type": "object"`',
+            )
+    for node in inputs(subject):
+        for limit in limits_for("one-type", subject):
+            if isinstance(node.schema.get("type"), list):
+                fix = "give one type and `nullable`, or `anyOf`"
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"takes {limit.words}, no list of types",
+                    more="/type",
+                    fix=fix,
+                )
+
+
+def _values_of_gemini(subject: Subject) -> Iterator[Found]:
+    for node in inputs(subject):
+        values, wanted = node.schema.get("enum"), node.schema.get("format")
+        for limit in limits_for("enum-texts", subject):
+            if isinstance(values, list) and not all(isinstance(value, str) for value in values):
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"takes {limit.words}",
+                    more="/enum",
+                    fix="write the values as texts, or as a range",
+                )
+        for limit in limits_for("formats", subject):
+            if (
+                isinstance(wanted, str)
+                and wanted not in limit.value
+                and "string" in map(str.lower, types(node.schema))
+            ):
+                yield refused_at(
+                    limit,
+                    subject,
+                    node,
+                    f"took {limit.words} alone; {short(wanted)} may be refused",
+                    more="/format",
+                )
+
+
+def _boolean_properties(subject: Subject) -> Iterator[Found]:
+    for node in inputs(subject):
+        named = node.schema.get("properties")
+        for name, schema in named.items() if isinstance(named, dict) and node.depth == 1 else ():
+            for limit in limits_on("property-object") if isinstance(schema, bool) else ():
+                where = pointer_to(("properties", name))
+                yield refused(
+                    limit,
+                    f"takes {limit.words}, not {short(schema)}",
+                    "input_schema",
+                    pointer=where,
+                    fix="write `{}`",
+                )
+
+
+def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
+    """One finding for all keywords that `parameters` refuse, at the first of them; where JSON
+    Schema is sent there is none.
+    """
+    own = subject.api == "gemini"
+    elsewhere = {word for other in limits_on("keywords-somewhere") for word in other.value}
+    for limit in limits_for("keywords", subject):
+        known = limit.value | elsewhere
+        unknown = {
+            word: at
+            for word, at in _first_places(subject).items()
+            if word not in known and (own or _is_keyword(word))
+        }
+        if unknown:
+            message = f"takes {limit.words}, which has no {', '.join(sorted(unknown))}"
+            severity = limit.severity if own else "info"
+            yield refused(
+                limit,
+                message,
+                "input_schema",
+                pointer=min(unknown.values()),
+                severity=severity,
+                fix=_AS_JSON_SCHEMA,
+            )
+    for limit in limits_for("keywords-somewhere", subject) if own else ():
+        places = {word: at for word, at in _first_places(subject).items() if word in limit.value}
+        if places:
+            message = f"takes {', '.join(sorted(places))} in `parameters` {limit.words}"
+            yield refused(
+                limit, message, "input_schema", pointer=min(places.values()), fix=_AS_JSON_SCHEMA
+            )
+
+
+def _first_places(subject: Subject) -> dict[str, str]:
+    places: dict[str, str] = {}
+    for node in inputs(subject):
+        for keyword in node.schema:
+            places.setdefault(keyword, f"{node.pointer}{pointer_to((keyword,))}")
+    return places
+
+
+def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
+    for node in inputs(subject):
+        for limit in (
+            limits_on("keywords-dropped")
+            if "items" not in node.steps and "$defs" not in node.steps
+            else ()
+        ):
+            for keyword in sorted(limit.value & node.schema.keys()):
+                message = f"does not pass `{keyword}` on to the model: {limit.words}"
+                where = f"{node.pointer}{pointer_to((keyword,))}"
+                yield refused(
+                    limit,
+                    message,
+                    "input_schema",
+                    pointer=where,
+                    fix="write the alternatives out, with `anyOf` where they differ",
+                )
+
+
+def _is_keyword(word: str) -> bool:
+    return word not in _NOT_KEYWORDS and not word.startswith("x-")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    limit_rule(
+        "portability-type-list",
+        abouts=("root-one-type", "one-type"),
+        check=_types_of_gemini_and_ollama,
+        words=(
+            "A list of types stands where an API takes one",
+            "Gemini's `parameters` and Ollama's root hold one type. `anyOf` says the same; "
+            "Gemini has `nullable` for null.",
+        ),
+        examples=('{"type": ["string", "null"]}', '{"type": "string", "nullable": true}'),
+    ),
+    limit_rule(
+        "portability-values",
+        abouts=("enum-texts", "formats"),
+        check=_values_of_gemini,
+        words=(
+            "An enum or a format is not one that the API takes",
+            "Gemini's `parameters` take enums of texts, and have refused most formats.",
+        ),
+        examples=(
+            '{"type": "integer", "enum": [1, 2]}',
+            '{"type": "integer", "minimum": 1, "maximum": 2}',
+        ),
+    ),
+    limit_rule(
+        "portability-boolean-property",
+        abouts=("property-object",),
+        check=_boolean_properties,
+        words=(
+            "A property's schema is true or false",
+            "Ollama reads each property as an object and refuses the request for any other.",
+        ),
+        examples=('{"properties": {"any": true}}', '{"properties": {"any": {}}}'),
+    ),
+    limit_rule(
+        "portability-keyword",
+        abouts=("keywords",),
+        check=_keywords_of_gemini,
+        words=(
+            "Gemini's `parameters` do not know a keyword of the schema",
+            "They are OpenAPI's subset of JSON Schema, and any other word refuses the request; "
+            "`parametersJsonSchema` takes them.",
+        ),
+        examples=('{"type": "string", "const": "a"}', '{"type": "string", "enum": ["a"]}'),
+    ),
+    limit_rule(
+        "portability-dropped-keyword",
+        abouts=("keywords-dropped",),
+        check=_keywords_of_ollama,
+        words=(
+            "Ollama does not pass a keyword of the schema on",
+            "It reads a few keywords of each property. An argument that is said by reference "
+            "reaches the model without a type.",
+        ),
+        examples=(
+            '{"properties": {"at": {"$ref": "#/$defs/place"}}}',
+            '{"properties": {"at": {"type": "string"}}}',
+        ),
+    ),
+)

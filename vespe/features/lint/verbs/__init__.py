@@ -1,0 +1,1 @@
+"""`vespe lint`: the command, and what it prints."""

@@ -1,0 +1,206 @@
+"""`vespe lint`: find what a model's API, a model, or Vespe would stumble over."""
+
+import difflib
+import gc
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from vespe import errors
+from vespe.cli import report, tables
+from vespe.cli.waiting import waiting
+from vespe.features.lint import FAMILIES, RULES, audit, fixes
+from vespe.features.lint import settings as lint_settings
+from vespe.features.lint.findings import Finding
+from vespe.features.lint.rules.flow import drawn
+from vespe.features.lint.settings import Settings
+from vespe.features.lint.verbs import report as lint_report
+from vespe.git import changed_paths
+from vespe.models import SEVERITIES
+from vespe.projects.workspace import find_root
+
+_BROKEN = 4
+
+
+def _completed(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    return [CompletionItem(code) for code in RULES if code.startswith(begun)]
+
+
+@click.command(
+    "lint",
+    short_help="Find what a model's API, a model, or Vespe would stumble over.",
+    epilog="Example: vespe lint --target openai,anthropic --format github",
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(lint_report.FORMATS),
+    default="text",
+    show_default=True,
+    help="How to print the findings.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print exactly one JSON document on stdout: --format json.",
+)
+@click.option(
+    "--select",
+    shell_complete=_completed,
+    multiple=True,
+    metavar="RULE",
+    help="Run only these rules: codes or families, separated by commas.",
+)
+@click.option(
+    "--ignore",
+    shell_complete=_completed,
+    multiple=True,
+    metavar="RULE",
+    help="Skip these rules: codes or families, separated by commas.",
+)
+@click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    default="info",
+    help="Report only findings of this severity or higher.",
+)
+@click.option(
+    "--target",
+    multiple=True,
+    metavar="API",
+    help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.",
+)
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
+@click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
+@click.option(
+    "--explain",
+    shell_complete=_completed,
+    metavar="RULE",
+    help="Explain one rule, or list those of a family, and end.",
+)
+def command(
+    paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any
+) -> int:
+    """Find what a model's API, a model, or Vespe would stumble over.
+
+    PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic,
+    Gemini, Ollama or MCP (JSON, JSONL, YAML); by default the project here. Nothing that is linted
+    is imported or run. Exit code 1 says that there are errors.
+    """
+    if explain:
+        return _explain(explain, paths)
+    # what is left off for commands that live for a moment: 10,000 tools make much that only it can
+    # free
+    gc.enable()
+    settings = _settings(asked)
+    changed = changed_paths.changed_paths(asked["changed"]) if asked["changed"] else None
+    targets = list(paths) or [_project()]
+    if fix:
+        for path in fixes.mend(targets, changed=changed):
+            report.say(f"mended {path}")
+    with waiting("linting") as tell:
+        run = audit.Audit(
+            settings,
+            changed=changed,
+            progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"),
+        )
+        findings = sorted(run.findings(targets), key=_order)
+    alone = len(targets) == 1 and run.tools == 0
+    broken = run.broken_file if alone else None
+    _show(findings, run, "json" if as_json else form, broken=broken)
+    failing = ("error", "warning") if asked["strict"] else ("error",)
+    return _BROKEN if broken else int(any(finding.severity in failing for finding in findings))
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.path, finding.line, finding.column, finding.rule
+
+
+def _project() -> str:
+    return audit.shown(find_root())
+
+
+def _settings(asked: dict[str, Any]) -> Settings:
+    select, ignore, targets = (_split(asked[key]) for key in ("select", "ignore", "target"))
+    for selector in lint_settings.unknown((*select, *ignore)):
+        _refuse("rule", selector, [*RULES, *FAMILIES])
+    for target in targets:
+        if target not in lint_settings.TARGETS:
+            _refuse("target", target, lint_settings.TARGETS)
+    return Settings(select=select, ignore=ignore, targets=targets, least=asked["severity"])
+
+
+def _split(values: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _refuse(what: str, given: str, known: Sequence[str]) -> None:
+    close = difflib.get_close_matches(given, known, n=3)
+    if not close and what == "rule":
+        known = [f"those of {', '.join(FAMILIES)}; `vespe lint --explain FAMILY` lists one"]
+    raise errors.UsageError(
+        f"there is no {what} {given!r}",
+        hint=f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known)}",
+    )
+
+
+def _explain(code: str, paths: Sequence[str]) -> int:
+    if code in FAMILIES:
+        tables.show(
+            ("RULE", "SEVERITY", "ABOUT"),
+            [(rule.code, rule.severity, rule.title) for rule in FAMILIES[code]],
+        )
+        return 0
+    if code not in RULES:
+        _refuse("rule", code, [*RULES, *FAMILIES])
+    rule = RULES[code]
+    about = f"\nSpeaks for: {', '.join(sorted(rule.targets))}" if rule.targets else ""
+    report.emit(
+        f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   "
+        f"{rule.bad}\nGood:  {rule.good}"
+    )
+    if code == "flow-exfiltration":
+        _draw(list(paths))
+    return 0
+
+
+def _draw(paths: list[str]) -> None:
+    """Draw the tools that the rule is about, of what is named or of the project here; nothing where
+    there is none.
+    """
+    try:
+        flows = list(audit.flows(paths or [_project()]))
+    except errors.ProjectNotFound:
+        return
+    for flow in flows:
+        report.emit(f"\nHere:\n\n{drawn(flow)}")
+    if not flows:
+        report.emit("\nHere: no three tools do this, or somebody is asked.")
+
+
+def _show(findings: list[Finding], run: audit.Audit, form: str, *, broken: str | None) -> None:
+    if form == "json":
+        error = (
+            {
+                "error": {
+                    "code": errors.InvalidDocument.code,
+                    "message": f"{findings[0].path}: {broken}",
+                }
+            }
+            if broken and findings
+            else {}
+        )
+        report.emit_json(error | lint_report.document(findings, run.tools))
+    elif form == "sarif":
+        lint_report.show_sarif(findings, list(RULES.values()))
+    elif form == "github":
+        lint_report.show_github(findings)
+    else:
+        lint_report.show_text(findings, run.tools)

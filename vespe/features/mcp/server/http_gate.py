@@ -1,0 +1,314 @@
+"""What an HTTP request must be before anything reads what it says: from this machine, for this
+server, by its owner, and small.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument
+from vespe.features.mcp.server import messages
+from vespe.features.mcp.server.http_quick import Quick
+from vespe.http.short_requests import ShortRequest
+from vespe.records import dataclass
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+MAX_REQUESTS: Final = 512
+"""Requests under way at once, the open streams of clients among them."""
+BODY_S: Final = 20.0
+_THROWN_BYTES: Final = 16 * MAX_BODY_BYTES
+_LULL_S: Final = 0.5
+GONE: Final = "vespe.gone"
+"""The key in a request's scope of the event that is set when its client has hung up."""
+MESSAGE: Final = "vespe.message"
+"""The key of its body, and of the JSON value that this is: None for a request without one."""
+_PORT: Final = r"(?::[0-9]{1,5})?"
+_LOOPBACK: Final = re.compile(rf"(?:127\.0\.0\.1|localhost|\[::1\]){_PORT}", re.IGNORECASE)
+_ANY_HOST: Final = re.compile(
+    rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,252}})|\[[0-9A-Fa-f:.]{{2,45}}\]){_PORT}"
+)
+_ORIGIN: Final = re.compile(r"https?://(?P<authority>[^/?#@\s]{1,300})", re.IGNORECASE)
+_KEPT_BACK: Final = frozenset((b"authorization", b"proxy-authorization", b"cookie"))
+_JSON: Final = re.compile(
+    r"application/json(?:[ \t]*;[ \t]*charset=\"?utf-8\"?)?[ \t]*", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Who is let in: with a `token` only who says it; `remote` lets other hosts' names through than
+    this machine's own.
+    """
+
+    token: str | None
+    remote: bool = False
+    path: str = "/mcp"
+
+
+class Gate:
+    """The ASGI application around the protocol's: what is refused here is never parsed, and no tool
+    hears of it.
+
+    `running` is the context in which `app` serves; `quick` answers what it takes. The client's own
+    credentials are taken off before `app` sees a request.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        policy: Policy,
+        *,
+        running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+        quick: Quick | None = None,
+    ) -> None:
+        self._app, self._policy, self._running, self._quick = app, policy, running, quick
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI connection."""
+        if scope["type"] == "lifespan":
+            return await self._live(receive, send)
+        if scope["type"] != "http":
+            return None
+        headers = _single(scope["headers"])
+        refused = self._refusal(scope["method"], scope["path"], headers)
+        if refused is not None:
+            return await refused.send(send)
+        if scope["path"] == "/health":
+            return await _Answer(200, {"status": "ok"}).send(send)
+        self._open += 1
+        try:
+            return await self._admitted(scope, headers, receive, send)
+        finally:
+            self._open -= 1
+
+    def answer_short(self, request: ShortRequest) -> bytes | None:
+        """Return the JSON text that answers a request at once; None for one that is refused, or
+        needs more than its answer.
+        """
+        if self._quick is None or self._refusal("POST", request.path, request.headers) is not None:
+            return None
+        try:
+            message = strict_json.parse_json(request.body, limit=MAX_BODY_BYTES)
+        except InvalidDocument:
+            return None
+        return (
+            self._quick.answer_at_once(request.headers, message)
+            if isinstance(message, dict)
+            else None
+        )
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        async with self._running():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _admitted(
+        self, scope: Scope, headers: Mapping[bytes, str | None], receive: Receive, send: Send
+    ) -> None:
+        body, message = b"", None
+        if scope["method"] == "POST":
+            waits = (headers.get(b"expect") or "").lower() == "100-continue"
+            read = await _read(receive, _declared(headers), waits=waits)
+            if isinstance(read, _Answer):
+                return await read.send(send)
+            body = read
+            try:
+                message = strict_json.parse_json(body, limit=MAX_BODY_BYTES)
+            except InvalidDocument as error:
+                return await _Answer(
+                    400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")
+                ).send(send)
+        gone = asyncio.Event()
+        async with _watching(receive, gone):
+            if (
+                self._quick is not None
+                and isinstance(message, dict)
+                and self._quick.takes(headers, message)
+            ):
+                answer = await self._quick.answer(message, gone)
+                if answer is not None:
+                    return await _Answer(200, answer).send(send)
+            kept = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
+            return await self._app(
+                {**scope, "headers": kept, GONE: gone, MESSAGE: (body, message)},
+                replayed(body, gone),
+                send,
+            )
+
+    def _refusal(
+        self, method: str, path: str, headers: Mapping[bytes, str | None]
+    ) -> "_Answer | None":
+        """Say why a request is turned away; the order is that of what it may learn: first where it
+        came from, then who it is.
+        """
+        host, origin = headers.get(b"host"), headers.get(b"origin")
+        hosts = _ANY_HOST if self._policy.remote else _LOOPBACK
+        if host is None or not hosts.fullmatch(host):
+            return _Answer(421, _said("this server does not answer for that Host"))
+        if origin is not None and not self._is_own(origin, host):
+            return _Answer(403, _said("this server does not answer pages of that Origin"))
+        if path == "/health":
+            return (
+                None
+                if method in ("GET", "HEAD")
+                else _Answer(405, _said("GET only"), {"allow": "GET"})
+            )
+        if not self._knows(headers.get(b"authorization")):
+            return _Answer(
+                401,
+                _said("this server needs its token: Authorization: Bearer TOKEN"),
+                {"www-authenticate": "Bearer"},
+            )
+        if path != self._policy.path:
+            return _Answer(404, _said(f"there is nothing here but {self._policy.path} and /health"))
+        if method not in ("GET", "POST", "DELETE"):
+            return _Answer(405, _said("POST, GET or DELETE"), {"allow": "POST, GET, DELETE"})
+        if method == "POST" and not _JSON.fullmatch(headers.get(b"content-type") or ""):
+            return _Answer(415, _said("the body must be application/json"))
+        if self._open >= MAX_REQUESTS:
+            return _Answer(503, _said("too many requests are under way"), {"retry-after": "1"})
+        return None
+
+    def _is_own(self, origin: str, host: str) -> bool:
+        found = _ORIGIN.fullmatch(origin)
+        if found is None:
+            return False
+        return bool(_LOOPBACK.fullmatch(found["authority"])) or (
+            self._policy.remote and found["authority"].lower() == host.lower()
+        )
+
+    def _knows(self, given: str | None) -> bool:
+        if self._policy.token is None:
+            return True
+        scheme, _, token = (given or "").partition(" ")
+        same = hmac.compare_digest(
+            token.strip().encode("utf-8", "replace"), self._policy.token.encode("utf-8")
+        )
+        return same and scheme.lower() == "bearer"
+
+
+class _Answer:
+    """A whole answer of the gate's own; a document may be written already."""
+
+    def __init__(
+        self,
+        status: int,
+        document: Mapping[str, Any] | bytes,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self._status, self._document, self._headers = status, document, headers or {}
+
+    async def send(self, send: Send) -> None:
+        body = (
+            self._document
+            if isinstance(self._document, bytes)
+            else json.dumps(self._document).encode("ascii")
+        )
+        own = {
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "cache-control": "no-store",
+        }
+        headers = [
+            (name.encode("ascii"), value.encode("ascii"))
+            for name, value in (own | dict(self._headers)).items()
+        ]
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def _said(reason: str) -> dict[str, Any]:
+    return messages.failed(None, messages.INVALID_REQUEST, reason)
+
+
+def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str | None]:
+    """Return the headers by name; one that comes twice with two meanings is as good as none."""
+    found: dict[bytes, str | None] = {}
+    for name, value in headers:
+        found[name] = value.decode("latin-1") if name not in found else "\0"
+    return found
+
+
+def _declared(headers: Mapping[bytes, str | None]) -> int:
+    length = headers.get(b"content-length")
+    return int(length) if length and length.isascii() and length.isdigit() else 0
+
+
+async def _too_large(receive: Receive, *, waits: bool) -> _Answer:
+    """Refuse a body, once what is on its way is thrown away: who is cut off while still sending
+    never reads the answer.
+
+    `waits` says that the client sends nothing more before it is answered.
+    """
+    thrown = 0
+    with contextlib.suppress(TimeoutError):
+        while not waits and thrown < _THROWN_BYTES:
+            async with asyncio.timeout(_LULL_S):
+                message = await receive()
+            thrown += len(message.get("body", b""))
+            waits = not message.get("more_body")
+    return _Answer(413, _said(f"a body is at most {MAX_BODY_BYTES} bytes"), {"connection": "close"})
+
+
+async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Answer:
+    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all. `waits` is for a client
+    that asks whether to send it.
+    """
+    if declared > MAX_BODY_BYTES:
+        return await _too_large(receive, waits=waits)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message = await receive()
+                body += message.get("body", b"")
+                if len(body) > MAX_BODY_BYTES:
+                    return await _too_large(receive, waits=not message.get("more_body"))
+                if message["type"] == "http.disconnect" or not message.get("more_body"):
+                    return bytes(body)
+    except TimeoutError:
+        return _Answer(
+            408, _said(f"the body did not come within {BODY_S:g} s"), {"connection": "close"}
+        )
+
+
+def replayed(body: bytes, gone: asyncio.Event) -> Receive:
+    """Return what an application receives of a whole body, and then that its client has gone."""
+    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> dict[str, Any]:
+        if waiting:
+            return waiting.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    return receive
+
+
+@contextlib.asynccontextmanager
+async def _watching(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
+    """Set `gone` as soon as the client hangs up, whether anybody asks or not."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    task = asyncio.ensure_future(watch())
+    try:
+        yield
+    finally:
+        task.cancel()

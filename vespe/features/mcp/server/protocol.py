@@ -1,0 +1,369 @@
+"""MCP as a pure function: from one JSON-RPC message to its answer, or to the call that has to run
+first.
+"""
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, Final, Protocol, TypeAlias
+
+from vespe.calls import tracing
+from vespe.features.mcp.server import messages, revisions
+from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
+from vespe.features.mcp.server.resources import TEMPLATE
+from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
+
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""The levels of log messages, the least grave first."""
+_RESOURCE_NOT_FOUND: Final = -32002
+_MAX_SUBSCRIPTIONS: Final = 100
+
+
+class ToolSource(Protocol):
+    """What the protocol asks of the tools that are served; each raises ProtocolError for a cursor
+    or an address that is none.
+    """
+
+    def page(self, revision: str, cursor: str | None) -> JsonObject:
+        """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest
+        adds to a result.
+        """
+        ...
+
+    def resources(self, cursor: str | None) -> JsonObject:
+        """Return `{"resources", "nextCursor"}`."""
+        ...
+
+    def read(self, uri: str) -> JsonObject:
+        """Return `{"contents"}` of one resource."""
+        ...
+
+
+class Session:
+    """What is known of one client: the `revision` of its handshake, its `log_level`, and its open
+    subscriptions by id.
+
+    A client of the newest revision has no handshake: every request of its says what it needs.
+    """
+
+    __slots__ = ("initialized", "log_level", "revision", "subscriptions")
+
+    def __init__(self) -> None:
+        self.revision: str = revisions.HANDSHAKE[0]
+        self.initialized = False
+        self.log_level: str | None = None
+        self.subscriptions: dict[RequestId, JsonObject] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to
+    hear of neither.
+
+    `trace` is what the request carries of the client's trace.
+    """
+
+    id: RequestId
+    name: str
+    arguments: JsonObject
+    revision: str
+    progress_token: RequestId | None = None
+    log_level: str | None = None
+    trace: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancellation:
+    """The client no longer waits for the answer to a request."""
+
+    id: RequestId
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    id: RequestId
+    params: JsonObject
+    session: Session
+    tools: ToolSource
+    revision: str
+
+
+Handled: TypeAlias = JsonObject | PendingCall | Cancellation | None
+
+
+def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
+    """Return what answers a message: the answer, the call to run, the call to cancel, or None where
+    there is nothing to say.
+
+    A `subscriptions/listen` is answered at its end; what it gives at once is the notification that
+    acknowledges it.
+    """
+    if reason := messages.why_no_request(message):
+        if isinstance(message, dict) and messages.is_response(message):
+            return None
+        identifier = message.get("id") if isinstance(message, dict) else None
+        known = identifier if messages.is_request_id(identifier) else None
+        return messages.failed(known, messages.INVALID_REQUEST, f"no request: {reason}")
+    if "id" not in message:
+        return _notified(message, session)
+    try:
+        return _answer(message, session, tools)
+    except ProtocolError as error:
+        return messages.failed(message["id"], error.code, error.message, data=error.data)
+
+
+def changes(session: Session) -> list[JsonObject]:
+    """Return what to tell a client when the tools have changed: their descriptions are resources,
+    and change with them.
+
+    One that shook hands is told; each subscription is told what it is for, whether or not hands
+    were shaken too.
+    """
+    kinds = ("tools", "resources")
+    told = (
+        [messages.notification(f"notifications/{kind}/list_changed", {}) for kind in kinds]
+        if session.initialized
+        else []
+    )
+    return told + [
+        messages.notification(
+            f"notifications/{kind}/list_changed",
+            {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}},
+        )
+        for identifier, wanted in list(session.subscriptions.items())
+        for kind in kinds
+        if wanted.get(f"{kind}ListChanged")
+    ]
+
+
+def ends(session: Session) -> list[JsonObject]:
+    """Return the answers that close a client's open subscriptions, and forget them."""
+    closing = [
+        messages.answered(
+            identifier,
+            revisions.complete(
+                {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}}, revisions.NEWEST
+            ),
+        )
+        for identifier in list(session.subscriptions)
+    ]
+    session.subscriptions.clear()
+    return closing
+
+
+def _notified(message: JsonObject, session: Session) -> Cancellation | None:
+    params = message.get("params")
+    if message["method"] == "notifications/initialized":
+        session.initialized = True
+    if message["method"] != "notifications/cancelled" or not isinstance(params, dict):
+        return None
+    identifier = params.get("requestId")
+    if (
+        not messages.is_request_id(identifier)
+        or session.subscriptions.pop(identifier, None) is not None
+    ):
+        return None
+    return Cancellation(id=identifier, reason=str(params.get("reason", "")))
+
+
+def _answer(message: JsonObject, session: Session, tools: ToolSource) -> JsonObject | PendingCall:
+    method = message["method"]
+    params = message.get("params")
+    if not isinstance(params, dict | None):
+        raise ProtocolError(INVALID_PARAMS, "params must be an object")
+    revision = _revision(method, params or {}, session)
+    serve = (_MODERN if revision == revisions.NEWEST else _HANDSHAKE).get(method)
+    if serve is None:
+        raise ProtocolError(
+            messages.METHOD_NOT_FOUND, f"there is no method {method[:80]!r}", data=method[:80]
+        )
+    answer = serve(
+        _Request(
+            id=message["id"], params=params or {}, session=session, tools=tools, revision=revision
+        )
+    )
+    return (
+        answer
+        if isinstance(answer, PendingCall) or "method" in answer
+        else messages.answered(message["id"], answer)
+    )
+
+
+def _revision(method: str, params: JsonObject, session: Session) -> str:
+    """Return the revision that a request is made in: the newest says so in each, and the handshake
+    speaks for all others.
+    """
+    meta = params.get("_meta")
+    if not isinstance(meta, dict | None):
+        raise ProtocolError(INVALID_PARAMS, "params._meta must be an object")
+    if method == "initialize" or (
+        revisions.REVISION_KEY not in (meta or {}) and method not in _ONLY_MODERN
+    ):
+        return session.revision
+    missing = [
+        key
+        for key in (revisions.REVISION_KEY, revisions.CAPABILITIES_KEY)
+        if key not in (meta or {})
+    ]
+    if missing:
+        raise ProtocolError(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
+    assert meta is not None
+    requested = meta[revisions.REVISION_KEY]
+    if not isinstance(requested, str) or not isinstance(meta[revisions.CAPABILITIES_KEY], dict):
+        raise ProtocolError(
+            INVALID_PARAMS, "params._meta says a revision as a text and capabilities as an object"
+        )
+    if requested != revisions.NEWEST:
+        supported: JsonObject = {"supported": list(revisions.SUPPORTED), "requested": requested}
+        raise ProtocolError(
+            messages.UNSUPPORTED_REVISION, "Unsupported protocol version", data=supported
+        )
+    return revisions.NEWEST
+
+
+def _initialize(request: _Request) -> JsonObject:
+    session = request.session
+    if not isinstance(request.params.get("protocolVersion"), str):
+        raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, a text")
+    session.revision = revisions.negotiated(request.params["protocolVersion"])
+    session.initialized = True
+    return {
+        "protocolVersion": session.revision,
+        "capabilities": revisions.CAPABILITIES,
+        "serverInfo": revisions.SERVER,
+    }
+
+
+def _discover(request: _Request) -> JsonObject:
+    found: JsonObject = {
+        "supportedVersions": list(revisions.SUPPORTED),
+        "capabilities": revisions.CAPABILITIES,
+    }
+    return revisions.complete(found, request.revision, cached=True)
+
+
+def _ping(request: _Request) -> JsonObject:
+    return {}
+
+
+def _set_level(request: _Request) -> JsonObject:
+    level = request.params.get("level")
+    if level not in LEVELS:
+        raise ProtocolError(INVALID_PARAMS, f"level is one of {', '.join(LEVELS)}")
+    request.session.log_level = level
+    return {}
+
+
+def _listen(request: _Request) -> JsonObject:
+    wanted = request.params.get("notifications")
+    if not isinstance(wanted, dict):
+        raise ProtocolError(INVALID_PARAMS, "subscriptions/listen needs notifications, an object")
+    if request.id in request.session.subscriptions:
+        raise ProtocolError(messages.INVALID_REQUEST, "a subscription of that id is open")
+    if len(request.session.subscriptions) >= _MAX_SUBSCRIPTIONS:
+        raise ProtocolError(messages.BUSY, f"{_MAX_SUBSCRIPTIONS} subscriptions are open already")
+    agreed: JsonObject = {
+        key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True
+    }
+    request.session.subscriptions[request.id] = agreed
+    said: JsonObject = {"notifications": agreed, "_meta": {revisions.SUBSCRIPTION_KEY: request.id}}
+    return messages.notification("notifications/subscriptions/acknowledged", said)
+
+
+def _list_tools(request: _Request) -> JsonObject:
+    return request.tools.page(request.revision, _cursor(request))
+
+
+def _call_tool(request: _Request) -> PendingCall:
+    name, arguments, meta = (
+        request.params.get("name"),
+        request.params.get("arguments"),
+        request.params.get("_meta") or {},
+    )
+    if not isinstance(name, str):
+        raise ProtocolError(INVALID_PARAMS, "tools/call needs name, a text")
+    if not isinstance(arguments, dict | None):
+        raise ProtocolError(INVALID_PARAMS, "arguments must be an object")
+    token = meta.get("progressToken")
+    if token is not None and not messages.is_request_id(token):
+        raise ProtocolError(INVALID_PARAMS, "a progress token is a text or an integer")
+    level = (
+        meta.get(revisions.LOG_LEVEL_KEY)
+        if request.revision == revisions.NEWEST
+        else request.session.log_level
+    )
+    return PendingCall(
+        id=request.id,
+        name=name,
+        arguments=arguments or {},
+        revision=request.revision,
+        progress_token=token,
+        log_level=level if level in LEVELS else None,
+        trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)}
+        if meta
+        else {},
+    )
+
+
+def _list_resources(request: _Request) -> JsonObject:
+    return revisions.complete(
+        request.tools.resources(_cursor(request)), request.revision, cached=True
+    )
+
+
+def _read_resource(request: _Request) -> JsonObject:
+    uri = request.params.get("uri")
+    if not isinstance(uri, str):
+        raise ProtocolError(INVALID_PARAMS, "resources/read needs uri, a text")
+    try:
+        return revisions.complete(request.tools.read(uri), request.revision, cached=True)
+    except ProtocolError as error:
+        code = error.code if request.revision == revisions.NEWEST else _RESOURCE_NOT_FOUND
+        raise ProtocolError(code, error.message, data={"uri": uri}) from None
+
+
+def _always(key: str, *items: JsonObject) -> Callable[[_Request], JsonObject]:
+    """Return the method that lists what is the same in every project."""
+
+    def listed(request: _Request) -> JsonObject:
+        if _cursor(request) is not None:
+            raise ProtocolError(INVALID_PARAMS, "there is no such cursor")
+        return revisions.complete({key: list(items)}, request.revision, cached=True)
+
+    return listed
+
+
+def _get_prompt(request: _Request) -> JsonObject:
+    raise ProtocolError(
+        INVALID_PARAMS,
+        f"there is no prompt {str(request.params.get('name'))[:80]!r}: this server has none",
+    )
+
+
+def _cursor(request: _Request) -> str | None:
+    cursor = request.params.get("cursor")
+    if not isinstance(cursor, str | None):
+        raise ProtocolError(INVALID_PARAMS, "a cursor is a text")
+    return cursor
+
+
+_BOTH: Final[dict[str, Callable[[_Request], Any]]] = {
+    "tools/list": _list_tools,
+    "tools/call": _call_tool,
+    "resources/list": _list_resources,
+    "resources/templates/list": _always("resourceTemplates", TEMPLATE),
+    "resources/read": _read_resource,
+    "prompts/list": _always("prompts"),
+    "prompts/get": _get_prompt,
+}
+_HANDSHAKE: Final = _BOTH | {
+    "initialize": _initialize,
+    "ping": _ping,
+    "logging/setLevel": _set_level,
+}
+_ONLY_MODERN: Final[dict[str, Callable[[_Request], Any]]] = {
+    "server/discover": _discover,
+    "subscriptions/listen": _listen,
+}
+_MODERN: Final = _BOTH | _ONLY_MODERN

@@ -1,0 +1,145 @@
+"""What differs between the revisions of MCP: which are spoken, and how a result and a tool are said
+in each.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from vespe import defaults
+from vespe.features.mcp.server import content_blocks
+from vespe.models import JsonObject, JsonValue
+
+NEWEST: Final = "2026-07-28"
+HANDSHAKE: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""The revisions that begin with `initialize`, the newest first."""
+SUPPORTED: Final = (NEWEST, *HANDSHAKE)
+
+META: Final = "io.modelcontextprotocol/"
+REVISION_KEY: Final = f"{META}protocolVersion"
+CAPABILITIES_KEY: Final = f"{META}clientCapabilities"
+LOG_LEVEL_KEY: Final = f"{META}logLevel"
+SUBSCRIPTION_KEY: Final = f"{META}subscriptionId"
+SERVER: Final[JsonObject] = {"name": "vespe", "version": defaults.VERSION}
+_STAMP: Final[JsonObject] = {f"{META}serverInfo": SERVER}
+CAPABILITIES: Final[JsonObject] = {
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True},
+    "prompts": {},
+    "logging": {},
+}
+
+_FIELDS: Final = {
+    "2024-11-05": ("name", "description", "inputSchema"),
+    "2025-03-26": ("name", "description", "inputSchema", "annotations"),
+    "2025-06-18": (
+        "name",
+        "description",
+        "inputSchema",
+        "annotations",
+        "title",
+        "outputSchema",
+        "_meta",
+    ),
+    "2025-11-25": (
+        "name",
+        "description",
+        "inputSchema",
+        "annotations",
+        "title",
+        "outputSchema",
+        "_meta",
+        "icons",
+    ),
+}
+_TAKEN: Final[dict[str, Callable[[JsonValue], bool]]] = {
+    "title": lambda value: isinstance(value, str),
+    "_meta": lambda value: isinstance(value, dict),
+    "icons": content_blocks.are_icons,
+    "execution": lambda value: False,
+    "outputSchema": lambda value: False,
+}
+"""What a tool's own file may say of itself to clients of MCP, and how; its output schema comes from
+where it is kept to.
+"""
+_BLOCKS: Final = {
+    "2024-11-05": ("text", "image", "resource"),
+    "2025-03-26": ("text", "image", "audio", "resource"),
+}
+
+
+def negotiated(requested: JsonValue) -> str:
+    """Return the revision that a handshake settles on: the client's where it is spoken, else the
+    newest that has one.
+    """
+    return requested if isinstance(requested, str) and requested in HANDSHAKE else HANDSHAKE[0]
+
+
+def complete(result: JsonObject, revision: str, *, cached: bool = False) -> JsonObject:
+    """Return a result as its revision says it; `cached` for those that the newest one lets clients
+    keep: never here.
+    """
+    if revision != NEWEST:
+        return result
+    hints: JsonObject = {"ttlMs": 0, "cacheScope": "private"} if cached else {}
+    return {
+        "resultType": "complete",
+        **result,
+        **hints,
+        "_meta": {**result.get("_meta", {}), **_STAMP},
+    }
+
+
+def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> JsonObject:
+    """Return an entry of `tools/list` with the fields that its revision knows, each such as every
+    client takes it.
+
+    A client refuses the whole list for one field of one tool that it cannot read: such a field is
+    left out. The newest takes output schemas of every type, those before it of objects alone. No
+    tool runs as a task.
+    """
+    said = {key: value for key, value in entry.items() if key not in _TAKEN or _TAKEN[key](value)}
+    said["inputSchema"] = _plain(entry["inputSchema"])
+    if output_schema is not None and (
+        revision == NEWEST
+        or (isinstance(output_schema, dict) and output_schema.get("type") == "object")
+    ):
+        said["outputSchema"] = _plain(output_schema)
+    return (
+        said
+        if revision == NEWEST
+        else {key: value for key, value in said.items() if key in _FIELDS[revision]}
+    )
+
+
+def _plain(schema: JsonValue) -> JsonObject:
+    """Return a schema whose root and whose properties are objects: not every client knows that
+    `true` is a schema too.
+    """
+    if not isinstance(schema, dict):
+        return {} if schema else {"not": {}}
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or all(
+        isinstance(part, dict) for part in properties.values()
+    ):
+        return schema
+    return schema | {
+        "properties": {
+            name: part if isinstance(part, dict) else _plain(part)
+            for name, part in properties.items()
+        }
+    }
+
+
+def structures_any(revision: str) -> bool:
+    """Say whether structured content may be any JSON value, not an object alone."""
+    return revision == NEWEST
+
+
+def has_structure(revision: str) -> bool:
+    """Say whether results have structured content at all."""
+    return revision not in _BLOCKS
+
+
+def takes_block(kind: str, revision: str) -> bool:
+    """Say whether a revision knows content blocks of that type."""
+    return revision not in _BLOCKS or kind in _BLOCKS[revision]

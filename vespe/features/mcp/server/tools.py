@@ -1,0 +1,244 @@
+"""The tools that a project serves: what is shown, as ready-made lists, and calls of them through
+one call path.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from vespe import errors
+from vespe.adapters.mcp import McpShape
+from vespe.adapters.modes import marked
+from vespe.calls.bridge import OWN
+from vespe.calls.path import open_path, refused
+from vespe.calls.policy import Taint, clients_policy
+from vespe.calls.registry import ToolRegistry
+from vespe.features.mcp.server import marks, pages, revisions, snapshot
+from vespe.features.mcp.server import resources as server_resources
+from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.snapshot import Snapshot
+from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.processes.workers import Workers
+from vespe.projects.open_project import OpenProject
+from vespe.projects.workspace import Workspace
+from vespe.types.mcp_tool.sessions import Sessions
+
+_SHAPE = McpShape()
+
+
+class ServedTools:
+    """The tools of one project, for as many clients as there are; safe to share between threads.
+
+    What is on disk is looked at again whenever a client lists, and whenever a called tool is not
+    what it was: what is shown and what runs are never older than the question. Whoever serves them
+    closes them. Raises NotTrusted where nothing of the project may run.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        registry: ToolRegistry | None = None,
+        trusted: bool = False,
+        selection: Selection | None = None,
+        keep_arguments: bool = False,
+        directory: str | None = None,
+    ) -> None:
+        self._registry = registry if registry is not None else ToolRegistry()
+        self._selection = selection or Selection()
+        self._sessions, self._workers = Sessions(), Workers()
+        path = open_path(
+            workspace,
+            registry=self._registry,
+            environment=dict(os.environ),
+            trusted=trusted,
+            keep_arguments=keep_arguments,
+            sessions=self._sessions,
+        )
+        self._path = replace(path, workers=self._workers, directory=directory)
+        self._live = cast(OpenProject, self._path.live)
+        self._lock = threading.RLock()
+        self._taint = Taint()
+        self.version = 0
+        self._now = self._look(workspace, None)
+        if self._now.refusal is not None:
+            raise self._now.refusal
+        if self._selection.mode == "auto":
+            self._selection = replace(
+                self._selection, mode="all" if self._now.bridge is None else "bridge"
+            )
+
+    def __enter__(self) -> "ServedTools":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is kept between calls: the sessions with MCP servers, the interpreters, and the
+        log's open file.
+        """
+        self._sessions.close()
+        self._workers.close()
+        self._path.close()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence on each tool that is not shown though it could be meant."""
+        return self._now.left_out
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that are shown, sorted."""
+        return self._now.names
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the project's configuration names and the machine does not have."""
+        return self._now.workspace.warnings
+
+    def refresh(self) -> bool:
+        """Look whether the project changed; True, and another `version`, where what clients are
+        shown is another list now.
+        """
+        with self._lock:
+            before = self._now
+            if (
+                before.firm
+                and self._token() == before.marks[1]
+                and marks.still_hold(before.workspace, before.marks[0])
+            ):
+                return False
+            try:
+                self._now = self._look(self._live.workspace, before)
+            except errors.VespeError as error:
+                self._now = snapshot.unreadable(before, error)
+            changed = snapshot.differs(before, self._now, definition=_newest)
+            self.version += changed
+            return changed
+
+    def page(self, revision: str, cursor: str | None) -> JsonObject:
+        """Return one page of `tools/list`: the first as it is now, the others as they were then or
+        later.
+
+        Raises ProtocolError for a cursor that is none.
+        """
+        if cursor is None:
+            self.refresh()
+        now = self._now
+        start = pages.first(now.names, cursor)
+        if (ready := now.pages.get((revision, start))) is None:
+            made = pages.page(
+                now.names,
+                cursor,
+                key="tools",
+                item=lambda name: _entry(now.declared[name], revision, at_once=name in now.at_once),
+            )
+            ready = now.pages[revision, start] = pages.Ready(
+                revisions.complete(made, revision, cached=True)
+            )
+        return ready
+
+    def resources(self, cursor: str | None) -> JsonObject:
+        """Return one page of `resources/list`: each tool's description.md."""
+        self.refresh()
+        now = self._now
+        names = tuple(name for name in now.names if name in now.tools)
+        return pages.page(
+            names,
+            cursor,
+            key="resources",
+            item=lambda name: server_resources.resource_of(now.tools[name]),
+        )
+
+    def read(self, uri: str) -> JsonObject:
+        """Return the contents of one resource; raises ProtocolError where there is none."""
+        self.refresh()
+        return server_resources.contents(uri, self._now.tools)
+
+    def input_schema(self, name: str) -> JsonObject | None:
+        """Return the schema of a tool's inputs, None for a tool that is not shown."""
+        tool = self._now.tools.get(name)
+        return None if tool is None else tool.input_schema
+
+    def in_process(self, name: str) -> bool:
+        """Say whether the tool is code of this process."""
+        tool = self._now.tools.get(name)
+        return tool is not None and tool.itself.name in self._registry
+
+    def call(
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> tuple[Outcome, JsonObject | None]:
+        """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any
+        more.
+
+        What a bridge's `call_tool` is about runs as a call of its own.
+        """
+        bridge = self._now.bridge
+        if bridge is not None and name in OWN:
+            self.refresh()
+            bridge = self._now.bridge or bridge
+            inner, given = bridge.inner(name, arguments)
+            if inner in OWN:
+                return bridge.answer(name, arguments), None
+            if inner not in bridge.tools:
+                return bridge.unknown(inner), None
+            name, arguments = inner, given
+        tool = self.tool(name)
+        path, policy = self._now.path, self._now.policy
+        if why := policy.why_not_as_given(tool, arguments) if policy else "":
+            return refused(tool, errors.Refused(why)), tool.output_schema
+        if progress is not None:
+            path = replace(path, progress=progress)
+        outcome = path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel)
+        self._taint.note(tool)
+        return outcome, tool.output_schema
+
+    def tool(self, name: str) -> Tool:
+        """Return the tool that a name means now; raises as `call` does."""
+        now = self._now
+        if name not in now.tools or not now.still_holds(name):
+            self.refresh()
+            now = self._now
+        if (tool := now.tools.get(name)) is not None:
+            return tool
+        if now.refusal is not None:
+            raise now.refusal
+        raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
+
+    def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
+        path = replace(self._path, workspace=workspace)
+        check, token = self._live.trust.check, self._token()
+        found = snapshot.look(
+            workspace, path, selection=self._selection, granted=check, token=token, before=before
+        )
+        # What was read of strangers decides on calls, and not on what is listed, so that the list
+        # stays as it is.
+        return replace(
+            found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint)
+        )
+
+    def _token(self) -> object:
+        """Return what changes when trust does, or what the program registered."""
+        try:
+            grant = self._live.trust.check()
+        except errors.NotTrusted as error:
+            return str(error), self._live.trust.stamps()
+        return grant.kind, tuple(self._registry.own_tools())
+
+
+def _newest(tool: Tool) -> JsonObject:
+    return _entry(tool, revisions.NEWEST)
+
+
+def _entry(tool: Tool, revision: str, *, at_once: bool = False) -> JsonObject:
+    return revisions.tool_entry(
+        marked(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision
+    )

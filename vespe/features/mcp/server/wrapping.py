@@ -1,0 +1,118 @@
+"""Anyone's MCP server between its client and Vespe: lines pass as they are, and nothing of the
+server outlives the client.
+"""
+
+import contextlib
+import os
+import select
+from collections.abc import Sequence
+from typing import Final
+
+from vespe import defaults
+from vespe.errors import ToolExecutionError
+from vespe.features.mcp.server import messages
+from vespe.features.mcp.server.stdio import Streams, claimed
+from vespe.features.mcp.server.stdio_io import Outbox, lines
+from vespe.features.mcp.server.wrapped_calls import WrappedCalls
+from vespe.processes.long_lived import LastingProcess, Listener
+from vespe.tool_types import Context
+
+MAX_LINE_BYTES: Final = defaults.LARGER_CAP_BYTES
+"""What a line may have, in either direction, as in sessions of our own."""
+_ROOM_BYTES: Final = 1 << 20
+"""How much the server may leave unread before nothing more is read for it."""
+_LOOK_S: Final = 0.5
+_END_S: Final = 1.5
+
+
+def wrap(command: Sequence[str], context: Context, calls: WrappedCalls) -> int:
+    """Run a server for the client of this process's stdin and stdout, and return its exit status
+    (128 and the number of a signal).
+
+    It ends when stdin does, after GRACE_S to answer what was asked, or when the client is gone,
+    with all that it has started. Raises StorageError where stdin or stdout is closed,
+    ToolExecutionError where the server does not start or writes a line that is too long,
+    InvalidArguments. On KeyboardInterrupt, and whatever else a handler of signals raises, the
+    server ends first.
+    """
+    with claimed() as streams, contextlib.closing(calls):
+        return _Wrapping(command, context, calls=calls, streams=streams).run()
+
+
+class _Wrapping:
+    def __init__(
+        self, command: Sequence[str], context: Context, *, calls: WrappedCalls, streams: Streams
+    ) -> None:
+        self._calls, self._streams = calls, streams
+        self._outbox = Outbox(streams.target, source=streams.source)
+        self._over, self._tell_over = os.pipe()
+        self._events, self._hangup = select.poll(), select.poll()
+        self._events.register(streams.source, select.POLLIN)
+        self._events.register(self._over, select.POLLIN)
+        for events in (self._events, self._hangup):
+            events.register(streams.target, 0)
+        self._process = LastingProcess(
+            command,
+            cwd=os.getcwd(),
+            env=context.environment,
+            listener=Listener(
+                heard=self._heard,
+                over=lambda: os.close(self._tell_over),
+                said=_pass_on,
+                max_line_bytes=MAX_LINE_BYTES,
+            ),
+            sandbox=context.sandbox,
+        )
+
+    def run(self) -> int:
+        self._process.start()
+        farewell_s = 0.0
+        try:
+            for line in lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready):
+                self._send(line)
+            farewell_s = 0.0 if self._outbox.gone or self._hangup.poll(0) else defaults.GRACE_S
+        finally:
+            if farewell_s:
+                self._process.close(farewell_s=farewell_s)
+            else:
+                self._process.end()
+            self._process.wait(farewell_s + _END_S)
+        if self._process.flooded:
+            raise ToolExecutionError(
+                f"the server wrote a line of more than {MAX_LINE_BYTES} bytes, and was ended"
+            )
+        return self._process.check_ended()
+
+    def _ready(self) -> bool:
+        """Wait for the client's next bytes; False where the server is over, or nobody reads what it
+        says.
+        """
+        while not self._process.wait_for_room(_ROOM_BYTES, seconds=_LOOK_S):
+            if self._hangup.poll(0):
+                return False
+        ready = [descriptor for descriptor, _ in self._events.poll()]
+        return self._over not in ready and self._streams.target not in ready
+
+    def _send(self, line: bytes | None) -> None:
+        if line is None:
+            self._outbox.send(
+                messages.failed(
+                    None, messages.PARSE_ERROR, f"the line is longer than {MAX_LINE_BYTES} bytes"
+                )
+            )
+            return
+        self._calls.asked(line)
+        self._process.send(line + b"\n")
+
+    def _heard(self, line: bytes) -> None:
+        self._outbox.send_line(line + b"\n")
+        self._calls.answered(line)
+
+
+def _pass_on(said: bytes) -> None:
+    """Write what the server says beside the protocol to stderr; where nobody reads that, it is
+    lost.
+    """
+    with contextlib.suppress(OSError):
+        while said:
+            said = said[os.write(2, said) :]

@@ -1,0 +1,164 @@
+"""`vespe connect`: give an MCP client this project's tools, start the server as it would, and say
+what is next.
+"""
+
+import os
+import time
+
+import click
+
+from vespe import defaults, errors
+from vespe.cli import options, report
+from vespe.cli.waiting import waiting
+from vespe.documents import strict_json
+from vespe.documents.near import listed
+from vespe.features.mcp.clients import entries
+from vespe.features.mcp.clients.table import CLIENTS, Client
+from vespe.features.mcp.verbs import config
+from vespe.models import JsonObject
+from vespe.processes import process
+from vespe.projects import project
+from vespe.projects.workspace import find_root
+from vespe.trust import gate
+
+_PATIENCE_S = 20.0
+_ASKED = (
+    {
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "vespe connect", "version": defaults.VERSION},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {"id": 1, "method": "tools/list"},
+)
+
+
+@click.command("connect", epilog="Example: vespe connect claude-code")
+@click.argument(
+    "client_name",
+    type=click.Choice([name for name in CLIENTS if name != "generic"]),
+    metavar="CLIENT",
+)
+@click.argument("extra", nargs=-1, metavar="[-- OPTION...]")
+@click.option(
+    "--scope",
+    type=click.Choice(["project", "user"]),
+    help="The client's file in the project, or your own.",
+)
+@click.option(
+    "--absolute",
+    is_flag=True,
+    help="Write this machine's paths, even into a file that a team shares.",
+)
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(
+    client_name: str,
+    extra: tuple[str, ...],
+    scope: str | None,
+    absolute: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Give CLIENT this project's tools: write its entry, start the server as the client would, and
+    say what is next.
+
+    CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex or zed. In a file inside
+    the project the entry has no path of this machine, so a team can commit it. Options after `--`
+    are passed to `vespe mcp serve`. `vespe mcp config` prints or removes the entry.
+    """
+    root, client = find_root(project_dir), CLIENTS[client_name]
+    path = config.path_of(client, root, named=None, scope=scope, needed=True) or ""
+    started = config.command_for(client, root, path, extra=extra, absolute=absolute)
+    document = config.merge(client, path, client.entry(started), root=root, wanted=None, yes=yes)
+    shared = not os.path.isabs(started[0])
+    if not as_json:
+        report.say(config.wrote(document) + (" (safe to commit)" if shared else ""))
+    seen = document | {
+        "check": _checked(client, started, root),
+        "trusted": _trusted(root),
+        "next": client.then,
+    }
+    if as_json:
+        report.emit_json(seen)
+    else:
+        _tell(seen, client)
+    return 0 if seen["check"]["ok"] else 1
+
+
+def _checked(client: Client, started: list[str], root: str) -> JsonObject:
+    """Start the server in the project with the environment of this shell; return what it shows, or
+    why it shows nothing.
+    """
+    lines = "".join(
+        strict_json.compact_json({"jsonrpc": "2.0", **message}) + "\n" for message in _ASKED
+    )
+    argv = entries.as_started(client, started, root)
+    begun = time.monotonic()
+    try:
+        asked = process.Command(
+            argv=argv, cwd=root, env=dict(os.environ), stdin=lines.encode(), timeout_s=_PATIENCE_S
+        )
+        with waiting(f"starting the server as {client.title} would"):
+            answer = process.run(asked).stdout.splitlines()
+        tools = next(
+            said["result"]["tools"]
+            for said in map(strict_json.parse_object, answer)
+            if said.get("id") == 1
+        )
+    except errors.VespeError as error:
+        return {"ok": False, "why": str(error), "tools": []}
+    except (KeyError, StopIteration, TypeError):
+        return {"ok": False, "why": "the server did not list its tools", "tools": []}
+    return {
+        "ok": True,
+        "why": "",
+        "tools": [tool["name"] for tool in tools],
+        "seconds": round(time.monotonic() - begun, 3),
+    }
+
+
+def _trusted(root: str) -> bool:
+    try:
+        gate.check(project.read_config(root), environ=os.environ)
+    except errors.NotTrusted:
+        return False
+    return True
+
+
+def _tell(seen: JsonObject, client: Client) -> None:
+    check = seen["check"]
+    if not seen["trusted"]:
+        report.say(
+            "not checked: this project is not trusted, so its tools do not run\nnext: "
+            "`vespe trust` shows what they would do"
+        )
+        return
+    if not check["ok"]:
+        missing = seen["entry"]["command"] == "vespe"
+        hint = (
+            "put `vespe` on the PATH (`uv tool install` or `pipx install` do), "
+            "or write this machine's paths with --absolute"
+        )
+        report.error(
+            f"{client.title} cannot start the server: {check['why']}",
+            hint if missing else "`vespe doctor` looks for the cause",
+        )
+        return
+    names = listed(check["tools"], most=4, see="`vespe tool list` shows all")
+    report.say(
+        f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s"
+        + (f" ({names})" if names else "")
+    )
+    if not check["tools"]:
+        report.say(
+            "next: `vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool"
+        )
+    else:
+        report.say(f"next: {client.then}")

@@ -1,0 +1,135 @@
+"""`vespe mcp serve`: show the project's tools to every MCP client."""
+
+import contextlib
+import gc
+import os
+
+import click
+
+from vespe import errors
+from vespe.adapters.modes import MODES
+from vespe.cli import options, report
+from vespe.features.mcp.server import stdio
+from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
+from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.tools import ServedTools
+from vespe.features.mcp.verbs import http as mcp_http
+from vespe.projects.kit_project import project_of_kit
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("serve", epilog="Example: vespe mcp serve --kit file_io_without_git --read-only")
+@click.option(
+    "--kit",
+    "kits",
+    multiple=True,
+    metavar="KIT",
+    help="Show only tools of this kit, or of project_tools; may be repeated.",
+)
+@click.option(
+    "--tool", "names", multiple=True, metavar="NAME", help="Show only this tool; may be repeated."
+)
+@click.option(
+    "--read-only", is_flag=True, help="Show only tools whose annotations say readOnlyHint: true."
+)
+@click.option(
+    "--tools-mode",
+    "mode",
+    type=click.Choice(MODES),
+    default="auto",
+    show_default=True,
+    help="all: list every tool; bridge: list search_tools, describe_tool, "
+    "call_tool and what is always exposed; "
+    "native: list every tool, for a client that searches them itself, "
+    "and mark what is always exposed; "
+    "auto: all, until they cost more than the project's tool_budget.",
+)
+@click.option(
+    "--ask",
+    type=click.Choice(["deny", "allow"]),
+    default="deny",
+    show_default=True,
+    help="What becomes of calls that your approvals.ask is about: nobody can be asked here.",
+)
+@click.option(
+    "--max-calls",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    default=MAX_CALLS,
+    show_default=True,
+    help="Calls that run at once.",
+)
+@click.option(
+    "--log-arguments",
+    is_flag=True,
+    help="Keep the arguments of calls in the log, not only their digest.",
+)
+@click.option(
+    "--kit-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True),
+    help="Serve the kit in DIR alone, without a project: its tools start in the working directory. "
+    "For plugins and bundles.",
+)
+@mcp_http.http_options
+@options.trust_option
+@options.project_option
+def command(
+    http: mcp_http.HttpSettings | None,
+    kits: tuple[str, ...],
+    names: tuple[str, ...],
+    read_only: bool,
+    mode: str,
+    ask: str,
+    max_calls: int,
+    log_arguments: bool,
+    kit_dir: str | None,
+    trusted: bool,
+    project_dir: str | None,
+) -> int:
+    """Serve the project's tools over the Model Context Protocol: to one client over stdin and
+    stdout, or over HTTP.
+
+    Trusted, available tools are shown under their names, but those that your configuration denies;
+    what is left out, and why, is said on stderr. What changes on disk changes for the client too.
+    It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
+    """
+    selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask, mode=mode)
+    directory = None
+    if kit_dir is not None:
+        if project_dir is not None:
+            raise errors.UsageError(
+                "--kit-dir serves a kit without a project", hint="leave --project out"
+            )
+        project_dir, directory = project_of_kit(kit_dir), os.getcwd()
+    workspace = open_workspace(project_dir)
+    with ServedTools(
+        workspace,
+        trusted=trusted,
+        selection=selection,
+        keep_arguments=log_arguments,
+        directory=directory,
+    ) as tools:
+        _serve(tools, http, max_calls=max_calls)
+    return 0
+
+
+def _serve(tools: ServedTools, http: mcp_http.HttpSettings | None, *, max_calls: int) -> None:
+    gc.freeze()
+    gc.enable()  # unlike a command, a server lives
+    for sentence in (*tools.warnings, *tools.left_out):
+        _warn(sentence)
+    if http is not None:
+        return mcp_http.serve(tools, http, max_calls=max_calls)
+    if os.isatty(0):
+        report.note(
+            f"serving {report.count(len(tools.names), 'tool')} over stdin and stdout, "
+            "for an MCP client to start; Ctrl-D ends it"
+        )
+    return stdio.serve(tools, max_calls=max_calls, warn=_warn)
+
+
+def _warn(sentence: str) -> None:
+    """Warn whoever reads stderr: a client that closed it still wants to be served."""
+    with contextlib.suppress(OSError):
+        report.warn(sentence)

@@ -1,0 +1,149 @@
+"""`vespe mcp wrap`: anyone's MCP server, bounded, held and logged, for the client that starts
+it.
+"""
+
+import gc
+import os
+
+import click
+
+from vespe import defaults, errors
+from vespe.calls.log import CallLog
+from vespe.calls.sandboxing import sandboxed
+from vespe.cli import kit_facts
+from vespe.features.mcp.server.wrapped_calls import WrappedCalls
+from vespe.features.mcp.server.wrapping import wrap
+from vespe.lazy import shutil
+from vespe.models import Implementation, JsonObject, Tool
+from vespe.processes import process
+from vespe.projects import project, user_config
+from vespe.tool_types import Context
+
+
+@click.command(
+    "wrap",
+    context_settings={"allow_interspersed_args": False},
+    epilog="Example: vespe mcp wrap --write . "
+    "--write ~/.npm -- npx -y @modelcontextprotocol/server-filesystem .",
+)
+@click.argument("server_command", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.option(
+    "--read",
+    "read",
+    multiple=True,
+    metavar="PATH",
+    help="Let it read this alone; may be repeated. Default: all but keys and such.",
+)
+@click.option(
+    "--write",
+    "write",
+    multiple=True,
+    metavar="PATH",
+    help="Let it write here; may be repeated. Default: the project, which is `.`.",
+)
+@click.option(
+    "--network",
+    "network",
+    multiple=True,
+    metavar="HOST",
+    help="Let it reach this host alone; may be repeated. Default: all.",
+)
+@click.option("--no-network", is_flag=True, help="Let it reach no host.")
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME",
+    help="An environment variable that it may see; may be repeated.",
+)
+@click.option(
+    "--name", metavar="NAME", help="What the log calls the server; default: its program's name."
+)
+@click.option(
+    "--log-arguments",
+    is_flag=True,
+    help="Keep the arguments of calls in the log, not only their digest.",
+)
+def command(
+    server_command: tuple[str, ...],
+    read: tuple[str, ...],
+    write: tuple[str, ...],
+    network: tuple[str, ...],
+    no_network: bool,
+    secrets: tuple[str, ...],
+    name: str | None,
+    log_arguments: bool,
+) -> int:
+    """Run an MCP server that speaks over stdin and stdout, and let what it and its client say pass
+    as it is.
+
+    The server is held to what the options say, as a tool is to its `permissions`; it gets no
+    variable of yours that is not named; its calls are in `vespe log`. It ends with all its
+    processes when stdin ends, at Ctrl-C and SIGTERM, and when Vespe itself is killed. The exit code
+    is the server's.
+    """
+    if no_network and network:
+        raise errors.UsageError(
+            "--network and --no-network exclude each other", hint="use one of them"
+        )
+    root, here = kit_facts.root_if_any(None), os.getcwd()
+    _check_there(write, root or here)
+    user = user_config.narrowed(
+        user_config.load_user_config(), {} if root is None else project.read_config(root).document
+    )
+    stated = {"read": read, "write": write, "network": network}
+    permissions: JsonObject = {key: list(value) for key, value in stated.items() if value} | (
+        {"network": []} if no_network else {}
+    )
+    called = name or os.path.basename(server_command[0])
+    values = _values(secrets, user, called)
+    tool = Tool(
+        uid=called,
+        name=called,
+        description="",
+        input_schema={},
+        implementation=Implementation(type="mcp_tool", args={"command": list(server_command)}),
+        permissions=permissions,
+    )
+    context = Context(
+        project_root=root or here,
+        directory=_place(server_command[0]),
+        environment=process.child_environment(os.environ, values),
+        timeout_s=defaults.TIMEOUT_S,
+        allow_hosts=user.allow_hosts,
+    )
+    log = CallLog(root or here, keep_arguments=log_arguments, kept=True)
+    gc.enable()  # unlike a command, a server lives
+    with sandboxed(tool, context, setting=user.sandbox) as held:
+        return wrap(
+            server_command,
+            held,
+            WrappedCalls(log, name=called, sandbox=held.sandbox, secrets=tuple(values.values())),
+        )
+
+
+def _check_there(paths: tuple[str, ...], root: str) -> None:
+    """Raise UsageError for a path that is not there: the sandbox would open what it is to be made
+    in, for ~/.npm all of the home.
+    """
+    for path in paths:
+        if not os.path.lexists(os.path.join(root, os.path.expanduser(path))):
+            raise errors.UsageError(
+                f"--write {path}: there is no such file or directory",
+                hint=f"make it first: mkdir -p {path}",
+            )
+
+
+def _place(program: str) -> str:
+    """Return the directory of a program, which it may always read; that of the system's programs
+    where there is no such program.
+    """
+    return os.path.dirname(os.path.realpath(shutil.which(program) or "/usr/bin/env"))
+
+
+def _values(names: tuple[str, ...], user: user_config.UserConfig, called: str) -> dict[str, str]:
+    values = {name: os.environ.get(name) or user.secrets.get(name, "") for name in names}
+    for name, value in values.items():
+        if not value:
+            raise errors.MissingSecret(name, tool=called)
+    return values

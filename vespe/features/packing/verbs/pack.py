@@ -1,0 +1,153 @@
+"""`vespe kit pack`: a kit as one file, or in a form that clients look for."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import click
+
+from vespe.cli import options, report
+from vespe.errors import InvalidDocument, UsageError
+from vespe.features.packing.forms import Files, PackedKit, read_kit
+from vespe.kits import archives
+from vespe.lazy import shlex
+from vespe.models import JsonValue
+
+FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
+
+
+@click.command(
+    "pack", epilog="Example: vespe kit pack team_tools --as plugin -o plugins/team-tools"
+)
+@click.argument("kit", metavar="[KIT|DIR]", default=".")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(FORMS),
+    default="kit",
+    show_default=True,
+    help="kit: one file that `vespe kit install` takes; skill: SKILL.md for clients that read "
+    "skills; plugin: for Claude Code, Codex, "
+    "Cursor and Gemini CLI; mcpb: a bundle for desktop clients; server-json: "
+    "the entry of the MCP registry.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="The file (of --as kit) or the directory to write; default: here.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; exit with 1 where what is there is not what the kit gives.",
+)
+@options.json_option
+def command(kit: str, form: str, output: str | None, check: bool, as_json: bool) -> int:
+    """Write a kit, by its id or its directory (the working directory by default), in a form that
+    others take.
+
+    The same content gives the same bytes, whoever packs it and wherever, so that --check in CI says
+    whether what is committed is what the kit would give.
+    """
+    if form != "kit":
+        packed_kit = read_kit(kit)
+        _refuse_hidden(packed_kit, archives.kit_directory(kit))
+        return _pack_for_clients(packed_kit, form, output or ".", check=check, as_json=as_json)
+    if check:
+        raise UsageError(
+            "--check is for the forms that are committed",
+            hint="add --as skill, plugin, mcpb or server-json",
+        )
+    packed = archives.pack_kit(kit, output)
+    if as_json:
+        fields = ("kit_id", "path", "files", "size", "digest")
+        report.emit_json({name: getattr(packed, name) for name in fields})
+    else:
+        report.say(
+            f"packed {packed.kit_id}: {report.count(packed.files, 'file')}, {packed.size} bytes, "
+            f"{packed.digest}, in {packed.path}"
+        )
+    return 0
+
+
+def _pack_for_clients(
+    kit: PackedKit, form: str, directory: str, *, check: bool, as_json: bool
+) -> int:
+    from vespe.features.packing import writing
+
+    files = _form(form)(kit)
+    own = f"kits/{kit.kit_id}"
+    executable = frozenset(f"{own}/{path}" for path in kit.executable)
+    changed = (
+        writing.differences(directory, files, own=own)
+        if check
+        else writing.write(directory, files, own=own, executable=executable)
+    )
+    count = report.count(len(files), "file")
+    if as_json:
+        said = {"kit_id": kit.kit_id, "as": form, "directory": os.path.abspath(directory)}
+        report.emit_json(said | {"files": sorted(files), "changed": changed})
+    elif check:
+        for path in changed:
+            report.error(f"{os.path.join(directory, path)} is not what the kit gives")
+        report.say(f"{len(changed)} of {count} differ" if changed else f"{count} as the kit gives")
+    else:
+        report.say(f"packed {kit.kit_id} as {form}: {count} in {directory}, {len(changed)} written")
+        report.next_step(_NEXT[form].format(directory=directory, name=kit.dashed))
+    return int(check and bool(changed))
+
+
+def _refuse_hidden(kit: PackedKit, place: str) -> None:
+    """Refuse to tell strangers, and their models, in the kit's name what its author does not
+    see.
+    """
+    from vespe.features.lint.hidden_text import invisible
+
+    for where, document in (
+        ("kit_config.json", kit.document),
+        *((f"{tool.uid}/config.json", tool.document) for tool in kit.tools),
+    ):
+        for text in _texts(document):
+            if odd := invisible(text):
+                reason = (
+                    f"holds a character that a person does not see, {odd[0].point} {odd[0].name}"
+                )
+                hint = (
+                    f"take it out, or write what it says; `vespe lint {shlex.quote(place)}` "
+                    "shows every place"
+                )
+                raise InvalidDocument(reason, path=os.path.join(place, where), hint=hint)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _form(name: str) -> Callable[[PackedKit], Files]:
+    from vespe.features.packing.bundle import bundle
+    from vespe.features.packing.plugin import plugin
+    from vespe.features.packing.server_json import server_json
+    from vespe.features.packing.skill import skill
+
+    forms: dict[str, Callable[[PackedKit], Files]] = {
+        "skill": skill,
+        "plugin": plugin,
+        "mcpb": bundle,
+        "server-json": server_json,
+    }
+    return forms[name]
+
+
+_NEXT: Final = {
+    "skill": "put {directory}/{name} into .agents/skills or .claude/skills of a project, "
+    "or into ~/.claude/skills",
+    "plugin": "`claude --plugin-dir {directory}` tries it in Claude Code; "
+    "`gemini extensions link {directory}` in Gemini CLI",
+    "mcpb": "open {directory}/{name}.mcpb with a desktop client; the machine needs `vespe` on PATH",
+    "server-json": "attach {name}.mcpb to the release that it names, then `mcp-publisher publish`",
+}

@@ -1,0 +1,62 @@
+"""Write what a form gives into a directory, or say what is other there."""
+
+import os
+from pathlib import PurePosixPath
+
+from vespe.errors import InvalidDocument, Refused, StorageError
+from vespe.features.packing.forms import Files
+from vespe.files import atomic
+
+
+def differences(directory: str, files: Files, *, own: str) -> list[str]:
+    """Return the paths in a directory that are missing, hold other bytes, or are below `own` and no
+    longer among the files.
+    """
+    return sorted(
+        [
+            *(path for path, data in files.items() if not _is(os.path.join(directory, path), data)),
+            *_left_over(directory, files, own),
+        ]
+    )
+
+
+def write(directory: str, files: Files, *, own: str, executable: frozenset[str]) -> list[str]:
+    """Write what is missing or other, each file whole, and remove what is left over below `own`;
+    return the paths.
+
+    Raises StorageError, and Refused where a directory on the way is a link.
+    """
+    changed = differences(directory, files, own=own)
+    for path in changed:
+        for parent in list(PurePosixPath(path).parents)[:-1]:
+            if os.path.islink(os.path.join(directory, str(parent))):
+                raise Refused(
+                    f"{os.path.join(directory, str(parent))} is a link: "
+                    "nothing is written through it"
+                )
+        target = os.path.join(directory, path)
+        if path not in files:
+            with atomic.translated("remove", target):
+                os.unlink(target)
+            continue
+        with atomic.translated("make", os.path.dirname(target)):
+            os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+        atomic.write_atomic(target, files[path], mode=0o755 if path in executable else 0o644)
+    return changed
+
+
+def _is(path: str, data: bytes) -> bool:
+    try:
+        return atomic.read_bytes(path, limit=max(len(data), 1)) == data
+    except (StorageError, InvalidDocument):
+        return False
+
+
+def _left_over(directory: str, files: Files, own: str) -> list[str]:
+    found = []
+    for place, _, names in os.walk(os.path.join(directory, own)):
+        found += [
+            os.path.relpath(os.path.join(place, name), directory).replace(os.sep, "/")
+            for name in names
+        ]
+    return [path for path in found if path not in files]

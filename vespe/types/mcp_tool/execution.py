@@ -1,0 +1,95 @@
+"""A tool of an MCP server: called in a session with it, if its definition is still the one that was
+approved.
+"""
+
+from typing import Any, Final
+
+from vespe.calls import tracing
+from vespe.errors import InvalidTool, ToolExecutionError
+from vespe.models import Execution, JsonObject, JsonValue, Tool
+from vespe.tool_types import Context
+from vespe.tools import templates
+from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool.exchange import Server, Surroundings
+
+_SHOWN: Final = ("command", "url", "headers", "digest")
+
+
+class McpTool:
+    """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command`, or `url` and
+    `headers`; `digest` pins it.
+    """
+
+    type = "mcp_tool"
+
+    def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
+        """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the
+        server and its `arguments`.
+
+        Secrets stand as `${env:NAME}`.
+        """
+        args = _args(tool)
+        return {key: args[key] for key in _SHOWN if key in args} | {
+            "entrypoint": _entrypoint(tool),
+            "arguments": inputs,
+        }
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        """Call the tool; what the server writes to stderr is the log.
+
+        Raises MissingExtra, Refused where the server's definition is not the approved one,
+        ToolExecutionError (the server failed, or the tool says `isError`), AddressRefused,
+        InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
+        """
+        args = templates.substitute_secrets(_args(tool), context.secrets)
+        command = args.get("command")
+        server = Server(
+            command=tuple(command) if command else None,
+            url=args.get("url"),
+            headers=args.get("headers", {}),
+        )
+        surroundings = Surroundings(
+            directory=context.project_root,
+            environment=context.environment,
+            timeout_s=context.timeout_s,
+            allow_hosts=context.allow_hosts,
+            cancel=context.cancel,
+            sandbox=context.sandbox,
+            secrets=tuple(context.secrets.values()),
+        )
+        request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
+        if telemetry := tracing.telemetry():
+            request["meta"] = telemetry.ask_server(
+                {"network.transport": "pipe" if command else "tcp"}
+            )
+        ask = exchange.ask if context.sessions is None else context.sessions.ask
+        answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+        return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+
+
+def _args(tool: Tool) -> dict[str, Any]:
+    if tool.implementation is None:
+        raise InvalidTool(tool.uid, ["has no `implementation_details`"], path=tool.directory or "")
+    return tool.implementation.args
+
+
+def _entrypoint(tool: Tool) -> str:
+    return str(tool.implementation.entrypoint) if tool.implementation else ""
+
+
+def _result(result: JsonObject) -> JsonValue:
+    """Return what a `tools/call` gave: its structured content, its one text, or all of it where it
+    holds more than that.
+
+    Raises ToolExecutionError where it says that it is an error.
+    """
+    blocks = [block for block in result.get("content", ()) if isinstance(block, dict)]
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    if result.get("isError"):
+        raise ToolExecutionError("\n".join(texts) or "the tool says that it failed, and not why")
+    if len(texts) == len(blocks):
+        if result.get("structuredContent") is not None:
+            return result["structuredContent"]
+        if len(texts) <= 1:
+            return texts[0] if texts else ""
+    return {key: result[key] for key in ("content", "structuredContent") if key in result}

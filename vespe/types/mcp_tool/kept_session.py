@@ -1,0 +1,163 @@
+"""A session with an MCP server that is kept: calls come as lines, run at the same time, and are
+answered by their numbers.
+"""
+
+import asyncio
+import json
+import math
+import os
+import sys
+from typing import Any, Final
+
+import anyio
+
+from vespe import defaults
+from vespe.models import JsonObject
+from vespe.types.mcp_tool import session
+
+_CHUNK: Final = 64 * 1024
+_LAST_WORDS_S: Final = 0.5
+_REASON_S: Final = 0.1
+
+
+def main() -> None:
+    """Serve calls until stdin ends, the server does, or nothing was called for `idle_s` seconds.
+
+    The first line says how to reach the server, as for `mcp_session.main`, and `idle_s`. Each
+    further line is a call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`. Each line
+    that is written to the descriptor that the last argument names begins with a call's number, or
+    with 0 for the session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server,
+    then `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read
+    that the call is cancelled, or had answered it before.
+    """
+    os.dup2(2, 1)
+    requests = _Requests()
+    while not (first := requests.take()):
+        if first is None:
+            sys.exit()
+    reach, *calls = first
+    session.run(
+        reach, lambda: _served(reach, calls, requests), failed=lambda answer: _tell(0, answer)
+    )
+
+
+class _Requests:
+    """What comes on stdin, line by line."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def take(self) -> list[JsonObject] | None:
+        """Return what has come whole, or None at the end."""
+        data = os.read(0, _CHUNK)
+        *lines, self._buffer = (
+            (self._buffer + data).split(b"\n") if b"\n" in data else [self._buffer + data]
+        )
+        return [json.loads(line) for line in lines] if data else None
+
+
+async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Requests) -> None:
+    over = anyio.Event()
+    come, taken_in = anyio.create_memory_object_stream[JsonObject](math.inf)
+
+    for call in calls:
+        come.send_nowait(call)
+
+    def take() -> None:
+        taken = requests.take()
+        for request in taken or ():
+            come.send_nowait(request)
+        if taken is None:
+            asyncio.get_running_loop().remove_reader(0)
+            come.close()
+
+    async with (
+        session.connected(reach, gone=over.set) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        under_way = _Calls(client, over)
+        _say(0, "open")
+        asyncio.get_running_loop().add_reader(0, take)
+        tasks.start_soon(under_way.serve, taken_in)
+        tasks.start_soon(under_way.idle, float(reach["idle_s"]))
+        await over.wait()
+        with anyio.move_on_after(_LAST_WORDS_S) as patience:
+            await under_way.settled()
+        if patience.cancelled_caught and session.ENDINGS:
+            _tell(0, {"error": {"kind": "lost", "message": session.ENDINGS[0]}})
+        tasks.cancel_scope.cancel()
+
+
+class _Calls:
+    """The calls on their way; `over` is set where there can be no more."""
+
+    def __init__(self, client: Any, over: anyio.Event) -> None:
+        self._client, self._over = client, over
+        self._scopes: dict[int, anyio.CancelScope] = {}
+        self._last = anyio.current_time()
+
+    async def serve(self, requests: Any) -> None:
+        """Begin and cancel calls as they come; at their end every call is cancelled."""
+        async with anyio.create_task_group() as tasks:
+            async for request in requests:
+                if (cancelled := request.get("cancel")) is None:
+                    self._scopes[request["id"]] = anyio.CancelScope()
+                    tasks.start_soon(self._call, request)
+                elif (scope := self._scopes.get(cancelled)) is not None:
+                    scope.cancel()
+                else:
+                    _say(cancelled, "ended")
+            tasks.cancel_scope.cancel()
+        self._over.set()
+
+    async def idle(self, seconds: float) -> None:
+        """End the session once it has been of no use for so long."""
+        while self._scopes or anyio.current_time() < self._last + seconds:
+            await anyio.sleep(max(self._last + seconds - anyio.current_time(), 1.0))
+        self._over.set()
+
+    async def settled(self) -> None:
+        """Wait until no call is on its way."""
+        while self._scopes:
+            await anyio.sleep(0.01)
+
+    async def _call(self, request: JsonObject) -> None:
+        number = request["id"]
+        try:
+            with self._scopes[number] as scope:
+                answer = await self._answer(number, request)
+                _tell(number, answer)
+                if answer.get("error", {}).get("kind") == "refused":
+                    self._over.set()
+            if scope.cancelled_caught:
+                # Messages are read in their order: whoever answers this has read that the call is
+                # cancelled.
+                await self._client.list_tools()
+                _say(number, "ended")
+        except session.FAILURES:
+            return
+        finally:
+            self._last = anyio.current_time()
+            del self._scopes[number]
+
+    async def _answer(self, number: int, request: JsonObject) -> JsonObject:
+        try:
+            return await session.called(self._client, request, sending=lambda: _say(number, "sent"))
+        except session.FAILURES as error:
+            told = session.told(error)
+            if told["kind"] == "lost":
+                # Where the session ends for a reason of its own, that is said instead: this wait is
+                # cancelled then.
+                await anyio.sleep(_REASON_S)
+            return {"error": told}
+
+
+def _tell(number: int, answer: JsonObject) -> None:
+    text = json.dumps(answer)
+    if len(text) > defaults.LARGER_CAP_BYTES:
+        text = json.dumps({"large": len(text), "kept": text[: defaults.LARGER_CAP_BYTES]})
+    _say(number, text)
+
+
+def _say(number: int, text: str) -> None:
+    session.write(b"%d %s\n" % (number, text.encode("ascii")))

@@ -1,0 +1,373 @@
+"""A session with an MCP server, through the official SDK's client, in a process of its own: list
+its tools, or call one.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, Final, NoReturn
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from vespe import defaults
+from vespe.errors import AddressRefused, VespeError
+from vespe.http import addresses, sockets
+from vespe.models import JsonObject
+from vespe.tools import mcp_definitions
+
+_MAX_PAGES: Final = 200
+_MAX_TOOLS: Final = 5000
+_FAREWELL_S: Final = 0.5
+_LAST_S: Final = 0.5
+"""How long a server that closed its stdout may take to end, so that it can be said how."""
+_CHUNK: Final = 64 * 1024
+_SHOWN: Final = 3, 200
+"""Of what a server prints that is no message: how many lines are shown, and how many bytes of
+each.
+"""
+ENDINGS: Final[list[str]] = []
+"""How the server that was started ended, in words: the client says only that a connection was
+closed.
+"""
+_SENT: Final[list[str]] = []
+"""The tool whose one call was sent."""
+_REFUSALS: Final[list[AddressRefused]] = []
+"""Addresses that were refused: the client tells of any failure to connect as one of its own."""
+
+
+class _Odd(Exception):
+    """The server does what no server may."""
+
+
+FAILURES: Final = (
+    OSError,
+    VespeError,
+    MCPError,
+    _Odd,
+    ValueError,
+    RuntimeError,
+    httpx2.HTTPError,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+)
+"""What a session, or a call in it, may end in."""
+
+
+def _nothing() -> None:
+    return None
+
+
+def main() -> None:
+    """Read a request from stdin, and write its answer to the descriptor that the last argument
+    names.
+
+    The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`,
+    `arguments` and the `digest` of the definition that was approved. The answer:
+    `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`; `sent` stands beside
+    these where a connection is lost, and says whether the call was under way.
+    """
+    request = json.load(sys.stdin.buffer)
+    os.dup2(2, 1)
+    run(request, lambda: _answered(request), failed=tell)
+
+
+def run(
+    reach: JsonObject,
+    work: Callable[[], Coroutine[Any, Any, None]],
+    *,
+    failed: Callable[[JsonObject], None],
+) -> NoReturn:
+    """Do the work of a session with the server that `reach` names, and end this process; `failed`
+    tells why the work ended early.
+    """
+    try:
+        with asyncio.Runner(loop_factory=lambda: _Loop(reach.get("allow_hosts", ()))) as runner:
+            runner.run(work())
+    except BaseExceptionGroup as group:
+        failed({"error": told(_first(group))})
+    except FAILURES as error:
+        failed({"error": told(error)})
+    # What is left of the server is ended by the supervisor of this process.
+    os._exit(0)
+
+
+async def _answered(request: JsonObject) -> None:
+    async with connected(request) as client:
+        if "tool" in request:
+            return tell(
+                await called(client, request, sending=lambda: _SENT.append(request["tool"]))
+            )
+        definitions, about = await _listed(client), client.server_info
+        return tell(
+            {
+                "tools": definitions,
+                "server": about.model_dump(mode="json", exclude_none=True) if about else {},
+            }
+        )
+
+
+def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Client:
+    """Return a client of the server that `reach` names, to be entered; `gone` is called where a
+    server that was started has ended.
+    """
+    transport = (
+        _stdio(reach["command"], reach["cwd"], gone=gone)
+        if "command" in reach
+        else _http(reach["url"], reach["headers"], reach["allow_hosts"])
+    )
+    return Client(
+        transport,
+        client_info=types.Implementation(name="vespe", version=defaults.VERSION),
+        cache=None,
+    )
+
+
+async def called(
+    client: Client, request: JsonObject, *, sending: Callable[[], object] = _nothing
+) -> JsonObject:
+    """Make a call if the tool's definition is the one that was approved: `{"result"}` or
+    `{"error"}`; `sending` is called just before.
+
+    The server is asked for its definitions each time: what it says of its own accord about changes
+    is not relied upon.
+    """
+    known = {definition["name"]: definition for definition in await _listed(client)}
+    definition = known.get(request["tool"])
+    if definition is None:
+        return {
+            "error": {
+                "kind": "gone",
+                "message": f"the server no longer has a tool called {request['tool']!r}",
+            }
+        }
+    if mcp_definitions.digest(definition) != request["digest"]:
+        return {
+            "error": {
+                "kind": "changed",
+                "message": "its definition is not the one that was approved",
+            }
+        }
+    sending()
+    result = await client.call_tool(request["tool"], request["arguments"], meta=request.get("meta"))
+    return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
+
+
+async def _listed(client: Client) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    cursor: str | None = None
+    seen: set[str | None] = {None}
+    for _ in range(_MAX_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found += (
+            tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools
+        )
+        cursor = page.next_cursor
+        if len(found) > _MAX_TOOLS:
+            raise _Odd(f"the server lists more than {_MAX_TOOLS} tools")
+        if cursor is None:
+            return found
+        if cursor in seen:
+            raise _Odd("the server's list of tools goes in a circle")
+        seen.add(cursor)
+    raise _Odd(f"the server's list of tools has more than {_MAX_PAGES} pages")
+
+
+@asynccontextmanager
+async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> AsyncIterator[Any]:
+    """The SDK's own transport; no proxy of the environment's, and a name's addresses are judged
+    where they are looked up.
+    """
+    parsed = addresses.parse_url(url)
+    if addresses.is_address(parsed.host):
+        _judge(parsed.host, [parsed.host], parsed.port, allow_hosts)
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=None, trust_env=False) as client,
+        streamable_http_client(
+            url, http_client=client, max_sse_event_size=defaults.LARGER_CAP_BYTES
+        ) as streams,
+    ):
+        yield streams
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """Looks names up only to give addresses that may be reached."""
+
+    def __init__(self, allow_hosts: list[str]) -> None:
+        super().__init__()
+        self._allow_hosts = allow_hosts
+
+    async def getaddrinfo(self, host: Any, port: Any, **options: Any) -> Any:
+        """Look a name up; raises AddressRefused where one of its addresses may not be reached."""
+        found = await super().getaddrinfo(host, port, **options)
+        name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+        number = found[0][4][1] if found else 0
+        _judge(
+            name,
+            [str(entry[4][0]) for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)],
+            number,
+            self._allow_hosts,
+        )
+        return found
+
+
+def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> None:
+    if addresses.listed(host.lower(), int(port or 0), allow_hosts):
+        return
+    for address in found:
+        inner = addresses.carried(address)
+        own = sockets.is_own(address) or (inner is not None and sockets.is_own(inner))
+        if why := addresses.why_denied(address) or ("an address of this machine" if own else None):
+            _REFUSALS.append(AddressRefused(host, address=address, why=why))
+            raise _REFUSALS[0]
+
+
+@asynccontextmanager
+async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) -> AsyncIterator[Any]:
+    """The server as a child of this process, a message a line; what is no message is let pass, what
+    is no line is not.
+    """
+    try:
+        process = await anyio.open_process(command, stderr=None, cwd=cwd)
+    except OSError as error:
+        raise _Odd(f"{command[0]} cannot start: {os.strerror(error.errno or 0)}") from None
+    inbound, messages_in = anyio.create_memory_object_stream[Any](0)
+    messages_out, outbound = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_reading, process, inbound, gone)
+        tasks.start_soon(_writing, process, outbound)
+        tasks.start_soon(_watching, process, gone)
+        try:
+            yield messages_in, messages_out
+        finally:
+            with anyio.move_on_after(_FAREWELL_S, shield=True):
+                if process.stdin is not None:
+                    await process.stdin.aclose()
+                await process.wait()
+            tasks.cancel_scope.cancel()
+
+
+async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> None:
+    buffer, odd = b"", 0
+    async with inbound:
+        try:
+            while True:
+                *lines, buffer = (buffer + await process.stdout.receive(_CHUNK)).split(b"\n")
+                for line in filter(bytes.strip, lines):
+                    message = _message(line)
+                    if isinstance(message, Exception) and (odd := odd + 1) <= _SHOWN[0]:
+                        shown = line[: _SHOWN[1]].decode("utf-8", "replace")
+                        sys.stderr.write(
+                            f"[vespe] its stdout has what is not a message of MCP: {shown!r}\n"
+                        )
+                    await inbound.send(message)
+                if len(buffer) > defaults.LARGER_CAP_BYTES:
+                    raise _Odd(
+                        f"the server wrote a line of more than {defaults.LARGER_CAP_BYTES} bytes"
+                    )
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            with anyio.move_on_after(_LAST_S):
+                await process.wait()
+            _note_end(process.returncode)
+            gone()
+
+
+async def _watching(process: Any, gone: Callable[[], object]) -> None:
+    """Tell that the server has ended, where a process that it left holds its end of the pipe
+    too.
+    """
+    _note_end(await process.wait())
+    gone()
+
+
+def _note_end(status: int | None) -> None:
+    if status is None:
+        how = "it closed its stdout before it answered, and runs on"
+    elif status < 0:
+        how = (
+            f"it was ended by signal {-status} "
+            f"({signal.strsignal(-status) or 'unknown'}) before it answered"
+        )
+    else:
+        how = f"it ended with exit status {status} before it answered"
+    ENDINGS[:] = [how]
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as error:
+        return error
+
+
+async def _writing(process: Any, outbound: Any) -> None:
+    try:
+        async for message in outbound:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await process.stdin.send(text.encode("utf-8") + b"\n")
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        return
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the exception within that says most: one of ours before one that only says that
+    something was closed.
+    """
+    found: list[BaseException] = []
+    waiting: list[BaseException] = [group]
+    while waiting:
+        error = waiting.pop(0)
+        if isinstance(error, BaseExceptionGroup):
+            waiting += error.exceptions
+        else:
+            found.append(error)
+    return next((error for error in found if isinstance(error, (_Odd, VespeError))), found[0])
+
+
+def told(error: BaseException) -> JsonObject:
+    """Say an error as `kind` and `message`; the kind is `lost` where the connection to the server
+    is.
+    """
+    if _REFUSALS:
+        return {"kind": "refused", "message": str(_REFUSALS[0])}
+    lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+    if not lost:
+        return {"kind": "server", "message": _sentence(error) or type(error).__name__}
+    return {
+        "kind": "lost",
+        "message": ENDINGS[0] if ENDINGS else _sentence(error),
+        "sent": bool(_SENT),
+    }
+
+
+def _sentence(error: BaseException) -> str:
+    """Say what an exception says; of an answer that does not fit the protocol, the first place
+    where it does not.
+    """
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first, *others = error.errors(include_url=False, include_input=False)
+    place = "/".join(str(part) for part in first["loc"]) or "the answer"
+    more = f" (and {len(others)} more)" if others else ""
+    return f"the server's answer breaks the protocol at {place[:200]}: {first['msg']}{more}"
+
+
+def tell(answer: JsonObject) -> None:
+    """Write an answer to the descriptor that the last argument names."""
+    write(json.dumps(answer).encode("ascii"))
+
+
+def write(data: bytes) -> None:
+    """Write bytes there."""
+    while data:
+        data = data[os.write(int(sys.argv[-1]), data) :]

@@ -1,0 +1,420 @@
+"""Runs one function of a tool's script in an interpreter of its own, and answers with its result or
+with a sentence.
+"""
+
+# python_script.py sends this, compiled, to `python -I -B -X utf8`; it imports nothing of Vespe, and
+# of the library only what a tool's own types make necessary. What the types are made of is
+# values.py, which comes along as code.
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+    from typing import Any, NoReturn
+
+MAX_TEXT = 4000
+MAX_TOUCHED = 256
+REHEARSALS = 16
+
+
+class Failed(Exception):
+    """What became of the call instead of a result: the answer's error."""
+
+    def __init__(self, kind: str, message: str, **fields: "Any") -> None:
+        super().__init__(message)
+        self.answer = {"kind": kind, "message": message[:MAX_TEXT], **fields}
+
+
+# ---- the call
+
+
+def rehearse(values: "Any") -> None:
+    """Make calls that do nothing, in a process that calls are forks of: what Python learns by that,
+    no fork has to learn again.
+
+    Its specialised code and its caches are written once, in place of a copy of their pages in each
+    call: https://docs.python.org/3/whatsnew/3.11.html#whatsnew311-pep659. Nothing else of it is
+    left.
+    """
+    import atexit  # noqa: F401  # which each call needs at its end
+
+    message = {
+        "directory": "/",
+        "path": "/rehearsal.py",
+        "source": "def made(n: int): return {'n': n}",
+        "entrypoint": "made",
+    }
+    modules, path = set(sys.modules), list(sys.path)
+    for _ in range(REHEARSALS):
+        call(message | {"inputs": {"n": 1}, "args": {}}, values)
+        sys.path[:] = path
+        for name in set(sys.modules) - modules:
+            del sys.modules[name]
+
+
+def main(told: "list[Any]") -> "NoReturn":
+    """Run the call that the message describes, answer on the result's descriptor, and end this
+    process.
+
+    `told` is the message, and values.py: its code, or the module where that is made already.
+    """
+    message, values = told
+    if "lasting" in message:
+        serve(_made(values))
+    result = int(sys.argv[-1])
+    os.set_inheritable(result, False)
+    identity, here = _identity(result), os.getpid()
+    _quieten()
+    sys.argv = [message["path"]]
+    touched: list[tuple[str, str]] = []
+    if message["watched"]:
+        _watch(touched, message["directory"])
+    try:
+        answer = call(message, _made(values))
+    except Failed as failed:
+        import json
+
+        answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
+    if touched:
+        import json
+
+        # Before the last brace: an answer is an object.
+        answer = f'{answer[:-1]}, "touched": {json.dumps(touched)}}}'
+    if os.getpid() != here:
+        os._exit(0)  # the tool has forked, and this is not the process that was asked
+    if _identity(result) != identity:
+        os._exit(0)  # the tool has closed the descriptor, or something else stands there now
+    _write(result, answer.encode("utf-8", "replace"))
+    _finish()
+
+
+FILE_EVENTS = {
+    "open": "",
+    "os.listdir": "read",
+    "os.scandir": "read",
+    "os.mkdir": "write",
+    "os.rmdir": "write",
+    "os.remove": "write",
+    "os.truncate": "write",
+    "os.chmod": "write",
+    "os.chown": "write",
+    "os.utime": "write",
+    "os.rename": "write",
+    "os.link": "write",
+    "os.symlink": "write",
+    "shutil.copyfile": "",
+    "sqlite3.connect": "write",
+}
+"""What Python tells its audit hooks of files, and what is done to the first of its arguments; the
+second is written too.
+"""
+
+
+def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
+    """Take note of what the tool touches: (`read`, `write`, `network` or `programs`, path or host).
+    It runs on whether or not it may.
+
+    See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not
+    seen.
+    """
+    own = (sys.prefix, sys.base_prefix, directory)
+
+    def note(kind: str, what: "Any") -> None:
+        if isinstance(what, (str, bytes)) or hasattr(what, "__fspath__"):
+            what = os.fsdecode(what)
+            what = (
+                what
+                if kind == "network"
+                else os.path.abspath(what)
+                if os.sep in what or kind != "programs"
+                else what
+            )
+            if (
+                (kind, what) not in touched
+                and len(touched) < MAX_TOUCHED
+                and not what.startswith(own)
+            ):
+                touched.append((kind, what))
+
+    def hook(event: str, args: "tuple[Any, ...]") -> None:
+        if event in FILE_EVENTS:
+            kind = FILE_EVENTS[event]
+            if event == "open":
+                writes = (
+                    args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+                    if isinstance(args[2], int)
+                    else 0
+                )
+                kind = "write" if writes else "read"
+            note(kind or "read", args[0])
+            if event in ("os.rename", "os.link", "os.symlink", "shutil.copyfile"):
+                note("write", args[1])
+        elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+            address = args[1]
+            note(
+                "network",
+                f"{address[0]}:{address[1]}"
+                if isinstance(address, tuple) and len(address) > 1
+                else address,
+            )
+        elif event == "socket.getaddrinfo":
+            note("network", f"{os.fsdecode(args[0] or '')}:{args[1] or 0}")
+        elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec"):
+            note("programs", args[0])
+
+    sys.addaudithook(hook)
+
+
+def serve(values: "Any") -> "NoReturn":
+    """Answer one call after another in this process, which keeps what the tool's module keeps; each
+    answer follows its size.
+    """
+    import marshal
+
+    result, requests, here, function = int(sys.argv[-1]), os.dup(0), os.getpid(), None
+    os.set_inheritable(result, False)
+    _quieten()
+    while size := int.from_bytes(_taken(requests, 8), "big"):
+        message = marshal.loads(_taken(requests, size))
+        sys.argv = [message["path"]]
+        try:
+            function = function or _loaded(message)
+            answer = call(message, values, function)
+        except Failed as failed:
+            import json
+
+            answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
+        if os.getpid() != here:
+            os._exit(0)
+        data = answer.encode("utf-8", "replace")
+        _write(result, b"%d ok\n" % len(data) + data)
+    _finish()
+
+
+def _taken(descriptor: int, size: int) -> bytes:
+    """Read so many bytes, fewer at the end of the file."""
+    data = b""
+    while len(data) < size and (more := os.read(descriptor, size - len(data))):
+        data += more
+    return data
+
+
+def _quieten() -> None:
+    """Leave nothing to read, and make all that is printed one log, in the order in which it was
+    printed.
+    """
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]  # a text stream, at start
+
+
+def _made(values: "Any") -> "Any":
+    if isinstance(values, type(sys)):
+        return values
+    module = type(sys)("vespe_values")
+    exec(values, module.__dict__)
+    return module
+
+
+def call(
+    message: "dict[str, Any]", values: "Any", function: "Callable[..., Any] | None" = None
+) -> str:
+    """Call the script's function, which is loaded where it is not given, wait for what it gives,
+    and give the answer as JSON.
+    """
+    try:
+        function = function or _function(message)
+        inputs = values.converted_inputs(function, message["inputs"])
+    except values.Unfit as unfit:
+        raise Failed("arguments", unfit.why, pointer=unfit.pointer) from None
+    except Failed:
+        raise
+    except BaseException as error:  # a class of the tool's own that a value is made into
+        raise _failed(error, message) from None
+    try:
+        return str(values.encode(_settled(function(**inputs, **message["args"]))))
+    except values.Unfit as unfit:
+        raise Failed("output", unfit.why, pointer=unfit.pointer) from None
+    except BaseException as error:  # whatever the tool raises is an answer
+        raise _failed(error, message) from None
+
+
+def _settled(value: "Any") -> "Any":
+    """Wait for what is awaited; gather what comes one by one."""
+    if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
+        import asyncio
+
+        async def wait() -> "Any":
+            return await value if hasattr(value, "__await__") else [item async for item in value]
+
+        value = asyncio.run(wait())
+    return list(value) if hasattr(value, "__next__") else value
+
+
+def _loaded(message: "dict[str, Any]") -> "Callable[..., Any]":
+    try:
+        return _function(message)
+    except Failed:
+        raise
+    except BaseException as error:  # a module can answer a look at it with an error
+        raise _failed(error, message) from None
+
+
+def _function(message: "dict[str, Any]") -> "Callable[..., Any]":
+    """Load the script as a module and find its entrypoint."""
+    directory, path, entrypoint = message["directory"], message["path"], message["entrypoint"]
+    module = type(sys)(_module_name(path))
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    # At the end: what the tool brings along never stands before the standard library or what is
+    # installed.
+    sys.path.append(os.path.dirname(path))
+    if directory not in sys.path:
+        sys.path.append(directory)
+    try:
+        exec(compile(message["source"], path, "exec", dont_inherit=True), module.__dict__)
+    except BaseException as error:  # whatever the tool's script raises is an answer
+        raise _failed(error, message) from None
+    function = getattr(module, entrypoint, None)
+    where = _relative(path, directory)
+    if function is None:
+        names = [
+            name
+            for name, value in vars(module).items()
+            if getattr(value, "__module__", "") == module.__name__ and callable(value)
+        ]
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        has = f"; it has {', '.join(sorted(names)[:8])}{more}" if names else ""
+        raise Failed("tool", f"{where} has no function {entrypoint!r}{has}")
+    if not callable(function) or isinstance(function, type):
+        raise Failed(
+            "tool",
+            f"{entrypoint!r} in {where} is not a function but of type {type(function).__name__}",
+        )
+    return function  # type: ignore[no-any-return]  # callable, as just seen
+
+
+def _module_name(path: str) -> str:
+    """The script's own name, so that its functions pickle, where that name hides no other
+    module.
+    """
+    name = os.path.basename(path).removesuffix(".py")
+    finder = next(
+        (finder for finder in sys.meta_path if getattr(finder, "__name__", "") == "PathFinder"),
+        None,
+    )
+    taken = (
+        name in sys.modules
+        or name in sys.stdlib_module_names
+        or finder is None
+        or finder.find_spec(name, None) is not None
+    )
+    return name if name.isidentifier() and not taken else "vespe_tool"
+
+
+def _finish() -> "NoReturn":
+    """End at once: the answer is given, so that threads which the tool left running do not hold the
+    call.
+    """
+    import atexit
+
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
+
+
+def _identity(descriptor: int) -> "tuple[int, int] | None":
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except BrokenPipeError:
+        return
+
+
+# ---- errors as sentences
+
+
+def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
+    """The answer for what the tool raised: its class, its text, and the place in the tool's own
+    files.
+    """
+    if isinstance(error, Failed):
+        return error
+    directory = message["directory"]
+    frames = list(_frames(error.__traceback__, directory))
+    name = type(error).__name__
+    if isinstance(error, SystemExit):
+        plain = isinstance(error.code, int) or error.code is None
+        what = f"the tool called sys.exit({error.code if plain else repr(error.code)[:200]})"
+        return Failed(
+            "tool",
+            f"{what} and gave no result{_place(frames)}",
+            exception=name,
+            traceback=_trace(frames),
+        )
+    if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(directory):
+        place = f" ({_relative(error.filename, directory)}, line {error.lineno})"
+        return Failed(
+            "tool", f"{name}: {error.msg}{place}", exception=name, traceback=_trace(frames)
+        )
+    try:
+        text = str(error)
+    except Exception:  # an error of the tool's own that cannot say what it is
+        text = "(its text cannot be had)"
+    if getattr(error, "code", None) == "invalid_arguments":
+        # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say,
+        # and the model can mend.
+        return Failed("arguments", text, pointer="")
+    if isinstance(error, TypeError) and not frames:
+        return Failed(
+            "tool",
+            f"{message['entrypoint']!r} does not take what its schema and `args` give it: {text}",
+            exception=name,
+        )
+    if type(error).__module__ == "vespe.errors":
+        # a sentence of ours already
+        return Failed("tool", text, exception=name, traceback=_trace(frames))
+    said = f"{name}: {text[:MAX_TEXT]}" if text else name
+    return Failed("tool", f"{said}{_place(frames)}", exception=name, traceback=_trace(frames))
+
+
+def _frames(trace: "TracebackType | None", directory: str) -> "Iterator[tuple[str, int, str]]":
+    """The frames in the tool's own files, outermost first: the file beneath its directory, the
+    line, the function.
+    """
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.startswith(directory + os.sep):
+            yield _relative(code.co_filename, directory), trace.tb_lineno, code.co_name
+        trace = trace.tb_next
+
+
+def _relative(path: str, directory: str) -> str:
+    return path.removeprefix(directory + os.sep)
+
+
+def _place(frames: "list[tuple[str, int, str]]") -> str:
+    return f" ({frames[-1][0]}, line {frames[-1][1]})" if frames else ""
+
+
+def _trace(frames: "list[tuple[str, int, str]]") -> "list[str]":
+    shown = frames if len(frames) <= 20 else [*frames[:10], *frames[-10:]]
+    return [f"{file}, line {line}, in {function}" for file, line, function in shown]

@@ -1,0 +1,382 @@
+"""Run a function of a tool's Python script in an interpreter of its own, with its result on a
+descriptor of its own.
+"""
+
+import errno
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from typing import Any, Final
+
+from vespe.documents import strict_json
+from vespe.errors import (
+    Interrupted,
+    InvalidArguments,
+    InvalidDocument,
+    InvalidOutput,
+    InvalidTool,
+    OutputTooLarge,
+    StorageError,
+    TimedOut,
+    ToolExecutionError,
+    VespeError,
+)
+from vespe.files import atomic
+from vespe.files.private_copy import is_private_copy
+from vespe.lazy import hashlib
+from vespe.models import Execution, Implementation, JsonObject, Tool
+from vespe.processes import child_scripts, process
+from vespe.processes.answering import AnsweringProcess, NoAnswer
+from vespe.processes.lasting import Terms
+from vespe.tool_types import Context, wants_to_be_kept
+from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
+from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
+from vespe.tools.templates import substitute_secrets
+from vespe.types.python_script import environments as script_environments
+
+_HERE: Final = os.path.dirname(os.path.abspath(__file__))
+_CHILD, _VALUES = os.path.join(_HERE, "child.py"), os.path.join(_HERE, "values.py")
+_OF_A_CALL: Final = ("TRACEPARENT", "TRACESTATE", "BAGGAGE")
+"""What each call tells its process anew: no interpreter is kept for that."""
+_FLAGS: Final = ("-I", "-B", "-X", "utf8")
+"""Isolated from the working directory and PYTHON* variables, no bytecode written (it would change
+the tool's digest).
+"""
+
+
+class PythonScript:
+    """`python_script`: the function `entrypoint` of the file `path`, plain or async, given the
+    inputs and `args` as keywords.
+
+    A script with dependencies (PEP 723) gets an environment of its own, made once; the context's
+    `progress` hears of it.
+    """
+
+    type = "python_script"
+
+    def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
+        """Return `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a
+        `# /// script` block asks for.
+        """
+        implementation = _implementation(tool)
+        path, source = _script(tool, implementation, context)
+        metadata = _metadata(source, path)
+        return {
+            "script": path,
+            "function": implementation.entrypoint,
+            "inputs": inputs,
+            "args": implementation.args,
+            "cwd": context.project_root,
+            "dependencies": list(metadata.dependencies),
+            "requires_python": metadata.requires_python or None,
+        }
+
+    def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
+        """Run the function to its end; what it prints is the log, never the result.
+
+        Raises InvalidTool (no such script), InvalidArguments (a value that its annotation refuses),
+        ToolExecutionError (the function's own error, with its place; a process that ended without
+        an answer; a dependency that cannot be had), InvalidOutput (a result that JSON cannot say,
+        with its JSON Pointer), OutputTooLarge, TimedOut, Interrupted.
+        """
+        implementation = _implementation(tool)
+        path, source = _script(tool, implementation, context)
+        metadata = _metadata(source, path)
+        held = context.sandbox is not None and bool(context.sandbox.message)
+        message = {
+            "path": path,
+            "directory": context.directory,
+            "source": source,
+            "entrypoint": implementation.entrypoint,
+            "inputs": inputs,
+            "args": substitute_secrets(implementation.args, context.secrets),
+            "watched": held,
+        }
+        python, kind = _interpreter(implementation, metadata, path, context)
+        argv = (python, *_FLAGS)
+        # of each call another one: the call itself sets it
+        own = context.sandbox.environment if context.sandbox is not None else {}
+        env = {
+            name: value
+            for name, value in context.environment.items()
+            if name not in own and name not in _OF_A_CALL
+        }
+        preload = metadata.names if kind == "" else ()
+        interpreter = child_scripts.Interpreter(
+            argv=argv, env=env, preload=preload, scripts=(_CHILD, _VALUES), kind=kind
+        )
+        command = process.Command(
+            argv=interpreter.program(),
+            cwd=context.project_root,
+            env=context.environment,
+            interpreter=interpreter,
+            message=message,
+            result_fd=True,
+            timeout_s=context.timeout_s,
+            name=tool.name,
+            sandbox=context.sandbox,
+            # What a tool depends on is others' code: where it is to be held, no interpreter outside
+            # imports it.
+            workers=None
+            if held and (metadata.dependencies or implementation.environment)
+            else context.workers,
+        )
+        wants = wants_to_be_kept(tool, context)
+        if wants and not is_private_copy(context.directory):
+            return _execution(_lasting(tool, command, context), implementation)
+        finished = process.run(command, cancel=context.cancel)
+        return _execution(
+            replace(finished, notes=(*finished.notes, _NOT_KEPT)) if wants else finished,
+            implementation,
+        )
+
+
+_NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lies keeps one"
+
+
+def _lasting(tool: Tool, command: process.Command, context: Context) -> process.Finished:
+    """Have the process answer that keeps the tool's state; raises as `execute` does."""
+    began, name = time.monotonic(), command.name
+    interpreter, message, workers = command.interpreter, command.message, context.workers
+    if interpreter is None or workers is None:
+        raise ValueError("a process that is kept needs an interpreter, and somebody who keeps it")
+    held = command.sandbox and (command.sandbox.level, repr(command.sandbox.stated))
+    made_of = (
+        hashlib.sha256(message["source"]).hexdigest(),
+        message["entrypoint"],
+        interpreter.key(),
+        held,
+    )
+    terms = _terms(tool, made_of)
+
+    def make() -> AnsweringProcess:
+        first = interpreter.stdin({"lasting": True}, is_ready=False)
+        return AnsweringProcess(
+            interpreter.program(),
+            cwd=command.cwd,
+            env=command.env,
+            first=first,
+            sandbox=command.sandbox,
+        )
+
+    try:
+        request = interpreter.stdin(message, is_ready=True)
+        key, until = (tool.uid, message["path"], command.cwd), began + command.timeout_s
+        answer = workers.lasting.ask(
+            key, make, terms=terms, request=request, until=until, cancel=context.cancel
+        )
+    except NoAnswer as none:
+        raise _unanswered(none, name, command.timeout_s) from None
+    if len(answer.body) > command.cap_bytes:
+        raise OutputTooLarge(
+            f"{name} gave more than {command.cap_bytes} bytes as its result",
+            kept=answer.body[: command.cap_bytes],
+        )
+    spent = time.monotonic() - began
+    return process.Finished(
+        returncode=0,
+        signal=None,
+        stdout=b"",
+        stderr=answer.logs,
+        result=answer.body,
+        stderr_bytes=len(answer.logs),
+        duration_s=spent,
+    )
+
+
+def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
+    limits = tool.document["limits"]
+    return Terms(
+        made_of=made_of,
+        max_calls=limits.get("max_calls", 1000),
+        max_idle_s=limits.get("max_idle_s", 300.0),
+    )
+
+
+def _unanswered(none: NoAnswer, name: str, timeout_s: float) -> VespeError:
+    logs = _details(none.logs.decode("utf-8", "replace"))
+    if none.reason == "late":
+        late = TimedOut(name, seconds=timeout_s, then="was ended, with what it kept")
+        late.details |= logs
+        return late
+    if none.reason == "cancelled":
+        return Interrupted(
+            f"{name} was cancelled and has been ended, with what it kept", details=logs
+        )
+    return ToolExecutionError(
+        f"{name} gave no result: its process ended, and what it kept is gone", details=logs
+    )
+
+
+def prepared(tool: Tool, context: Context) -> str | None:
+    """Make a tool's environment where there is none yet, and return its interpreter; None for a
+    tool that needs none of its own.
+    """
+    implementation = _implementation(tool)
+    path, source = _script(tool, implementation, context)
+    metadata = _metadata(source, path)
+    own = metadata.dependencies or implementation.environment
+    return _interpreter(implementation, metadata, path, context)[0] if own else None
+
+
+def _interpreter(
+    implementation: Implementation, metadata: Metadata, path: str, context: Context
+) -> tuple[str, str]:
+    """Return the interpreter, and what tells it from another one at the same place."""
+    if implementation.environment == "project":
+        return script_environments.of_project(context.home or context.project_root)
+    if not metadata.dependencies:
+        return sys.executable, ""
+    try:
+        lock = Lock(
+            data=atomic.read_bytes(path + SUFFIX, limit=MAX_BYTES),
+            metadata=metadata,
+            path=path + SUFFIX,
+        )
+    except StorageError as error:
+        if error.details.get("errno") != errno.ENOENT:
+            raise
+        lock = None
+    sandbox = "off" if context.sandbox is not None and context.sandbox.level == "off" else "auto"
+    made = script_environments.interpreter(
+        metadata.dependencies, context.progress, lock=lock, cancel=context.cancel, sandbox=sandbox
+    )
+    return made, ""
+
+
+def _implementation(tool: Tool) -> Implementation:
+    if (
+        tool.implementation is None
+        or not tool.implementation.path
+        or not tool.implementation.entrypoint
+    ):
+        raise InvalidTool(
+            tool.uid, ["a python_script needs `path` and `entrypoint`"], path=tool.directory or ""
+        )
+    return tool.implementation
+
+
+def _script(tool: Tool, implementation: Implementation, context: Context) -> tuple[str, bytes]:
+    """The script's path and bytes, read once: what was read is what runs."""
+    name = os.path.normpath(str(implementation.path))
+    path = os.path.join(context.directory, name)
+    if os.path.isabs(name) or name.split(os.sep)[0] == "..":
+        raise InvalidTool(
+            tool.uid,
+            [f"`path` {implementation.path} leads out of the tool's directory"],
+            path=context.directory,
+        )
+    if not os.path.lexists(path):
+        raise InvalidTool(
+            tool.uid,
+            [f"`path` names {implementation.path}, and there is no such file"],
+            path=context.directory,
+        )
+    return path, atomic.read_bytes(path)
+
+
+def _metadata(source: bytes, path: str) -> Metadata:
+    metadata = read_metadata(source, path=path)
+    here = sys.version_info[:3]
+    if metadata.requires_python and python_satisfies(metadata.requires_python, here) is False:
+        running = ".".join(map(str, here))
+        raise ToolExecutionError(
+            f"{os.path.basename(path)} needs Python {metadata.requires_python}, "
+            f"and this is {running}",
+            hint="install Vespe under a Python that satisfies it",
+            details={"requires_python": metadata.requires_python, "python": running},
+        )
+    return metadata
+
+
+def _execution(finished: process.Finished, implementation: Implementation) -> Execution:
+    """Read the child's answer: a result, or the error that it tells."""
+    notes = finished.notes
+    if finished.stderr_bytes > len(finished.stderr):
+        notes += (
+            f"the log was cut by vespe: the last {len(finished.stderr)} of "
+            f"{finished.stderr_bytes} bytes",
+        )
+    logs = finished.stderr.decode("utf-8", "replace")
+    if not finished.result:
+        raise _silent(finished, implementation, logs)
+    try:
+        answer = strict_json.parse_object(finished.result, limit=len(finished.result))
+    except InvalidDocument as error:
+        raise InvalidOutput(
+            f"the result {error.reason}",
+            details=_details(logs, pointer=error.pointer.removeprefix("/result")),
+        ) from None
+    if "error" in answer:
+        raise _told(answer["error"], logs, answer.get("touched"))
+    return Execution(
+        result=answer.get("result"),
+        logs=logs,
+        notes=(*notes, *answer.get("notes", ())),
+        touched=_touched(answer),
+    )
+
+
+def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
+    """Return what the child says that the tool touched, as (kind, path or host)."""
+    return tuple((str(kind), str(what)) for kind, what in answer.get("touched", ()))
+
+
+_ABSENT: Final = (
+    "a tool has only what is in its directory and what it declares: "
+    "copy a module of your own beside the script; "
+    'name a package that you know in it: `# /// script`, `# dependencies = ["NAME"]`, `# ///`'
+)
+
+
+def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | InvalidArguments:
+    """The error that the child tells, as the class that its kind means."""
+    message, pointer = str(error.get("message")), str(error.get("pointer", ""))
+    if error.get("kind") == "arguments":
+        return InvalidArguments(
+            f"{pointer} {message}".lstrip(), violations=[{"pointer": pointer, "message": message}]
+        )
+    if error.get("kind") == "output":
+        return InvalidOutput(
+            f"the result{' at ' + pointer if pointer else ''} {message}",
+            details=_details(logs, pointer=pointer),
+        )
+    fields = {key: error[key] for key in ("exception", "traceback") if key in error} | (
+        {"touched": touched} if touched else {}
+    )
+    missing = error.get("exception") == "ModuleNotFoundError"
+    hint = _ABSENT if missing else ""
+    return ToolExecutionError(message, hint=hint, details=_details(logs, **fields))
+
+
+def _silent(
+    finished: process.Finished, implementation: Implementation, logs: str
+) -> ToolExecutionError:
+    """The sentence for a process that ended without an answer."""
+    function = implementation.entrypoint
+    if finished.signal is not None:
+        return ToolExecutionError(
+            f"{function!r} was killed by {_signal_name(finished.signal)}",
+            details=_details(logs, signal=finished.signal),
+        )
+    if finished.returncode == 0:
+        what = (
+            f"{function!r} gave no result: it ended its own process, "
+            "or closed the descriptor that the result goes to"
+        )
+    else:
+        what = f"{function!r} gave no result: its process ended with status {finished.returncode}"
+    return ToolExecutionError(what, details=_details(logs, exit_status=finished.returncode))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _details(logs: str, **fields: Any) -> dict[str, Any]:
+    return fields | ({"logs": logs[-4096:]} if logs else {})

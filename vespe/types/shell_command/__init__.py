@@ -1,0 +1,1 @@
+"""`shell_command`: a program, run with an argv made of templates."""
