@@ -186,6 +186,22 @@ def test_every_relative_link_leads_to_a_file() -> None:
     assert dead == []
 
 
+def test_the_pages_for_developers_name_no_file_that_is_gone() -> None:
+    files = [
+        path.as_posix() for folder in ("vespe", "tests") for path in (ROOT / folder).rglob("*.py")
+    ]
+    gone = [
+        f"{page}: {name}"
+        for page in ("design.md", "architecture.md", "contributing.md", "sandbox.md", "security.md")
+        for name in re.findall(
+            r"`((?:[\w.-]+/)*\w+\.py)`",
+            re.sub(r"(?ms)^```.*?^```", "", (ROOT / "docs" / page).read_text(encoding="utf-8")),
+        )
+        if "/a/" not in name and not any(path.endswith(f"/{name}") for path in files)
+    ]
+    assert gone == []
+
+
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
     assert render_cli.PAGE.read_text(encoding="utf-8") == render_cli.render(), "run `./dev docs`"
 
