@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from vespe.features.lint import foreign, subjects
-from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.base import Found, Rule, SetRule, Subject, rules_in
 from vespe.features.lint.foreign import Definition
 
 
@@ -40,6 +41,16 @@ def corpus_subjects(*paths: Path) -> Iterator[Subject]:
     """The definitions of real files, in the shapes that their files have."""
     for path in paths:
         yield from map(subjects.of_definition, foreign.read(path).definitions)
+
+
+def rules_of(module: ModuleType) -> tuple[Rule, ...]:
+    """The rules of a module that judge one definition."""
+    return tuple(rule for rule in rules_in(module) if isinstance(rule, Rule))
+
+
+def set_rules_of(module: ModuleType) -> tuple[SetRule, ...]:
+    """The rules of a module that judge all definitions together."""
+    return tuple(rule for rule in rules_in(module) if isinstance(rule, SetRule))
 
 
 def found_by(rules: Iterable[Rule], given: Subject) -> list[tuple[str, Found]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.lint_cases import CASES, Case, cases
+from tests.support.lint_cases import CASES, Case, case_of, cases
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.documents.pointers import resolve_pointer
 from vespe.errors import NotFound
@@ -260,14 +260,11 @@ def types(schema: Any, at: str) -> list[tuple[str, Any]]:
     return found + types(schema.get("items"), f"{at}/items")
 
 
-def test_every_rule_of_these_families_has_its_bad_and_its_good_case() -> None:
-    wanted = {
-        code
-        for code, rule in RULES.items()
-        if rule.family in ("layout", "naming", "schema", "signature")
-    } - {"layout-same-uid"}
-    for kind in ("bad", "good"):
-        assert wanted - {case.directory.name for case in cases(kind)} == set(), kind
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_has_a_bad_case_and_a_good_twin(code: str) -> None:
+    bad, good = (case_of(CASES / kind / code) for kind in ("bad", "good"))
+    assert code in {row[0] for row in bad.findings}
+    assert good.findings == [] and good.select == bad.select == (code,)
 
 
 def test_every_hostile_document_has_a_finding_with_a_line(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """The table of families: codes, texts, and rules that never raise."""
 
+import importlib
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -11,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support import render_lint
-from vespe.features.lint import FAMILIES, RULES, foreign, subjects
-from vespe.features.lint.base import AnyRule, Bounds, Rule, SetRule
+from vespe.features.lint import FAMILIES, RULES, foreign, rules, subjects
+from vespe.features.lint.base import AnyRule, Bounds, Rule, SetRule, rules_in
 
 JSON = st.recursive(
     st.none()
@@ -72,8 +74,11 @@ def test_a_rule_is_told_by_its_code_and_texts(rule: AnyRule) -> None:
     assert rule.family in FAMILIES
 
 
-def test_no_two_rules_have_one_code() -> None:
-    assert sum(map(len, FAMILIES.values())) == len(RULES)
+def test_every_module_of_rules_is_in_the_table_and_no_two_rules_have_one_code() -> None:
+    names = [info.name for info in pkgutil.iter_modules(rules.__path__)]
+    modules = [importlib.import_module(f"{rules.__name__}.{name}") for name in names]
+    assert sorted(rule.code for module in modules for rule in rules_in(module)) == sorted(RULES)
+    assert [rule for family in FAMILIES.values() for rule in family] == list(RULES.values())
 
 
 @settings(max_examples=200, deadline=None)

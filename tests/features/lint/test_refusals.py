@@ -1,9 +1,9 @@
 """How a broken limit is worded, and how grave it is."""
 
-from tests.features.lint.judging import subject
+from tests.features.lint.judging import rules_of, subject
 from vespe.adapters.limits import limits_on
 from vespe.features.lint.refusals import inputs, limits_for, refused, sent_as_openapi, types
-from vespe.features.lint.rules.portability import RULES
+from vespe.features.lint.rules import portability
 
 (ITEMS,) = limits_on("array-items", api="openai")
 GEMINI = {"": "", "input_schema": "/functionDeclarations/0/parameters"}
@@ -42,7 +42,7 @@ def test_gemini_is_judged_by_its_openapi_subset_only_in_parameters() -> None:
 
 
 def test_a_rule_speaks_for_the_apis_that_have_its_limits_and_is_as_grave_as_the_gravest() -> None:
-    by_code = {rule.code: rule for rule in RULES}
+    by_code = {rule.code: rule for rule in rules_of(portability)}
     assert by_code["portability-name-length"].targets == {"openai", "anthropic", "gemini", "mcp"}
     assert by_code["portability-name-length"].severity == "error"
     assert by_code["portability-root-properties"].severity == "warning"

@@ -1,8 +1,8 @@
-"""Lint rules: the one literal table of families, and every rule by its code."""
+"""Lint rules: the one literal table of their modules, every rule by its code, and by family."""
 
-from typing import Final
+from typing import Final, get_args
 
-from vespe.features.lint.base import AnyRule
+from vespe.features.lint.base import AnyRule, Family, rules_in
 from vespe.features.lint.rules import (
     commands,
     constraints,
@@ -22,17 +22,28 @@ from vespe.features.lint.rules import (
     vendor_subsets,
 )
 
-FAMILIES: Final[dict[str, tuple[AnyRule, ...]]] = {
-    "layout": layout.RULES,
-    "naming": naming.RULES,
-    "schema": (*schema.RULES, *second_judge.RULES, *constraints.RULES),
-    "portability": (*portability.RULES, *strict_requests.RULES, *vendor_subsets.RULES),
-    "description": description.RULES,
-    "safety": (*safety.RULES, *commands.RULES, *permissions.RULES),
-    "sets": (*sets.RULES, *shadowing.RULES),
-    "signature": signature.RULES,
-    "flow": flow.RULES,
-}
+_MODULES: Final = (
+    layout,
+    naming,
+    schema,
+    second_judge,
+    constraints,
+    portability,
+    strict_requests,
+    vendor_subsets,
+    description,
+    safety,
+    commands,
+    permissions,
+    sets,
+    shadowing,
+    signature,
+    flow,
+)
 RULES: Final[dict[str, AnyRule]] = {
-    rule.code: rule for rules in FAMILIES.values() for rule in rules
+    rule.code: rule for module in _MODULES for rule in rules_in(module)
+}
+FAMILIES: Final[dict[Family, tuple[AnyRule, ...]]] = {
+    family: tuple(rule for rule in RULES.values() if rule.family == family)
+    for family in get_args(Family)
 }

@@ -1,8 +1,11 @@
 """What a lint rule is given and what it gives: subjects, outlines, rules; one page, no logic."""
 
+import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Literal, NamedTuple, TypeAlias
+from types import ModuleType
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from vespe.calls.policy_rules import Rule as CallRule
 from vespe.models import JsonValue, Severity
@@ -16,10 +19,11 @@ Family: TypeAlias = Literal[
     "portability",
     "description",
     "safety",
-    "signature",
     "sets",
+    "signature",
     "flow",
 ]
+"""The families, in the order in which they are shown."""
 Part: TypeAlias = str
 """A part of a definition: `name`, `description`, `input_schema`, `output_schema`, `annotations`, or
 `""` for the whole.
@@ -148,9 +152,13 @@ class Bounds:
         return any(rule.names(own_name or name, scope=scope) for rule in self.guards)
 
 
+Check: TypeAlias = Callable[[Subject], Iterator[Found]]
+SetCheck: TypeAlias = Callable[[Sequence[Outline], Bounds], Iterator[tuple[int, Found]]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule over one definition.
+    """One rule over one definition; `rule` makes it of a function.
 
     `code` is kebab-case, stable, and begins with its family's word. `title` is one line;
     `rationale`, `bad` and `good` (JSON or text) are what `--explain` and docs/lint.md show.
@@ -167,14 +175,14 @@ class Rule:
     rationale: str
     bad: str
     good: str
-    check: Callable[[Subject], Iterator[Found]]
+    check: Check
     targets: frozenset[str] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRule:
     """One rule over all definitions that a model would see together: yields (index into the
-    outlines, found).
+    outlines, found); `set_rule` makes it of a function.
 
     A `Found` of a SetRule with index -1 is about the set as a whole.
     """
@@ -186,32 +194,91 @@ class SetRule:
     rationale: str
     bad: str
     good: str
-    check: Callable[[Sequence[Outline], Bounds], Iterator[tuple[int, Found]]]
+    check: SetCheck
     targets: frozenset[str] = field(default_factory=frozenset)
 
 
 AnyRule: TypeAlias = Rule | SetRule
+_DOCSTRING: Final = re.compile(r"(.+)\.\n\n((?:.+\n)+)\nBad: ((?:.+\n)+)Good: ((?:.+\n)*.+)")
+_FAMILIES: Final[dict[str, Family]] = {family: family for family in get_args(Family)}
 
 
-def safety_warning(
-    code: str,
-    words: tuple[str, str],
-    *,
-    examples: tuple[str, str],
-    check: Callable[[Subject], Iterator[Found]],
-) -> Rule:
-    """Return a rule of the safety family that warns: `words` are its title and rationale,
-    `examples` the bad and the good one.
+class _Texts(NamedTuple):
+    """What a rule's docstring says."""
+
+    title: str
+    rationale: str
+    bad: str
+    good: str
+
+
+def rule(
+    code: str, severity: Severity, *, targets: frozenset[str] = frozenset()
+) -> Callable[[Check], Rule]:
+    """Make a rule of the function that checks one definition.
+
+    Its docstring is the rule's documentation: a title, why it matters, and one example of each
+    kind, in four parts. A line end counts as a space.
+
+        '''A tool has no description.
+
+        A model sees the name, the description and the schema, and chooses by them.
+
+        Bad: {"name": "get_weather"}
+        Good: {"name": "get_weather", "description": "Tell the weather of a city today."}
+        '''
     """
-    title, rationale = words
-    bad, good = examples
-    return Rule(
-        code=code,
-        family="safety",
-        severity="warning",
-        title=title,
-        rationale=rationale,
-        bad=bad,
-        good=good,
-        check=check,
+
+    def made(check: Check) -> Rule:
+        texts = _texts(code, check.__doc__)
+        return Rule(
+            code=code,
+            family=_family(code),
+            severity=severity,
+            check=check,
+            targets=targets,
+            **texts._asdict(),
+        )
+
+    return made
+
+
+def set_rule(code: str, severity: Severity) -> Callable[[SetCheck], SetRule]:
+    """Make a rule of the function that checks all definitions together; see `rule`."""
+
+    def made(check: SetCheck) -> SetRule:
+        texts = _texts(code, check.__doc__)
+        return SetRule(
+            code=code, family=_family(code), severity=severity, check=check, **texts._asdict()
+        )
+
+    return made
+
+
+def rules_in(module: ModuleType) -> tuple[AnyRule, ...]:
+    """Return the rules that a module defines, in its order."""
+    return tuple(
+        value
+        for value in vars(module).values()
+        if isinstance(value, (Rule, SetRule)) and value.check.__module__ == module.__name__
     )
+
+
+def _family(code: str) -> Family:
+    family = _FAMILIES.get(code.partition("-")[0])
+    if family is None:
+        raise ValueError(f"the code of the rule {code} begins with none of {', '.join(_FAMILIES)}")
+    return family
+
+
+def _texts(code: str, docstring: str | None) -> _Texts:
+    """Read a rule's docstring; `python -OO` has none, and then a rule is known by its code."""
+    if docstring is None:
+        return _Texts(code, "", "", "")
+    found = _DOCSTRING.fullmatch(inspect.cleandoc(docstring))
+    if found is None:
+        raise ValueError(
+            f"the docstring of the rule {code} must be a title, a paragraph that says why, "
+            "and one that begins with Bad: and goes on with Good: on a line of its own"
+        )
+    return _Texts(*(part.strip().replace("\n", " ") for part in found.groups()))

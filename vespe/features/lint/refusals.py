@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from vespe.adapters.limits import Limit, limits_on
-from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.features.lint.base import Check, Found, Node, Rule, Subject, rule
 from vespe.models import Severity
 
 TITLES: Final = {
@@ -93,28 +93,14 @@ def sent_as_openapi(subject: Subject) -> bool:
     )
 
 
-def limit_rule(
-    code: str,
-    *,
-    abouts: Iterable[str],
-    words: tuple[str, str],
-    examples: tuple[str, str],
-    check: Callable[[Subject], Iterator[Found]],
-) -> Rule:
-    """Make a rule about some kinds of limits: `words` are its title and rationale, `examples` one
-    bad and one good.
+def limit_rule(code: str, *abouts: str) -> Callable[[Check], Rule]:
+    """Make a rule about some kinds of limits, as `rule` does.
 
     It speaks for the APIs that have such limits, and is as grave as the gravest of them.
     """
     limits = [limit for about in abouts for limit in limits_on(about)]
-    return Rule(
-        code=code,
-        family="portability",
-        severity="error" if any(limit.severity == "error" for limit in limits) else "warning",
-        title=words[0],
-        rationale=words[1],
-        bad=examples[0],
-        good=examples[1],
-        check=check,
+    return rule(
+        code,
+        "error" if any(limit.severity == "error" for limit in limits) else "warning",
         targets=frozenset(limit.api for limit in limits),
     )

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import found_by, subject
-from vespe.features.lint.rules.commands import RULES
+from tests.features.lint.judging import found_by, rules_of, subject
+from vespe.features.lint.rules import commands
 
+RULES = rules_of(commands)
 TEXT = {"type": "string"}
 
 

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from vespe.features.lint import foreign, subjects
 from vespe.features.lint.base import Found
-from vespe.features.lint.rules.constraints import RULES
+from vespe.features.lint.rules import constraints
 
+RULES = rules_of(constraints)
 BY_CODE = {rule.code: rule for rule in RULES}
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import corpus_subjects, found_by, subject
-from vespe.features.lint.rules.description import RULES
+from tests.features.lint.judging import corpus_subjects, found_by, rules_of, subject
+from vespe.features.lint.rules import description
+
+RULES = rules_of(description)
 
 
 def said(**parts: Any) -> list[tuple[str, str]]:

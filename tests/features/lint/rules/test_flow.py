@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from tests.features.agents.agents_on_disk import Bench, call
+from tests.features.lint.judging import set_rules_of
 from vespe.calls.policy_rules import read_rules
 from vespe.features.lint.audit import Audit, flows
 from vespe.features.lint.base import Bounds, Outline
-from vespe.features.lint.rules.flow import RULES, Flow, drawn, flow_of
+from vespe.features.lint.rules import flow
+from vespe.features.lint.rules.flow import Flow, drawn, flow_of
 from vespe.features.lint.settings import Settings
 from vespe.projects import project as projects
 from vespe.projects.init import found_project
 
+RULES = set_rules_of(flow)
 ROOT = Path(__file__).resolve().parents[4]
 SUITES = json.loads((ROOT / "tests/cases/agentdojo/suites.json").read_text(encoding="utf-8"))
 

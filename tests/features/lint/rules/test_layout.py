@@ -8,8 +8,10 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.features.lint import subjects
-from vespe.features.lint.base import Bounds, Found, Outline, Rule, SetRule
-from vespe.features.lint.rules.layout import RULES
+from vespe.features.lint.base import Bounds, Found, Outline, Rule, SetRule, rules_in
+from vespe.features.lint.rules import layout
+
+RULES = rules_in(layout)
 
 
 def found(directory: Path) -> dict[str, Found]:

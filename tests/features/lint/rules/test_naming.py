@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from vespe.features.lint import foreign, subjects
-from vespe.features.lint.rules.naming import RULES
+from vespe.features.lint.rules import naming
 
+RULES = rules_of(naming)
 BY_CODE = {rule.code: rule for rule in RULES}
 
 

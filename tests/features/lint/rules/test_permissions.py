@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from tests.support.ondisk import write_tool
 from vespe.features.lint import subjects
-from vespe.features.lint.rules.permissions import RULES
+from vespe.features.lint.rules import permissions
 
+RULES = rules_of(permissions)
 SHELL = {"type": "shell_command", "entrypoint": "date", "args": {}}
 
 

@@ -5,9 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import corpus_subjects, errors_in_own_shape, found_by, subject
-from vespe.features.lint.rules.portability import RULES
+from tests.features.lint.judging import (
+    corpus_subjects,
+    errors_in_own_shape,
+    found_by,
+    rules_of,
+    subject,
+)
+from vespe.features.lint.rules import portability
 
+RULES = rules_of(portability)
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties": False}
 
 

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import codes, corpus_subjects, found_by, subject
+from tests.features.lint.judging import codes, corpus_subjects, found_by, rules_of, subject
 from tests.features.lint.test_secret_shapes import SHAPES
 from vespe.features.lint.base import Subject
-from vespe.features.lint.rules.safety import RULES, own_files, texts
+from vespe.features.lint.rules import safety
+from vespe.features.lint.rules.safety import own_files, texts
+
+RULES = rules_of(safety)
 
 
 def judged(document: dict[str, Any], **parts: Any) -> list[tuple[str, str]]:

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from vespe.features.lint import foreign, subjects
 from vespe.features.lint.base import Found, Rule, Subject
-from vespe.features.lint.rules.schema import RULES, meant
+from vespe.features.lint.rules import schema
+from vespe.features.lint.rules.schema import meant
 
+RULES = rules_of(schema)
 BY_CODE = {rule.code: rule for rule in RULES}
 
 

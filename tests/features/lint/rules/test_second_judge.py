@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from tests.features.lint.rules.test_schema import definition
 from vespe.features.lint.base import Found
-from vespe.features.lint.rules.second_judge import RULES
+from vespe.features.lint.rules import second_judge
 
+RULES = rules_of(second_judge)
 CODE = "schema-second-judge"
 
 

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import corpus_subjects
+from tests.features.lint.judging import corpus_subjects, set_rules_of
 from vespe.features.lint import subjects
 from vespe.features.lint.base import Bounds, Outline
-from vespe.features.lint.rules.sets import ALIKE, RULES, alike, groups
+from vespe.features.lint.rules import sets
+from vespe.features.lint.rules.sets import ALIKE, alike, groups
+
+RULES = set_rules_of(sets)
 
 
 def outline(name: str = "search", description: str = "", *parameters: str, **more: Any) -> Outline:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import set_rules_of
 from vespe.features.lint.base import Bounds, Found, Outline
-from vespe.features.lint.rules.shadowing import RULES
+from vespe.features.lint.rules import shadowing
 
+RULES = set_rules_of(shadowing)
 TEXT = {"type": "string"}
 
 

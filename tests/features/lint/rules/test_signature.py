@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.features.lint.judging import rules_of
 from tests.support.ondisk import write_tool
 from vespe.features.lint import subjects
-from vespe.features.lint.rules.signature import RULES
+from vespe.features.lint.rules import signature
+
+RULES = rules_of(signature)
 
 
 def codes(

@@ -5,10 +5,18 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import corpus_subjects, errors_in_own_shape, found_by, subject
+from tests.features.lint.judging import (
+    corpus_subjects,
+    errors_in_own_shape,
+    found_by,
+    rules_of,
+    subject,
+)
 from vespe.features.lint.base import Found
-from vespe.features.lint.rules.strict_requests import RULES, strict_api
+from vespe.features.lint.rules import strict_requests
+from vespe.features.lint.rules.strict_requests import strict_api
 
+RULES = rules_of(strict_requests)
 CLOSED: dict[str, Any] = {
     "type": "object",
     "properties": {"a": {"type": "string"}},

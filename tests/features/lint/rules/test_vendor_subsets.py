@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.features.lint.judging import found_by, subject
-from vespe.features.lint.rules.vendor_subsets import RULES
+from tests.features.lint.judging import found_by, rules_of, subject
+from vespe.features.lint.rules import vendor_subsets
 
+RULES = rules_of(vendor_subsets)
 PARAMETERS = {"": "", "input_schema": "/parameters"}
 AS_JSON_SCHEMA = {"": "", "input_schema": "/parametersJsonSchema"}
 

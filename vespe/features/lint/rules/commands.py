@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Rule, Subject, safety_warning
+from vespe.features.lint.base import Found, Subject, rule
 from vespe.schemas.explain import short
 from vespe.tools import templates
 from vespe.tools.templates import Slot
@@ -35,10 +35,17 @@ def _args(details: dict[str, Any]) -> dict[str, Any]:
     return args if isinstance(args, dict) else {}
 
 
+@rule("safety-argv-option", "warning")
 def _options(subject: Subject) -> Iterator[Found]:
-    """Find each element that begins with an input and can begin with a dash, where no `--` stands
-    before it.
+    """An argument of a command can become an option.
+
+    A value such as --output=x is an option to the program. Vespe refuses such a call, even where
+    the value is right.
+
+    Bad: {"argv": ["{file}"]}
+    Good: {"argv": ["--", "{file}"]}
     """
+    # An element that begins with an input can begin with a dash, unless a `--` stands before it.
     argv = _args(_details(subject, "shell_command")).get("argv")
     names = templates.input_names(subject.input_schema)
     for at, element in _elements(argv, f"{_ARGS}/argv"):
@@ -97,7 +104,15 @@ def _pattern_forbids_it(pattern: Any) -> bool:
         return False
 
 
+@rule("safety-shell", "warning")
 def _shell(subject: Subject) -> Iterator[Found]:
+    """An input becomes part of a shell's program.
+
+    A shell runs what its text says, so that a value with ; or $( in it runs other programs.
+
+    Bad: {"entrypoint": "sh", "argv": ["-c", "wc -l {file}"]}
+    Good: {"entrypoint": "wc", "argv": ["-l", "--", "{file}"]}
+    """
     details = _details(subject, "shell_command")
     elements = list(_elements(_args(details).get("argv"), f"{_ARGS}/argv"))
     if details.get("entrypoint") not in _IN_A_SHELL or not any(
@@ -116,7 +131,15 @@ def _shell(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("safety-plain-http", "warning")
 def _plain_http(subject: Subject) -> Iterator[Found]:
+    """A request goes over plain http.
+
+    Whoever is on the way reads and changes what is sent and what comes back.
+
+    Bad: {"path": "http://api.example.org/v1"}
+    Good: {"path": "https://api.example.org/v1"}
+    """
     path = _details(subject, "http_request").get("path")
     if isinstance(path, str) and path.lower().startswith("http://") and not _LOCAL.match(path):
         yield Found(
@@ -127,8 +150,16 @@ def _plain_http(subject: Subject) -> Iterator[Found]:
         )
 
 
+@rule("safety-literal-secret", "warning")
 def _literals(subject: Subject) -> Iterator[Found]:
-    """Find what looks like a variable and stays as it is, and secrets where others can see them."""
+    """What looks like a secret's place is not one, or others can see it.
+
+    Only ${env:NAME} in `args` is replaced; other spellings are passed on. A command line is public
+    on its machine.
+
+    Bad: {"headers": {"Authorization": "Bearer ${API_KEY}"}}
+    Good: {"headers": {"Authorization": "Bearer ${env:API_KEY}"}}
+    """
     details = _details(subject)
     for at, text in _strings(_args(details), _ARGS):
         for place in _OTHER_WAYS.finditer(text):
@@ -162,7 +193,15 @@ def _literals(subject: Subject) -> Iterator[Found]:
                 yield Found(message=message, pointer=at, fix="write the value that is meant")
 
 
+@rule("safety-unused-secret", "warning")
 def _unused_secrets(subject: Subject) -> Iterator[Found]:
+    """A declared secret is not used.
+
+    Trust grants every declared secret; one that is not needed is a risk for nothing.
+
+    Bad: {"secrets": ["API_KEY"], "implementation_details": {"args": {}}}
+    Good: {"secrets": []}
+    """
     details = _details(subject, "http_request")
     declared = (
         subject.document.get("secrets") if details and isinstance(subject.document, dict) else None
@@ -190,67 +229,3 @@ def _strings(value: Any, at: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _strings(item, f"{at}/{index}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    safety_warning(
-        "safety-argv-option",
-        (
-            "An argument of a command can become an option",
-            "A value such as --output=x is an option to the program. Vespe refuses such a call, "
-            "even where the value is right.",
-        ),
-        examples=('{"argv": ["{file}"]}', '{"argv": ["--", "{file}"]}'),
-        check=_options,
-    ),
-    safety_warning(
-        "safety-shell",
-        (
-            "An input becomes part of a shell's program",
-            "A shell runs what its text says, so that a value with ; "
-            "or $( in it runs other programs.",
-        ),
-        examples=(
-            '{"entrypoint": "sh", "argv": ["-c", "wc -l {file}"]}',
-            '{"entrypoint": "wc", "argv": ["-l", "--", "{file}"]}',
-        ),
-        check=_shell,
-    ),
-    safety_warning(
-        "safety-plain-http",
-        (
-            "A request goes over plain http",
-            "Whoever is on the way reads and changes what is sent and what comes back.",
-        ),
-        examples=(
-            '{"path": "http://api.example.org/v1"}',
-            '{"path": "https://api.example.org/v1"}',
-        ),
-        check=_plain_http,
-    ),
-    safety_warning(
-        "safety-literal-secret",
-        (
-            "What looks like a secret's place is not one, or others can see it",
-            "Only ${env:NAME} in `args` is replaced; other spellings are passed on. "
-            "A command line is public on its machine.",
-        ),
-        examples=(
-            '{"headers": {"Authorization": "Bearer ${API_KEY}"}}',
-            '{"headers": {"Authorization": "Bearer ${env:API_KEY}"}}',
-        ),
-        check=_literals,
-    ),
-    safety_warning(
-        "safety-unused-secret",
-        (
-            "A declared secret is not used",
-            "Trust grants every declared secret; one that is not needed is a risk for nothing.",
-        ),
-        examples=(
-            '{"secrets": ["API_KEY"], "implementation_details": {"args": {}}}',
-            '{"secrets": []}',
-        ),
-        check=_unused_secrets,
-    ),
-)

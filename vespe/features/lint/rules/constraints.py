@@ -2,11 +2,11 @@
 examples that break it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeGuard
 
 from vespe.errors import InvalidDocument
-from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.features.lint.base import Found, Node, Subject, rule
 from vespe.models import JsonValue
 from vespe.schemas import validator
 from vespe.schemas.explain import describe, short
@@ -91,7 +91,17 @@ def _is_of(kind: str, value: JsonValue) -> bool:
     return isinstance(value, wanted)
 
 
+@rule("schema-default", "error")
 def _default(subject: Subject) -> Iterator[Found]:
+    """A default that its own schema refuses.
+
+    Vespe fills defaults in before it judges the arguments, so that every call without this one is
+    refused; other readers send the model a wrong example. A default of null is a warning in
+    definitions that are not Vespe's own.
+
+    Bad: {"type": "integer", "default": "10"}
+    Good: {"type": "integer", "default": 10}
+    """
     for node in subject.nodes:
         if "default" not in node.schema:
             continue
@@ -109,7 +119,16 @@ def _default(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("schema-enum", "error")
 def _enum(subject: Subject) -> Iterator[Found]:
+    """A value in `enum` that the rest of the schema refuses.
+
+    A model will choose it, and be refused. OpenAI refuses the schema. A null beside other values is
+    a warning in definitions that are not Vespe's own.
+
+    Bad: {"type": "string", "enum": [1, 2]}
+    Good: {"type": "string", "enum": ["1", "2"]}
+    """
     for node in subject.nodes:
         values = node.schema.get("enum")
         if not isinstance(values, list):
@@ -129,7 +148,15 @@ def _enum(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@rule("schema-const", "error")
 def _const(subject: Subject) -> Iterator[Found]:
+    """A `const` that the rest of the schema refuses.
+
+    No value can satisfy both.
+
+    Bad: {"type": "string", "const": 1}
+    Good: {"const": 1}
+    """
     for node in subject.nodes:
         if "const" in node.schema and (
             why := _breaks(
@@ -148,28 +175,15 @@ def _const(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _duplicates(subject: Subject) -> Iterator[Found]:
-    for node in subject.nodes:
-        for key in ("enum", "required"):
-            seen: set[str] = set()
-            values = node.schema.get(key)
-            for index, value in enumerate(values if isinstance(values, list) else ()):
-                text = f"{type(value).__name__}{value!r}"
-                if text in seen:
-                    yield Found(
-                        part=node.part,
-                        pointer=f"{node.pointer}/{key}/{index}",
-                        message=f"{short(value)} stands twice in `{key}`",
-                        fix="remove one",
-                    )
-                seen.add(text)
-
-
-def _number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
+@rule("schema-contradiction", "error")
 def _contradiction(subject: Subject) -> Iterator[Found]:
+    """Constraints that exclude each other.
+
+    No value satisfies them, so that every call with this argument is refused.
+
+    Bad: {"type": "integer", "minimum": 10, "maximum": 1}
+    Good: {"type": "integer", "minimum": 1, "maximum": 10}
+    """
     for node in subject.nodes:
         schema = node.schema
         for low, high in _PAIRS:
@@ -231,7 +245,44 @@ def _listed(schema: dict[str, Any], key: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+@rule("schema-duplicate", "warning")
+def _duplicates(subject: Subject) -> Iterator[Found]:
+    """A value stands twice in `enum` or `required`.
+
+    Drafts before 2019-09 forbid it, some APIs refuse it, and a reader looks for the difference.
+
+    Bad: {"enum": ["a", "b", "a"]}
+    Good: {"enum": ["a", "b"]}
+    """
+    for node in subject.nodes:
+        for key in ("enum", "required"):
+            seen: set[str] = set()
+            values = node.schema.get(key)
+            for index, value in enumerate(values if isinstance(values, list) else ()):
+                text = f"{type(value).__name__}{value!r}"
+                if text in seen:
+                    yield Found(
+                        part=node.part,
+                        pointer=f"{node.pointer}/{key}/{index}",
+                        message=f"{short(value)} stands twice in `{key}`",
+                        fix="remove one",
+                    )
+                seen.add(text)
+
+
+def _number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+@rule("schema-no-effect", "warning")
 def _without_effect(subject: Subject) -> Iterator[Found]:
+    """A keyword that does nothing for the type.
+
+    `minLength` of a number is passed over: the constraint that the author meant does not hold.
+
+    Bad: {"type": "integer", "minLength": 1}
+    Good: {"type": "integer", "minimum": 1}
+    """
     for node in subject.nodes:
         kinds = node.schema.get("type")
         names = (
@@ -254,7 +305,15 @@ def _without_effect(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@rule("schema-unreachable", "warning")
 def _unreachable(subject: Subject) -> Iterator[Found]:
+    """A part of the schema that is never reached.
+
+    What cannot apply was meant to: most often its condition is missing.
+
+    Bad: {"then": {"required": ["b"]}}
+    Good: {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
+    """
     for node in subject.nodes:
         for key, needs in _NEEDS:
             if key in node.schema and needs not in node.schema:
@@ -289,7 +348,15 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
                     )
 
 
+@rule("schema-example", "warning")
 def _schema_examples(subject: Subject) -> Iterator[Found]:
+    """An example in a schema that breaks it.
+
+    Models follow examples more than rules.
+
+    Bad: {"type": "integer", "examples": ["1"]}
+    Good: {"type": "integer", "examples": [1]}
+    """
     for node in subject.nodes:
         values = [
             (f"/examples/{i}", v) for i, v in enumerate(_listed(node.schema, "examples")[:100])
@@ -305,7 +372,15 @@ def _schema_examples(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@rule("schema-tool-example", "error")
 def _tool_examples(subject: Subject) -> Iterator[Found]:
+    """An example of the tool that its schemas refuse.
+
+    `vespe tool test` runs the examples: this one can only fail.
+
+    Bad: "examples": [{"input": {"count": "3"}}]
+    Good: "examples": [{"input": {"count": 3}}]
+    """
     examples = (
         subject.document.get("examples")
         if subject.api == "vespe" and isinstance(subject.document, dict)
@@ -342,116 +417,3 @@ def _is_there(value: JsonValue, pointer: str) -> bool:
     return not pointer or (
         isinstance(value, dict) and pointer.count("/") == 1 and pointer[1:] in value
     )
-
-
-def _rule(
-    code: str,
-    severity: Any,
-    title: str,
-    check: Callable[[Subject], Iterator[Found]],
-    *,
-    why: str,
-    examples: tuple[str, str],
-) -> Rule:
-    return Rule(
-        code=code,
-        family="schema",
-        severity=severity,
-        title=title,
-        rationale=why,
-        bad=examples[0],
-        good=examples[1],
-        check=check,
-    )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    _rule(
-        "schema-default",
-        "error",
-        "A default that its own schema refuses",
-        _default,
-        why="Vespe fills defaults in before it judges the arguments, "
-        "so that every call without this one is refused; other readers"
-        " send the model a wrong example. A default of null is a warning in definitions that are "
-        "not Vespe's own.",
-        examples=('{"type": "integer", "default": "10"}', '{"type": "integer", "default": 10}'),
-    ),
-    _rule(
-        "schema-enum",
-        "error",
-        "A value in `enum` that the rest of the schema refuses",
-        _enum,
-        why="A model will choose it, and be refused. OpenAI refuses the schema. "
-        "A null beside other values is a warning in"
-        " definitions that are not Vespe's own.",
-        examples=('{"type": "string", "enum": [1, 2]}', '{"type": "string", "enum": ["1", "2"]}'),
-    ),
-    _rule(
-        "schema-const",
-        "error",
-        "A `const` that the rest of the schema refuses",
-        _const,
-        why="No value can satisfy both.",
-        examples=('{"type": "string", "const": 1}', '{"const": 1}'),
-    ),
-    _rule(
-        "schema-contradiction",
-        "error",
-        "Constraints that exclude each other",
-        _contradiction,
-        why="No value satisfies them, so that every call with this argument is refused.",
-        examples=(
-            '{"type": "integer", "minimum": 10, "maximum": 1}',
-            '{"type": "integer", "minimum": 1, "maximum": 10}',
-        ),
-    ),
-    _rule(
-        "schema-duplicate",
-        "warning",
-        "A value stands twice in `enum` or `required`",
-        _duplicates,
-        why="Drafts before 2019-09 forbid it, some APIs refuse it, "
-        "and a reader looks for the difference.",
-        examples=('{"enum": ["a", "b", "a"]}', '{"enum": ["a", "b"]}'),
-    ),
-    _rule(
-        "schema-no-effect",
-        "warning",
-        "A keyword that does nothing for the type",
-        _without_effect,
-        why="`minLength` of a number is passed over: "
-        "the constraint that the author meant does not hold.",
-        examples=('{"type": "integer", "minLength": 1}', '{"type": "integer", "minimum": 1}'),
-    ),
-    _rule(
-        "schema-unreachable",
-        "warning",
-        "A part of the schema that is never reached",
-        _unreachable,
-        why="What cannot apply was meant to: most often its condition is missing.",
-        examples=(
-            '{"then": {"required": ["b"]}}',
-            '{"if": {"required": ["a"]}, "then": {"required": ["b"]}}',
-        ),
-    ),
-    _rule(
-        "schema-example",
-        "warning",
-        "An example in a schema that breaks it",
-        _schema_examples,
-        why="Models follow examples more than rules.",
-        examples=('{"type": "integer", "examples": ["1"]}', '{"type": "integer", "examples": [1]}'),
-    ),
-    _rule(
-        "schema-tool-example",
-        "error",
-        "An example of the tool that its schemas refuse",
-        _tool_examples,
-        why="`vespe tool test` runs the examples: this one can only fail.",
-        examples=(
-            '"examples": [{"input": {"count": "3"}}]',
-            '"examples": [{"input": {"count": 3}}]',
-        ),
-    ),
-)

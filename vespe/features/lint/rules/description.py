@@ -1,13 +1,12 @@
 """Lint rules: what a model is told of a tool and its arguments."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from vespe.adapters.limits import limits_on
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Rule, Subject
-from vespe.models import Severity
+from vespe.features.lint.base import Found, Subject, rule
 from vespe.schemas.explain import short
 from vespe.schemas.subschemas import References
 
@@ -22,7 +21,15 @@ _FILLER: Final = re.compile(
 )
 
 
+@rule("description-missing", "warning")
 def _missing(subject: Subject) -> Iterator[Found]:
+    """A tool has no description.
+
+    A model sees the name, the description and the schema, and chooses by them.
+
+    Bad: {"name": "get_weather"}
+    Good: {"name": "get_weather", "description": "Tell the weather of a city today."}
+    """
     if not (subject.description or "").strip():
         said = "description" in subject.pointers
         why = (
@@ -39,7 +46,15 @@ def _missing(subject: Subject) -> Iterator[Found]:
         )
 
 
+@rule("description-too-short", "warning")
 def _too_short(subject: Subject) -> Iterator[Found]:
+    """A description says no more than the name.
+
+    A model that cannot tell when to use a tool uses it wrongly or not at all.
+
+    Bad: {"name": "get_weather", "description": "Get weather."}
+    Good: {"description": "Tell the weather of a city today."}
+    """
     text = (subject.description or "").strip()
     if not text:
         return
@@ -63,7 +78,15 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
+@rule("description-too-long", "warning")
 def _too_long(subject: Subject) -> Iterator[Found]:
+    """A description is longer than an API has taken.
+
+    OpenAI's older models and Azure refuse the whole request for one of them.
+
+    Bad: {"description": "more than 1,024 characters"}
+    Good: {"description": "Tell the weather of a city today."}
+    """
     length = len(subject.description or "")
     for limit in limits_on("description-length"):
         if length > limit.value:
@@ -78,7 +101,15 @@ def _too_long(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("description-argument-missing", "warning")
 def _parameters(subject: Subject) -> Iterator[Found]:
+    """An argument has no description.
+
+    A model fills in what it is told about: the meaning, the unit and the form of each argument.
+
+    Bad: {"city": {"type": "string"}}
+    Good: {"city": {"type": "string", "description": "A city's name, such as Oslo."}}
+    """
     references = References(subject.input_schema)
     for node in subject.nodes:
         named = node.schema.get("properties")
@@ -109,78 +140,3 @@ def _alternatives(schema: dict[str, object]) -> Iterator[dict[str, object]]:
         yield from (
             (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
         )
-
-
-def _rule(
-    code: str,
-    words: tuple[str, str],
-    *,
-    examples: tuple[str, str],
-    check: Callable[[Subject], Iterator[Found]],
-) -> Rule:
-    severity: Severity = "warning"
-    title, rationale = words
-    bad, good = examples
-    return Rule(
-        code=code,
-        family="description",
-        severity=severity,
-        title=title,
-        rationale=rationale,
-        bad=bad,
-        good=good,
-        check=check,
-    )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    _rule(
-        "description-missing",
-        (
-            "A tool has no description",
-            "A model sees the name, the description and the schema, and chooses by them.",
-        ),
-        examples=(
-            '{"name": "get_weather"}',
-            '{"name": "get_weather", "description": "Tell the weather of a city today."}',
-        ),
-        check=_missing,
-    ),
-    _rule(
-        "description-too-short",
-        (
-            "A description says no more than the name",
-            "A model that cannot tell when to use a tool uses it wrongly or not at all.",
-        ),
-        examples=(
-            '{"name": "get_weather", "description": "Get weather."}',
-            '{"description": "Tell the weather of a city today."}',
-        ),
-        check=_too_short,
-    ),
-    _rule(
-        "description-too-long",
-        (
-            "A description is longer than an API has taken",
-            "OpenAI's older models and Azure refuse the whole request for one of them.",
-        ),
-        examples=(
-            '{"description": "more than 1,024 characters"}',
-            '{"description": "Tell the weather of a city today."}',
-        ),
-        check=_too_long,
-    ),
-    _rule(
-        "description-argument-missing",
-        (
-            "An argument has no description",
-            "A model fills in what it is told about: the meaning, "
-            "the unit and the form of each argument.",
-        ),
-        examples=(
-            '{"city": {"type": "string"}}',
-            '{"city": {"type": "string", "description": "A city\'s name, such as Oslo."}}',
-        ),
-        check=_parameters,
-    ),
-)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from vespe.documents.near import listed
-from vespe.features.lint.base import Bounds, Found, Outline, SetRule
+from vespe.features.lint.base import Bounds, Found, Outline, set_rule
 from vespe.tools import bm25
 
 LEGS: Final = ("reads_private", "reads_untrusted", "sends_out")
@@ -144,7 +144,18 @@ def _cut(flow: Flow) -> str:
     return f'"approvals": {{"ask": [{listed}]}}'
 
 
+@set_rule("flow-exfiltration", "error")
 def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int, Found]]:
+    """Tools that together can carry private data away.
+
+    One tool reads what is private, one reads what strangers wrote, and one gives data to others:
+    words that a stranger wrote can make a model send away what it read. A kit alone has no rules on
+    calls, and so it is a warning there. The effects of a tool are shown by `vespe tool show`, and
+    corrected by `effects` in its config.json.
+
+    Bad: read_inbox, get_webpage and send_email, with no rule on calls
+    Good: the same with "approvals": {"ask": ["send_email"]}
+    """
     flow = flow_of(outlines, bounds)
     if flow is None:
         return
@@ -166,23 +177,3 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
 
 def _these(flow: Flow) -> str:
     return listed([one.name for one in flow.cut], most=_NAMED)
-
-
-RULES: Final[tuple[SetRule, ...]] = (
-    SetRule(
-        code="flow-exfiltration",
-        family="flow",
-        severity="error",
-        title="Tools that together can carry private data away",
-        rationale=(
-            "One tool reads what is private, one reads what strangers wrote, "
-            "and one gives data to others: words that a stranger wrote can "
-            "make a model send away what it read. A kit alone has no rules on calls, "
-            "and so it is a warning there. The effects of a tool "
-            "are shown by `vespe tool show`, and corrected by `effects` in its config.json."
-        ),
-        bad="read_inbox, get_webpage and send_email, with no rule on calls",
-        good='the same with "approvals": {"ask": ["send_email"]}',
-        check=_exfiltration,
-    ),
-)

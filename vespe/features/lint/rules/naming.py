@@ -1,10 +1,10 @@
 """Lint rules on names: of the tool, and of its inputs."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
-from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.base import Found, Subject, rule
 from vespe.schemas.explain import describe, short
 from vespe.tools.directory import NAME_PATTERN
 
@@ -34,7 +34,15 @@ _CASES: Final = (
 _STYLES: Final = ("snake_case", "camelCase", "kebab-case")
 
 
+@rule("naming-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
+    """A tool has no name.
+
+    The name is what a model calls; no API takes a tool without one.
+
+    Bad: {"description": "Read a file."}
+    Good: {"name": "read_file", "description": "Read a file."}
+    """
     inner = (
         subject.document.get("function", subject.document)
         if isinstance(subject.document, dict)
@@ -55,7 +63,16 @@ def _missing(subject: Subject) -> Iterator[Found]:
         )
 
 
+@rule("naming-characters", "error")
 def _characters(subject: Subject) -> Iterator[Found]:
+    """A name holds characters, or is of a length, that is refused.
+
+    Vespe and the model APIs take letters, digits, _ and -; 64 characters at most. Definitions in an
+    API's own shape are judged by that API's portability rules.
+
+    Bad: "name": "math.factorial"
+    Good: "name": "math_factorial"
+    """
     name = subject.name
     if not name or not name.strip():
         return
@@ -97,7 +114,15 @@ def _mended(name: str) -> str:
     return plain if NAME_PATTERN.fullmatch(plain) else f"_{plain}"[:64]
 
 
+@rule("naming-vague", "warning")
 def _vague(subject: Subject) -> Iterator[Found]:
+    """A name says nothing.
+
+    A model chooses by name first.
+
+    Bad: "name": "run"
+    Good: "name": "run_query"
+    """
     if subject.name and subject.name.lower() in _SAYS_NOTHING:
         yield Found(
             part="name",
@@ -115,7 +140,15 @@ def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
         yield name, "/properties/" + name.replace("~", "~0").replace("/", "~1")
 
 
+@rule("naming-input", "warning")
 def _input_name(subject: Subject) -> Iterator[Found]:
+    """An input's name holds white space, or nothing.
+
+    Models drop or change such characters, and no programming language can write them.
+
+    Bad: {"properties": {"file name": {}}}
+    Good: {"properties": {"file_name": {}}}
+    """
     for name, at in _inputs(subject):
         if not name or _ODD_INPUT.search(name):
             yield Found(
@@ -126,7 +159,15 @@ def _input_name(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("naming-clash", "warning")
 def _clash(subject: Subject) -> Iterator[Found]:
+    """Two inputs that case or underscores alone tell apart.
+
+    A model mixes them up.
+
+    Bad: {"properties": {"userId": {}, "user_id": {}}}
+    Good: {"properties": {"user_id": {}, "owner_id": {}}}
+    """
     seen: dict[str, str] = {}
     for name, at in _inputs(subject):
         plain = re.sub(r"[_-]", "", name).lower()
@@ -141,7 +182,15 @@ def _clash(subject: Subject) -> Iterator[Found]:
         seen.setdefault(plain, name)
 
 
+@rule("naming-mixed", "info")
 def _mixed(subject: Subject) -> Iterator[Found]:
+    """Inputs are written in several ways.
+
+    A model that has seen `user_id` will write `page_size` where the schema says `pageSize`.
+
+    Bad: {"properties": {"user_id": {}, "pageSize": {}}}
+    Good: {"properties": {"user_id": {}, "page_size": {}}}
+    """
     styles: dict[str, str] = {}
     for name, _ in _inputs(subject):
         style = next(
@@ -157,88 +206,3 @@ def _mixed(subject: Subject) -> Iterator[Found]:
             message=f"the inputs are written in several ways: {named}",
             fix="write all of them in one way",
         )
-
-
-def _rule(
-    code: str,
-    severity: Any,
-    title: str,
-    check: Callable[[Subject], Iterator[Found]],
-    *,
-    why: str,
-    examples: tuple[str, str],
-) -> Rule:
-    return Rule(
-        code=code,
-        family="naming",
-        severity=severity,
-        title=title,
-        rationale=why,
-        bad=examples[0],
-        good=examples[1],
-        check=check,
-    )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    _rule(
-        "naming-missing",
-        "error",
-        "A tool has no name",
-        _missing,
-        why="The name is what a model calls; no API takes a tool without one.",
-        examples=(
-            '{"description": "Read a file."}',
-            '{"name": "read_file", "description": "Read a file."}',
-        ),
-    ),
-    _rule(
-        "naming-characters",
-        "error",
-        "A name holds characters, or is of a length, that is refused",
-        _characters,
-        why="Vespe and the model APIs take letters, digits, _ and -; 64 characters at most. "
-        "Definitions in an API's own shape are"
-        " judged by that API's portability rules.",
-        examples=('"name": "math.factorial"', '"name": "math_factorial"'),
-    ),
-    _rule(
-        "naming-vague",
-        "warning",
-        "A name says nothing",
-        _vague,
-        why="A model chooses by name first.",
-        examples=('"name": "run"', '"name": "run_query"'),
-    ),
-    _rule(
-        "naming-input",
-        "warning",
-        "An input's name holds white space, or nothing",
-        _input_name,
-        why="Models drop or change such characters, and no programming language can write them.",
-        examples=('{"properties": {"file name": {}}}', '{"properties": {"file_name": {}}}'),
-    ),
-    _rule(
-        "naming-clash",
-        "warning",
-        "Two inputs that case or underscores alone tell apart",
-        _clash,
-        why="A model mixes them up.",
-        examples=(
-            '{"properties": {"userId": {}, "user_id": {}}}',
-            '{"properties": {"user_id": {}, "owner_id": {}}}',
-        ),
-    ),
-    _rule(
-        "naming-mixed",
-        "info",
-        "Inputs are written in several ways",
-        _mixed,
-        why="A model that has seen `user_id` will write `page_size` where the "
-        "schema says `pageSize`.",
-        examples=(
-            '{"properties": {"user_id": {}, "pageSize": {}}}',
-            '{"properties": {"user_id": {}, "page_size": {}}}',
-        ),
-    ),
-)

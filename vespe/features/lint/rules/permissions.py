@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 from typing import Final
 
-from vespe.features.lint.base import Found, Rule, Subject, safety_warning
+from vespe.features.lint.base import Found, Subject, rule
 from vespe.tools.permissions import LISTS
 
 _IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
 
 
+@rule("safety-permissions", "warning")
 def _unstated(subject: Subject) -> Iterator[Found]:
+    """A kit's tool does not say what it uses.
+
+    Its process is held to what it states, and whoever installs the kit reads that; where nothing is
+    stated, much is open.
+
+    Bad: config.json without `permissions`
+    Good: "permissions": {"read": ["."], "write": [], "network": [], "programs": []}
+    """
     document = subject.document
     if subject.api != "vespe" or subject.kit_id is None or not isinstance(document, dict):
         return
@@ -27,20 +36,3 @@ def _unstated(subject: Subject) -> Iterator[Found]:
             "and reach any host",
             fix="let its examples say what it uses: `vespe tool observe NAME --write`",
         )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    safety_warning(
-        "safety-permissions",
-        (
-            "A kit's tool does not say what it uses",
-            "Its process is held to what it states, and whoever installs the kit reads that; "
-            "where nothing is stated, much is open.",
-        ),
-        examples=(
-            "config.json without `permissions`",
-            '"permissions": {"read": ["."], "write": [], "network": [], "programs": []}',
-        ),
-        check=_unstated,
-    ),
-)

@@ -8,7 +8,7 @@ from typing import Final
 
 from vespe.adapters.limits import Limit, limits_on
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.base import Found, Subject
 from vespe.features.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
 from vespe.schemas import validator
 from vespe.schemas.explain import short
@@ -16,7 +16,16 @@ from vespe.schemas.explain import short
 _CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
+@limit_rule("portability-name", "name-characters", "name-first")
 def _names(subject: Subject) -> Iterator[Found]:
+    """A tool's name has characters that an API refuses.
+
+    A name outside an API's alphabet is refused with the whole request. Letters, digits and _ do
+    everywhere.
+
+    Bad: {"name": "weather.get"}
+    Good: {"name": "weather_get"}
+    """
     name = subject.name or ""
     for about, fits in (("name-characters", re.fullmatch), ("name-first", re.match)):
         for limit in limits_on(about) if name else ():
@@ -29,7 +38,15 @@ def _names(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@limit_rule("portability-name-length", "name-length")
 def _name_lengths(subject: Subject) -> Iterator[Found]:
+    """A tool's name is longer than an API takes.
+
+    Clients put their own prefix before the name too: leave them room.
+
+    Bad: {"name": "a name of 65 characters or more"}
+    Good: {"name": "get_weather"}
+    """
     length = len(subject.name or "")
     for limit in limits_on("name-length"):
         if length > limit.value and not _is_named_elsewhere(subject, limit):
@@ -60,7 +77,16 @@ def _rename(name: str) -> str:
     )
 
 
+@limit_rule("portability-root-keyword", "root-keywords")
 def _root_keywords(subject: Subject) -> Iterator[Found]:
+    """The root of the input schema has a keyword that an API refuses there.
+
+    OpenAI and Anthropic refuse the whole request for alternatives at the root, though JSON Schema
+    allows them.
+
+    Bad: {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    Good: {"type": "object", "properties": {}}
+    """
     schema = subject.input_schema
     for limit in limits_on("root-keywords") if isinstance(schema, dict) else ():
         for keyword in sorted(limit.value & schema.keys()):
@@ -74,7 +100,16 @@ def _root_keywords(subject: Subject) -> Iterator[Found]:
             )
 
 
+@limit_rule("portability-root-properties", "root-properties")
 def _root_properties(subject: Subject) -> Iterator[Found]:
+    """The input schema has no `properties`.
+
+    OpenAI's models have refused an object schema without them; an empty object of properties does
+    no harm.
+
+    Bad: {"type": "object"}
+    Good: {"type": "object", "properties": {}}
+    """
     schema = subject.input_schema
     if (
         not isinstance(schema, dict)
@@ -92,7 +127,16 @@ def _root_properties(subject: Subject) -> Iterator[Found]:
         )
 
 
+@limit_rule("portability-argument-name", "property-name")
 def _property_names(subject: Subject) -> Iterator[Found]:
+    """An argument's name has characters that an API refuses.
+
+    Anthropic checks the names of a tool's arguments, and one that does not fit refuses the whole
+    request.
+
+    Bad: {"properties": {"filter[id]": {}}}
+    Good: {"properties": {"filter.id": {}}}
+    """
     for node in inputs(subject):
         named = node.schema.get("properties")
         for name in named if isinstance(named, dict) else ():
@@ -111,7 +155,15 @@ def _property_names(subject: Subject) -> Iterator[Found]:
                     )
 
 
+@limit_rule("portability-array-items", "array-items")
 def _array_items(subject: Subject) -> Iterator[Found]:
+    """An array says nothing of what it holds.
+
+    OpenAI and Gemini refuse an array without `items`; a model has to guess them anyway.
+
+    Bad: {"type": "array"}
+    Good: {"type": "array", "items": {"type": "string"}}
+    """
     for node in inputs(subject):
         if (
             "array" in types(node.schema)
@@ -125,7 +177,15 @@ def _array_items(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@limit_rule("portability-older-draft", "draft")
 def _older_draft(subject: Subject) -> Iterator[Found]:
+    """A schema is right in its own draft, and wrong in 2020-12.
+
+    Anthropic judges every schema by 2020-12, whatever its `$schema` says.
+
+    Bad: {"items": [{"type": "string"}]}
+    Good: {"prefixItems": [{"type": "string"}]}
+    """
     schema = subject.input_schema
     draft = schema.get("$schema") if isinstance(schema, dict) else None
     if (
@@ -146,8 +206,17 @@ def _older_draft(subject: Subject) -> Iterator[Found]:
             )
 
 
+@limit_rule("portability-header", "header-name")
 def _headers(subject: Subject) -> Iterator[Found]:
-    """Judge each `x-mcp-header`: clients over HTTP leave out a tool with a wrong one."""
+    """A header for an argument is not one that MCP allows.
+
+    Since revision 2026-07-28 clients over HTTP send such arguments as headers too, and must leave
+    out a tool with a wrong one.
+
+    Bad: {"type": "string", "x-mcp-header": "my region"}
+    Good: {"type": "string", "x-mcp-header": "Region"}
+    """
+    # Judge each `x-mcp-header`: clients over HTTP leave out a tool with a wrong one.
     seen: dict[str, str] = {}
     for node in inputs(subject):
         if "x-mcp-header" in node.schema:
@@ -169,98 +238,3 @@ def _headers(subject: Subject) -> Iterator[Found]:
                     pointer=f"{node.pointer}/x-mcp-header",
                     fix="leave the header out, or mend it",
                 )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    limit_rule(
-        "portability-name",
-        abouts=("name-characters", "name-first"),
-        check=_names,
-        words=(
-            "A tool's name has characters that an API refuses",
-            "A name outside an API's alphabet is refused with the whole request. Letters, "
-            "digits and _ do everywhere.",
-        ),
-        examples=('{"name": "weather.get"}', '{"name": "weather_get"}'),
-    ),
-    limit_rule(
-        "portability-name-length",
-        abouts=("name-length",),
-        check=_name_lengths,
-        words=(
-            "A tool's name is longer than an API takes",
-            "Clients put their own prefix before the name too: leave them room.",
-        ),
-        examples=('{"name": "a name of 65 characters or more"}', '{"name": "get_weather"}'),
-    ),
-    limit_rule(
-        "portability-root-keyword",
-        abouts=("root-keywords",),
-        check=_root_keywords,
-        words=(
-            "The root of the input schema has a keyword that an API refuses there",
-            "OpenAI and Anthropic refuse the whole request for alternatives at the root, "
-            "though JSON Schema allows them.",
-        ),
-        examples=(
-            '{"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}',
-            '{"type": "object", "properties": {}}',
-        ),
-    ),
-    limit_rule(
-        "portability-root-properties",
-        abouts=("root-properties",),
-        check=_root_properties,
-        words=(
-            "The input schema has no `properties`",
-            "OpenAI's models have refused an object schema without them; "
-            "an empty object of properties does no harm.",
-        ),
-        examples=('{"type": "object"}', '{"type": "object", "properties": {}}'),
-    ),
-    limit_rule(
-        "portability-argument-name",
-        abouts=("property-name",),
-        check=_property_names,
-        words=(
-            "An argument's name has characters that an API refuses",
-            "Anthropic checks the names of a tool's arguments, and one that does not fit refuses "
-            "the whole request.",
-        ),
-        examples=('{"properties": {"filter[id]": {}}}', '{"properties": {"filter.id": {}}}'),
-    ),
-    limit_rule(
-        "portability-array-items",
-        abouts=("array-items",),
-        check=_array_items,
-        words=(
-            "An array says nothing of what it holds",
-            "OpenAI and Gemini refuse an array without `items`; a model has to guess them anyway.",
-        ),
-        examples=('{"type": "array"}', '{"type": "array", "items": {"type": "string"}}'),
-    ),
-    limit_rule(
-        "portability-older-draft",
-        abouts=("draft",),
-        check=_older_draft,
-        words=(
-            "A schema is right in its own draft, and wrong in 2020-12",
-            "Anthropic judges every schema by 2020-12, whatever its `$schema` says.",
-        ),
-        examples=('{"items": [{"type": "string"}]}', '{"prefixItems": [{"type": "string"}]}'),
-    ),
-    limit_rule(
-        "portability-header",
-        abouts=("header-name",),
-        check=_headers,
-        words=(
-            "A header for an argument is not one that MCP allows",
-            "Since revision 2026-07-28 clients over HTTP send such arguments as headers too, "
-            "and must leave out a tool with a wrong one.",
-        ),
-        examples=(
-            '{"type": "string", "x-mcp-header": "my region"}',
-            '{"type": "string", "x-mcp-header": "Region"}',
-        ),
-    ),
-)

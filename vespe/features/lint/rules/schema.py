@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.documents.pointers import resolve_pointer
-from vespe.features.lint.base import Found, Rule, SchemaProblem, Subject
+from vespe.features.lint.base import Found, SchemaProblem, Subject, rule
+from vespe.models import Severity
 from vespe.schemas.explain import describe, short
 from vespe.schemas.subschemas import IN_PLACE, REFERENCES
 
@@ -215,30 +216,17 @@ def _is_known(name: Any, api: str) -> bool:
     )
 
 
-def _unknown_type(subject: Subject) -> Iterator[Found]:
-    for node in subject.nodes:
-        listed = isinstance(node.schema.get("type"), list)
-        for index, name in enumerate(types_of(node.schema)):
-            if _is_known(name, subject.api):
-                continue
-            right = meant(name) if isinstance(name, str) else None
-            fix = (
-                f"write {short(right)}"
-                if right
-                else "leave `type` out: then every value is allowed"
-                if right == ""
-                else None
-            )
-            yield Found(
-                part=node.part,
-                pointer=f"{node.pointer}/type" + (f"/{index}" if listed else ""),
-                message=f"{describe(name)} is not a type of JSON Schema: "
-                f"{', '.join(sorted(TYPES))} are",
-                fix=fix or f"write one of {', '.join(sorted(TYPES))}",
-            )
-
-
+@rule("schema-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
+    """A tool has no schema of its inputs.
+
+    Without one nothing tells a model what to send, and nothing can refuse what it makes up. Vespe,
+    MCP and Anthropic refuse such a definition; elsewhere it is a warning.
+
+    Bad: {"name": "now", "description": "Tell the time."}
+    Good: {"name": "now", "description": "Tell the time.", "inputSchema": {"type": "object",
+    "properties": {}}}
+    """
     if "input_schema" not in subject.pointers:
         custom = isinstance(subject.document, dict) and "custom" in subject.document
         if not custom:
@@ -249,7 +237,16 @@ def _missing(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("schema-root", "error")
 def _root_type(subject: Subject) -> Iterator[Found]:
+    """The root of the inputs' schema is not of type object.
+
+    A tool's inputs are named, so that every API wants an object at the root and refuses a request
+    without one.
+
+    Bad: {"type": "dict", "properties": {"city": {"type": "string"}}}
+    Good: {"type": "object", "properties": {"city": {"type": "string"}}}
+    """
     schema, api = subject.input_schema, subject.api
     if "input_schema" not in subject.pointers:
         return
@@ -276,7 +273,15 @@ def _root_type(subject: Subject) -> Iterator[Found]:
         )
 
 
+@rule("schema-output", "error")
 def _output_root(subject: Subject) -> Iterator[Found]:
+    """The output's schema is not a schema.
+
+    A result is judged by it; what is not a schema judges nothing.
+
+    Bad: "output": "string"
+    Good: "output": {"type": "string"}
+    """
     schema = subject.output_schema
     if "output_schema" in subject.pointers and not isinstance(schema, (dict, bool)):
         yield Found(
@@ -321,7 +326,48 @@ def _sentence(problem: SchemaProblem) -> str:
     return problem.message if problem.message.startswith("`") else f"the schema {problem.message}"
 
 
+@rule("schema-unknown-type", "error")
+def _unknown_type(subject: Subject) -> Iterator[Found]:
+    """A type that JSON Schema does not know.
+
+    JSON Schema has seven types. Names from programming languages (dict, float, tuple, any) make the
+    whole schema invalid: APIs refuse it, or leave the type out silently.
+
+    Bad: {"type": "float"}
+    Good: {"type": "number"}
+    """
+    for node in subject.nodes:
+        listed = isinstance(node.schema.get("type"), list)
+        for index, name in enumerate(types_of(node.schema)):
+            if _is_known(name, subject.api):
+                continue
+            right = meant(name) if isinstance(name, str) else None
+            fix = (
+                f"write {short(right)}"
+                if right
+                else "leave `type` out: then every value is allowed"
+                if right == ""
+                else None
+            )
+            yield Found(
+                part=node.part,
+                pointer=f"{node.pointer}/type" + (f"/{index}" if listed else ""),
+                message=f"{describe(name)} is not a type of JSON Schema: "
+                f"{', '.join(sorted(TYPES))} are",
+                fix=fix or f"write one of {', '.join(sorted(TYPES))}",
+            )
+
+
+@rule("schema-invalid", "error")
 def _invalid(subject: Subject) -> Iterator[Found]:
+    """A schema breaks its own meta-schema.
+
+    Each draft of JSON Schema says what its keywords may hold; the draft is the one that `$schema`
+    names, else 2020-12.
+
+    Bad: {"type": "object", "properties": {"city": {"type": "string", "required": true}}}
+    Good: {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    """
     for problem in _problems(subject, "invalid"):
         yield Found(
             part=problem.part,
@@ -350,7 +396,70 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
     return 'write a schema there: an object such as {"type": "string"}' if is_schema else None
 
 
+@rule("schema-reference", "error")
+def _reference(subject: Subject) -> Iterator[Found]:
+    """A reference leads nowhere, outside, or back to itself.
+
+    No model API and no validator here fetches anything: every `$ref` must name a place of the same
+    document, and must not multiply without end.
+
+    Bad: {"$ref": "#/$defs/City"}
+    Good: {"$ref": "#/$defs/City", "$defs": {"City": {"type": "string"}}}
+    """
+    fix = "put what it refers to under `$defs`, and refer to it as `#/$defs/NAME`"
+    return _said(subject, "reference", foreign=None, fix=fix)
+
+
+@rule("schema-dialect", "error")
+def _dialect(subject: Subject) -> Iterator[Found]:
+    """`$schema` names a draft that is not carried along.
+
+    A schema in an unknown dialect cannot be judged. Draft 4, 6, 7, 2019-09 and 2020-12 are known.
+    In others' definitions this is a warning: the APIs pass it over.
+
+    Bad: {"$schema": "https://example.com/my-dialect", "type": "object"}
+    Good: {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
+    """
+    fix = "leave `$schema` out, or name a published draft"
+    return _said(subject, "dialect", foreign="warning", fix=fix)
+
+
+@rule("schema-bomb", "error")
+def _bomb(subject: Subject) -> Iterator[Found]:
+    """A schema is past the bounds of size, depth or number.
+
+    A schema that takes seconds to judge one value stops every caller. Vespe refuses it; in others'
+    definitions it is a warning.
+
+    Bad: {"anyOf": [ …1,001 schemas… ]}
+    Good: {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    """
+    fix = "make it smaller: a model reads all of it before each call"
+    return _said(subject, "bounds", foreign="warning", fix=fix)
+
+
+def _said(subject: Subject, about: str, *, foreign: Severity | None, fix: str) -> Iterator[Found]:
+    """Find a kind of problem; in definitions that are not ours it has the severity `foreign`."""
+    for problem in _problems(subject, about):
+        yield Found(
+            part=problem.part,
+            pointer=problem.pointer,
+            message=_sentence(problem),
+            fix=fix,
+            severity=None if subject.api == "vespe" else foreign,
+        )
+
+
+@rule("schema-pattern", "error")
 def _pattern(subject: Subject) -> Iterator[Found]:
+    r"""A pattern that linear-time engines refuse.
+
+    Look-around and back references can take exponential time; Vespe and several APIs refuse them.
+    In others' definitions it is a warning.
+
+    Bad: {"pattern": "^(?=.*\\d).+$"}
+    Good: {"pattern": "\\d"}
+    """
     for problem in _problems(subject, "pattern"):
         schema = subject.input_schema if problem.part == "input_schema" else subject.output_schema
         last = problem.pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
@@ -383,26 +492,17 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
-def _simple(about: str, *, foreign: str | None, fix: str) -> Any:
-    """Make the check of a kind of problem; in definitions that are not ours it has the severity
-    `foreign`.
-    """
-
-    def check(subject: Subject) -> Iterator[Found]:
-        for problem in _problems(subject, about):
-            severity: Any = None if subject.api == "vespe" else foreign
-            yield Found(
-                part=problem.part,
-                pointer=problem.pointer,
-                message=_sentence(problem),
-                fix=fix,
-                severity=severity,
-            )
-
-    return check
-
-
+@rule("schema-open", "warning")
 def _open(subject: Subject) -> Iterator[Found]:
+    """The inputs take names that nothing describes.
+
+    Models misspell and make up arguments; a closed object turns that into an error that they can
+    mend. In a tool of Vespe's own a missing `additionalProperties` is closed already.
+
+    Bad: {"type": "object", "properties": {"city": {"type": "string"}}}
+    Good: {"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties":
+    false}
+    """
     schema = subject.input_schema
     if (
         not isinstance(schema, dict)
@@ -427,7 +527,16 @@ def _open(subject: Subject) -> Iterator[Found]:
         )
 
 
+@rule("schema-required-unknown", "warning")
 def _required(subject: Subject) -> Iterator[Found]:
+    """`required` names a property that is not described.
+
+    A model sees that it must send the name, and nothing says what. Where no other names are
+    allowed, no value can satisfy the schema, and that is an error.
+
+    Bad: {"properties": {"city": {"type": "string"}}, "required": ["town"]}
+    Good: {"properties": {"city": {"type": "string"}}, "required": ["city"]}
+    """
     for node in subject.nodes:
         names, properties = node.schema.get("required"), node.schema.get("properties", {})
         in_place = (
@@ -461,7 +570,16 @@ def _required(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@rule("schema-keyword", "warning")
 def _keyword(subject: Subject) -> Iterator[Found]:
+    """A keyword that looks like a known one, but is not.
+
+    JSON Schema passes over what it does not know, so that a misspelt keyword constrains nothing,
+    silently.
+
+    Bad: {"type": "string", "optional": true}
+    Good: {"type": "string"}, not named in `required`
+    """
     for node in subject.nodes:
         for key in node.schema:
             if key not in _KNOWN and (hint := _TYPOS.get(key) or _TYPOS.get(key.lower())):
@@ -471,158 +589,3 @@ def _keyword(subject: Subject) -> Iterator[Found]:
                     message=f"`{key}` means nothing in JSON Schema, and is not looked at",
                     fix=hint,
                 )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule(
-        code="schema-missing",
-        family="schema",
-        severity="error",
-        title="A tool has no schema of its inputs",
-        rationale="Without one nothing tells a model what to send, and nothing can refuse what it "
-        "makes up. Vespe, MCP and Anthropic"
-        " refuse such a definition; elsewhere it is a warning.",
-        bad='{"name": "now", "description": "Tell the time."}',
-        good='{"name": "now", "description": "Tell the time.", "inputSchema": {"type": "object", '
-        '"properties": {}}}',
-        check=_missing,
-    ),
-    Rule(
-        code="schema-root",
-        family="schema",
-        severity="error",
-        title="The root of the inputs' schema is not of type object",
-        rationale="A tool's inputs are named, so that every API wants an object at the root and "
-        "refuses a request without one.",
-        bad='{"type": "dict", "properties": {"city": {"type": "string"}}}',
-        good='{"type": "object", "properties": {"city": {"type": "string"}}}',
-        check=_root_type,
-    ),
-    Rule(
-        code="schema-output",
-        family="schema",
-        severity="error",
-        title="The output's schema is not a schema",
-        rationale="A result is judged by it; what is not a schema judges nothing.",
-        bad='"output": "string"',
-        good='"output": {"type": "string"}',
-        check=_output_root,
-    ),
-    Rule(
-        code="schema-unknown-type",
-        family="schema",
-        severity="error",
-        title="A type that JSON Schema does not know",
-        rationale="JSON Schema has seven types. Names from programming languages (dict, float, "
-        "tuple, any) make the whole schema"
-        " invalid: APIs refuse it, or leave the type out silently.",
-        bad='{"type": "float"}',
-        good='{"type": "number"}',
-        check=_unknown_type,
-    ),
-    Rule(
-        code="schema-invalid",
-        family="schema",
-        severity="error",
-        title="A schema breaks its own meta-schema",
-        rationale="Each draft of JSON Schema says what its keywords may hold; "
-        "the draft is the one that `$schema` names, else 2020-12.",
-        bad='{"type": "object", "properties": {"city": {"type": "string", "required": true}}}',
-        good='{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}',
-        check=_invalid,
-    ),
-    Rule(
-        code="schema-reference",
-        family="schema",
-        severity="error",
-        title="A reference leads nowhere, outside, or back to itself",
-        rationale="No model API and no validator here fetches anything: "
-        "every `$ref` must name a place of the same document, and"
-        " must not multiply without end.",
-        bad='{"$ref": "#/$defs/City"}',
-        good='{"$ref": "#/$defs/City", "$defs": {"City": {"type": "string"}}}',
-        check=_simple(
-            "reference",
-            foreign=None,
-            fix="put what it refers to under `$defs`, and refer to it as `#/$defs/NAME`",
-        ),
-    ),
-    Rule(
-        code="schema-dialect",
-        family="schema",
-        severity="error",
-        title="`$schema` names a draft that is not carried along",
-        rationale="A schema in an unknown dialect cannot be judged. Draft 4, 6, 7, "
-        "2019-09 and 2020-12 are known. In others'"
-        " definitions this is a warning: the APIs pass it over.",
-        bad='{"$schema": "https://example.com/my-dialect", "type": "object"}',
-        good='{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}',
-        check=_simple(
-            "dialect", foreign="warning", fix="leave `$schema` out, or name a published draft"
-        ),
-    ),
-    Rule(
-        code="schema-bomb",
-        family="schema",
-        severity="error",
-        title="A schema is past the bounds of size, depth or number",
-        rationale="A schema that takes seconds to judge one value stops every caller. "
-        "Vespe refuses it; in others' definitions it is"
-        " a warning.",
-        bad='{"anyOf": [ …1,001 schemas… ]}',
-        good='{"anyOf": [{"type": "string"}, {"type": "integer"}]}',
-        check=_simple(
-            "bounds",
-            foreign="warning",
-            fix="make it smaller: a model reads all of it before each call",
-        ),
-    ),
-    Rule(
-        code="schema-pattern",
-        family="schema",
-        severity="error",
-        title="A pattern that linear-time engines refuse",
-        rationale="Look-around and back references can take exponential time; "
-        "Vespe and several APIs refuse them. In others'"
-        " definitions it is a warning.",
-        bad='{"pattern": "^(?=.*\\\\d).+$"}',
-        good='{"pattern": "\\\\d"}',
-        check=_pattern,
-    ),
-    Rule(
-        code="schema-open",
-        family="schema",
-        severity="warning",
-        title="The inputs take names that nothing describes",
-        rationale="Models misspell and make up arguments; a closed object turns that into an error "
-        "that they can mend. In a tool of"
-        " Vespe's own a missing `additionalProperties` is closed already.",
-        bad='{"type": "object", "properties": {"city": {"type": "string"}}}',
-        good='{"type": "object", "properties": {"city": {"type": "string"}}, '
-        '"additionalProperties": false}',
-        check=_open,
-    ),
-    Rule(
-        code="schema-required-unknown",
-        family="schema",
-        severity="warning",
-        title="`required` names a property that is not described",
-        rationale="A model sees that it must send the name, and nothing says what. "
-        "Where no other names are allowed, no value can"
-        " satisfy the schema, and that is an error.",
-        bad='{"properties": {"city": {"type": "string"}}, "required": ["town"]}',
-        good='{"properties": {"city": {"type": "string"}}, "required": ["city"]}',
-        check=_required,
-    ),
-    Rule(
-        code="schema-keyword",
-        family="schema",
-        severity="warning",
-        title="A keyword that looks like a known one, but is not",
-        rationale="JSON Schema passes over what it does not know, "
-        "so that a misspelt keyword constrains nothing, silently.",
-        bad='{"type": "string", "optional": true}',
-        good='{"type": "string"}, not named in `required`',
-        check=_keyword,
-    ),
-)

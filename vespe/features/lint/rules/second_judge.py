@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.features.lint.base import Found, Node, Subject, rule
 from vespe.schemas import reference, validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.explain import short
@@ -29,7 +29,17 @@ _ASKED: Final = {
 _MULTIPLES: Final = 40
 
 
+@rule("schema-pattern-dialect", "warning")
 def _pattern_dialect(subject: Subject) -> Iterator[Found]:
+    r"""A pattern that Python's reference validator reads otherwise.
+
+    Many MCP servers, SDKs and editors' tools judge by Python's jsonschema, whose patterns are
+    Python's: it crashes at \p{L} and (?<name>…), and its \d, \w and \s hold the digits, letters and
+    spaces of every script.
+
+    Bad: {"pattern": "^\\p{L}+$"}
+    Good: {"pattern": "^[A-Za-z]+$"}
+    """
     broken = {problem.pointer for problem in subject.schema_problems if problem.code == "pattern"}
     for node in subject.nodes:
         named = node.schema.get("patternProperties")
@@ -54,7 +64,17 @@ def _pattern_dialect(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@rule("schema-second-judge", "warning")
 def _disagreement(subject: Subject) -> Iterator[Found]:
+    """Python's reference validator judges a value otherwise.
+
+    What one program accepts and the next refuses is found out by a user. Values near to the schema
+    are put before both judges, where it has keywords that they are known to read differently:
+    fractions in `multipleOf`, keywords of earlier drafts.
+
+    Bad: {"type": "number", "multipleOf": 0.01}
+    Good: {"type": "integer", "description": "The price in cents."}
+    """
     if any(problem.code != "bounds" for problem in subject.schema_problems):
         return  # what is not a schema means nothing to anybody
     for node in subject.nodes:
@@ -95,33 +115,3 @@ def _judged_otherwise(node: Node, keyword: str) -> tuple[Any] | None:
         )
     except ValueError:
         return None  # a pattern or a reference that only one of them knows has a rule of its own
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule(
-        code="schema-pattern-dialect",
-        family="schema",
-        severity="warning",
-        title="A pattern that Python's reference validator reads otherwise",
-        rationale="Many MCP servers, SDKs and editors' tools judge by Python's jsonschema, "
-        "whose patterns are Python's: it crashes at"
-        " \\p{L} and (?<name>…), and its \\d, \\w and \\s hold the digits, "
-        "letters and spaces of every script.",
-        bad='{"pattern": "^\\\\p{L}+$"}',
-        good='{"pattern": "^[A-Za-z]+$"}',
-        check=_pattern_dialect,
-    ),
-    Rule(
-        code="schema-second-judge",
-        family="schema",
-        severity="warning",
-        title="Python's reference validator judges a value otherwise",
-        rationale="What one program accepts and the next refuses is found out by a user. "
-        "Values near to the schema are put before both"
-        " judges, where it has keywords that they are known to read differently: "
-        "fractions in `multipleOf`, keywords of earlier drafts.",
-        bad='{"type": "number", "multipleOf": 0.01}',
-        good='{"type": "integer", "description": "The price in cents."}',
-        check=_disagreement,
-    ),
-)

@@ -1,13 +1,12 @@
 """Lint rules: what is wrong among several tools that a model sees together."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, tokens_of
 from vespe.adapters.limits import limits_on
-from vespe.features.lint.base import Bounds, Found, Outline, SetRule
-from vespe.models import Severity
+from vespe.features.lint.base import Bounds, Found, Outline, set_rule
 from vespe.schemas.explain import short
 from vespe.tools import bm25
 
@@ -46,7 +45,15 @@ def groups(outlines: Outlines) -> list[list[int]]:
     return list(found.values())
 
 
+@set_rule("sets-duplicate-name", "warning")
 def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
+    """Two tools of one place have the same name.
+
+    A call by that name has no one meaning; Vespe refuses to choose, and APIs differ.
+
+    Bad: [{"name": "search"}, {"name": "search"}]
+    Good: [{"name": "search_files"}, {"name": "search_web"}]
+    """
     first: dict[tuple[str, str], int] = {}
     for index, outline in enumerate(outlines):
         if not outline.name:
@@ -66,7 +73,15 @@ def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
             )
 
 
+@set_rule("sets-identical-description", "warning")
 def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
+    """Two tools have the same description.
+
+    A model has nothing but the name to choose by.
+
+    Bad: [{"name": "find"}, {"name": "search"}], both "Search."
+    Good: descriptions that tell the two apart
+    """
     for group in groups(outlines):
         first: dict[str, int] = {}
         for index in group:
@@ -110,7 +125,15 @@ def _own(outline: Outline, other: Collection[str]) -> bool:
     return any(word not in other for word in _plain(outline.name))
 
 
+@set_rule("sets-confusable", "warning")
 def _confusable(outlines: Outlines, _: Bounds) -> Said:
+    """A model could mix two tools up.
+
+    Tools that use the same words for the same arguments are chosen by chance.
+
+    Bad: "Search the files for a text." and "Search files for text."
+    Good: "Search the text of files." and "List files by name."
+    """
     said = 0
     for pair in alike(outlines):
         first, second = outlines[pair.first], outlines[pair.second]
@@ -131,7 +154,15 @@ def _confusable(outlines: Outlines, _: Bounds) -> Said:
         )
 
 
+@set_rule("sets-budget", "error")
 def _budget(outlines: Outlines, bounds: Bounds) -> Said:
+    """The tools cost more of a model's context than the project allows.
+
+    Every definition is sent with every request.
+
+    Bad: {"tool_budget": 2000}, and tools of 3,000 tokens
+    Good: {"tool_budget": 4000}
+    """
     shown = [outline for outline in outlines if outline.available and outline.api == "vespe"]
     total = tokens_of(sum(outline.size for outline in shown))
     if bounds.tool_budget is None or total <= bounds.tool_budget:
@@ -149,7 +180,15 @@ def _budget(outlines: Outlines, bounds: Bounds) -> Said:
     )
 
 
+@set_rule("sets-too-many", "warning")
 def _too_many(outlines: Outlines, _: Bounds) -> Said:
+    """More tools than an API takes at once.
+
+    OpenAI refuses a request with more than 128 tools; models choose worse long before.
+
+    Bad: 129 available tools
+    Good: 20 available tools
+    """
     for group in groups(outlines):
         for limit in limits_on("tools-count"):
             if (
@@ -167,78 +206,3 @@ def _too_many(outlines: Outlines, _: Bounds) -> Said:
                         fix="offer fewer at a time",
                     ),
                 )
-
-
-def _rule(
-    code: str,
-    words: tuple[str, str],
-    *,
-    examples: tuple[str, str],
-    check: Callable[[Outlines, Bounds], Said],
-) -> SetRule:
-    severity: Severity = "error" if code == "sets-budget" else "warning"
-    return SetRule(
-        code=code,
-        family="sets",
-        severity=severity,
-        title=words[0],
-        rationale=words[1],
-        bad=examples[0],
-        good=examples[1],
-        check=check,
-    )
-
-
-RULES: Final[tuple[SetRule, ...]] = (
-    _rule(
-        "sets-duplicate-name",
-        (
-            "Two tools of one place have the same name",
-            "A call by that name has no one meaning; Vespe refuses to choose, and APIs differ.",
-        ),
-        examples=(
-            '[{"name": "search"}, {"name": "search"}]',
-            '[{"name": "search_files"}, {"name": "search_web"}]',
-        ),
-        check=_duplicate_names,
-    ),
-    _rule(
-        "sets-identical-description",
-        ("Two tools have the same description", "A model has nothing but the name to choose by."),
-        examples=(
-            '[{"name": "find"}, {"name": "search"}], both "Search."',
-            "descriptions that tell the two apart",
-        ),
-        check=_identical_descriptions,
-    ),
-    _rule(
-        "sets-confusable",
-        (
-            "A model could mix two tools up",
-            "Tools that use the same words for the same arguments are chosen by chance.",
-        ),
-        examples=(
-            '"Search the files for a text." and "Search files for text."',
-            '"Search the text of files." and "List files by name."',
-        ),
-        check=_confusable,
-    ),
-    _rule(
-        "sets-budget",
-        (
-            "The tools cost more of a model's context than the project allows",
-            "Every definition is sent with every request.",
-        ),
-        examples=('{"tool_budget": 2000}, and tools of 3,000 tokens', '{"tool_budget": 4000}'),
-        check=_budget,
-    ),
-    _rule(
-        "sets-too-many",
-        (
-            "More tools than an API takes at once",
-            "OpenAI refuses a request with more than 128 tools; models choose worse long before.",
-        ),
-        examples=("129 available tools", "20 available tools"),
-        check=_too_many,
-    ),
-)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from vespe.errors import VespeError
-from vespe.features.lint.base import Bounds, Found, Outline, SetRule
+from vespe.features.lint.base import Bounds, Found, Outline, set_rule
 from vespe.lazy import shlex
 from vespe.models import Severity
 from vespe.schemas.comparison import contracts
@@ -19,7 +19,16 @@ _MORE: Final = {
 }
 
 
+@set_rule("sets-shadow", "warning")
 def _broken_contracts(outlines: Sequence[Outline], _: Bounds) -> Iterator[tuple[int, Found]]:
+    """A tool shadows another and breaks its contract.
+
+    Callers of the shadowed tool now reach the other one: what they send may be refused, what they
+    get may be new.
+
+    Bad: a kit's search takes {"query": …}, and the project's own search requires {"text": …}
+    Good: the project's own search takes what the kit's takes
+    """
     winners = {
         one.name: index
         for index, one in reversed(list(enumerate(outlines)))
@@ -75,19 +84,3 @@ def _changes(winner: Outline, shadowed: Outline) -> list[Change]:
         replace(contracts.contract_of(tool), command=None, description="") for tool in tools
     )
     return contracts.changes(old, new)
-
-
-RULES: Final[tuple[SetRule, ...]] = (
-    SetRule(
-        code="sets-shadow",
-        family="sets",
-        severity="warning",
-        title="A tool shadows another and breaks its contract",
-        rationale="Callers of the shadowed tool now reach the other one: "
-        "what they send may be refused, what they get may be new.",
-        bad='a kit\'s search takes {"query": …}, and the project\'s own search requires {"text": '
-        "…}",
-        good="the project's own search takes what the kit's takes",
-        check=_broken_contracts,
-    ),
-)

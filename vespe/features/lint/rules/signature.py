@@ -2,12 +2,12 @@
 slots of a template.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument, StorageError
-from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.base import Found, Subject, rule
 from vespe.files import atomic
 from vespe.records import dataclass
 from vespe.schemas.explain import short
@@ -80,7 +80,16 @@ def _details(subject: Subject) -> dict[str, Any]:
     return details if isinstance(details, dict) else {}
 
 
+@rule("signature-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
+    """The function needs an argument that no call can give.
+
+    Every call ends in a TypeError. An argument that a model may leave out, and the function may
+    not, is a warning.
+
+    Bad: def search(query, limit) with the input `query` alone
+    Good: def search(query, limit=10)
+    """
     pair = _pair(subject)
     for parameter in pair.derived.parameters if pair else ():
         if pair is None or parameter.kind == "open" or parameter.name in pair.args:
@@ -126,7 +135,15 @@ def _has_default(schema: Any) -> bool:
     return isinstance(schema, dict) and "default" in schema
 
 
+@rule("signature-unknown", "error")
 def _unknown(subject: Subject) -> Iterator[Found]:
+    """The function takes no such argument.
+
+    A call that sends it ends in a TypeError.
+
+    Bad: the input `pattern` for def search(query)
+    Good: the input `query` for def search(query)
+    """
     pair = _pair(subject)
     if pair is None or pair.is_open:
         return
@@ -165,7 +182,15 @@ def _types(schema: Any) -> frozenset[str]:
     return frozenset(names | ({"integer"} if "number" in names else set())) & _ANY or _ANY
 
 
+@rule("signature-type", "warning")
 def _type(subject: Subject) -> Iterator[Found]:
+    """The schema and the annotation name different types.
+
+    One of the two is wrong, and the function finds out at run time.
+
+    Bad: {"count": {"type": "string"}} for def f(count: int)
+    Good: {"count": {"type": "integer"}} for def f(count: int)
+    """
     pair = _pair(subject)
     expected = pair.derived.input_schema.get("properties", {}) if pair else {}
     for name, schema in pair.properties.items() if pair else ():
@@ -187,7 +212,15 @@ def _type(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("signature-default", "warning")
 def _default(subject: Subject) -> Iterator[Found]:
+    """The schema and the function have different defaults.
+
+    Vespe fills in the schema's, so that the function's never holds.
+
+    Bad: {"limit": {"default": 5}} for def f(limit=10)
+    Good: {"limit": {"default": 10}} for def f(limit=10)
+    """
     pair = _pair(subject)
     for parameter in pair.derived.parameters if pair else ():
         schema = pair.properties.get(parameter.name) if pair else None
@@ -208,7 +241,15 @@ def _default(subject: Subject) -> Iterator[Found]:
             )
 
 
+@rule("signature-unused", "warning")
 def _unused(subject: Subject) -> Iterator[Found]:
+    """An input that no template uses.
+
+    A model fills it in for nothing.
+
+    Bad: "argv": ["ls"] with the input `path`
+    Good: "argv": ["ls", "--", "{path}"]
+    """
     details = _details(subject)
     args, schema = details.get("args"), subject.input_schema
     args = args if isinstance(args, dict) else {}
@@ -242,81 +283,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (dict, list)):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _texts(item)
-
-
-def _rule(
-    code: str,
-    severity: Any,
-    title: str,
-    check: Callable[[Subject], Iterator[Found]],
-    *,
-    why: str,
-    examples: tuple[str, str],
-) -> Rule:
-    return Rule(
-        code=code,
-        family="signature",
-        severity=severity,
-        title=title,
-        rationale=why,
-        bad=examples[0],
-        good=examples[1],
-        check=check,
-    )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    _rule(
-        "signature-missing",
-        "error",
-        "The function needs an argument that no call can give",
-        _missing,
-        why="Every call ends in a TypeError. An argument that a model may leave out, "
-        "and the function may not, is a warning.",
-        examples=(
-            "def search(query, limit) with the input `query` alone",
-            "def search(query, limit=10)",
-        ),
-    ),
-    _rule(
-        "signature-unknown",
-        "error",
-        "The function takes no such argument",
-        _unknown,
-        why="A call that sends it ends in a TypeError.",
-        examples=(
-            "the input `pattern` for def search(query)",
-            "the input `query` for def search(query)",
-        ),
-    ),
-    _rule(
-        "signature-type",
-        "warning",
-        "The schema and the annotation name different types",
-        _type,
-        why="One of the two is wrong, and the function finds out at run time.",
-        examples=(
-            '{"count": {"type": "string"}} for def f(count: int)',
-            '{"count": {"type": "integer"}} for def f(count: int)',
-        ),
-    ),
-    _rule(
-        "signature-default",
-        "warning",
-        "The schema and the function have different defaults",
-        _default,
-        why="Vespe fills in the schema's, so that the function's never holds.",
-        examples=(
-            '{"limit": {"default": 5}} for def f(limit=10)',
-            '{"limit": {"default": 10}} for def f(limit=10)',
-        ),
-    ),
-    _rule(
-        "signature-unused",
-        "warning",
-        "An input that no template uses",
-        _unused,
-        why="A model fills it in for nothing.",
-        examples=('"argv": ["ls"] with the input `path`', '"argv": ["ls", "--", "{path}"]'),
-    ),
-)

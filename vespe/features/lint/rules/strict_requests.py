@@ -8,7 +8,7 @@ from typing import Any, Final
 from vespe.adapters.limits import Limit, limits_on
 from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Node, Rule, Subject
+from vespe.features.lint.base import Found, Node, Subject
 from vespe.features.lint.refusals import limit_rule, refused
 from vespe.schemas.explain import short
 from vespe.schemas.subschemas import References, Steps, children
@@ -249,13 +249,8 @@ def _object_depth(node: Node) -> int:
     )
 
 
-def _check(subject: Subject) -> Iterator[Found]:
-    if api := strict_api(subject):
-        inputs = tuple(node for node in subject.nodes if node.part == "input_schema")
-        yield from strict_problems(subject.input_schema, inputs, api=api)
-
-
-_ABOUTS: Final = (
+@limit_rule(
+    "portability-strict",
     "strict-closed",
     "strict-required",
     "strict-keywords",
@@ -263,22 +258,17 @@ _ABOUTS: Final = (
     "strict-recursion",
     "strict-depth",
 )
-RULES: Final[tuple[Rule, ...]] = (
-    limit_rule(
-        "portability-strict",
-        abouts=_ABOUTS,
-        check=_check,
-        words=(
-            "A definition asks for strict mode and is outside its subset of JSON Schema",
-            "With `strict: true` the API compiles the schema into a grammar, "
-            "and refuses the request for what it cannot say.",
-        ),
-        examples=(
-            '{"strict": true, "parameters": {"type": "object", "properties": '
-            '{"city": {"type": "string"}}}}',
-            '{"strict": true, "parameters": {"type": "object", "properties": {"city": {"type": '
-            '"string"}}, "required": ["city"], '
-            '"additionalProperties": false}}',
-        ),
-    ),
-)
+def _check(subject: Subject) -> Iterator[Found]:
+    """A definition asks for strict mode and is outside its subset of JSON Schema.
+
+    With `strict: true` the API compiles the schema into a grammar, and refuses the request for what
+    it cannot say.
+
+    Bad: {"strict": true, "parameters": {"type": "object", "properties": {"city": {"type":
+    "string"}}}}
+    Good: {"strict": true, "parameters": {"type": "object", "properties": {"city": {"type":
+    "string"}}, "required": ["city"], "additionalProperties": false}}
+    """
+    if api := strict_api(subject):
+        inputs = tuple(node for node in subject.nodes if node.part == "input_schema")
+        yield from strict_problems(subject.input_schema, inputs, api=api)

@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe.adapters.limits import limits_on
 from vespe.documents.pointers import pointer_to
-from vespe.features.lint.base import Found, Rule, Subject
+from vespe.features.lint.base import Found, Subject
 from vespe.features.lint.refusals import inputs, limit_rule, limits_for, refused, refused_at, types
 from vespe.schemas.explain import short
 
@@ -13,7 +13,16 @@ _AS_JSON_SCHEMA: Final = "send the schema as `parametersJsonSchema`, which takes
 _NOT_KEYWORDS: Final = ("$schema", "$id", "$comment", "strict")
 
 
+@limit_rule("portability-type-list", "root-one-type", "one-type")
 def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
+    """A list of types stands where an API takes one.
+
+    Gemini's `parameters` and Ollama's root hold one type. `anyOf` says the same; Gemini has
+    `nullable` for null.
+
+    Bad: {"type": ["string", "null"]}
+    Good: {"type": "string", "nullable": true}
+    """
     root = subject.input_schema
     for limit in limits_on("root-one-type"):
         if isinstance(root, dict) and isinstance(root.get("type"), list):
@@ -38,7 +47,15 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@limit_rule("portability-values", "enum-texts", "formats")
 def _values_of_gemini(subject: Subject) -> Iterator[Found]:
+    """An enum or a format is not one that the API takes.
+
+    Gemini's `parameters` take enums of texts, and have refused most formats.
+
+    Bad: {"type": "integer", "enum": [1, 2]}
+    Good: {"type": "integer", "minimum": 1, "maximum": 2}
+    """
     for node in inputs(subject):
         values, wanted = node.schema.get("enum"), node.schema.get("format")
         for limit in limits_for("enum-texts", subject):
@@ -66,7 +83,15 @@ def _values_of_gemini(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@limit_rule("portability-boolean-property", "property-object")
 def _boolean_properties(subject: Subject) -> Iterator[Found]:
+    """A property's schema is true or false.
+
+    Ollama reads each property as an object and refuses the request for any other.
+
+    Bad: {"properties": {"any": true}}
+    Good: {"properties": {"any": {}}}
+    """
     for node in inputs(subject):
         named = node.schema.get("properties")
         for name, schema in named.items() if isinstance(named, dict) and node.depth == 1 else ():
@@ -81,10 +106,17 @@ def _boolean_properties(subject: Subject) -> Iterator[Found]:
                 )
 
 
+@limit_rule("portability-keyword", "keywords")
 def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
-    """One finding for all keywords that `parameters` refuse, at the first of them; where JSON
-    Schema is sent there is none.
+    """Gemini's `parameters` do not know a keyword of the schema.
+
+    They are OpenAPI's subset of JSON Schema, and any other word refuses the request;
+    `parametersJsonSchema` takes them.
+
+    Bad: {"type": "string", "const": "a"}
+    Good: {"type": "string", "enum": ["a"]}
     """
+    # One finding for all keywords, at the first of them; where JSON Schema is sent there is none.
     own = subject.api == "gemini"
     elsewhere = {word for other in limits_on("keywords-somewhere") for word in other.value}
     for limit in limits_for("keywords", subject):
@@ -122,7 +154,16 @@ def _first_places(subject: Subject) -> dict[str, str]:
     return places
 
 
+@limit_rule("portability-dropped-keyword", "keywords-dropped")
 def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
+    """Ollama does not pass a keyword of the schema on.
+
+    It reads a few keywords of each property. An argument that is said by reference reaches the
+    model without a type.
+
+    Bad: {"properties": {"at": {"$ref": "#/$defs/place"}}}
+    Good: {"properties": {"at": {"type": "string"}}}
+    """
     for node in inputs(subject):
         for limit in (
             limits_on("keywords-dropped")
@@ -143,66 +184,3 @@ def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
 
 def _is_keyword(word: str) -> bool:
     return word not in _NOT_KEYWORDS and not word.startswith("x-")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    limit_rule(
-        "portability-type-list",
-        abouts=("root-one-type", "one-type"),
-        check=_types_of_gemini_and_ollama,
-        words=(
-            "A list of types stands where an API takes one",
-            "Gemini's `parameters` and Ollama's root hold one type. `anyOf` says the same; "
-            "Gemini has `nullable` for null.",
-        ),
-        examples=('{"type": ["string", "null"]}', '{"type": "string", "nullable": true}'),
-    ),
-    limit_rule(
-        "portability-values",
-        abouts=("enum-texts", "formats"),
-        check=_values_of_gemini,
-        words=(
-            "An enum or a format is not one that the API takes",
-            "Gemini's `parameters` take enums of texts, and have refused most formats.",
-        ),
-        examples=(
-            '{"type": "integer", "enum": [1, 2]}',
-            '{"type": "integer", "minimum": 1, "maximum": 2}',
-        ),
-    ),
-    limit_rule(
-        "portability-boolean-property",
-        abouts=("property-object",),
-        check=_boolean_properties,
-        words=(
-            "A property's schema is true or false",
-            "Ollama reads each property as an object and refuses the request for any other.",
-        ),
-        examples=('{"properties": {"any": true}}', '{"properties": {"any": {}}}'),
-    ),
-    limit_rule(
-        "portability-keyword",
-        abouts=("keywords",),
-        check=_keywords_of_gemini,
-        words=(
-            "Gemini's `parameters` do not know a keyword of the schema",
-            "They are OpenAPI's subset of JSON Schema, and any other word refuses the request; "
-            "`parametersJsonSchema` takes them.",
-        ),
-        examples=('{"type": "string", "const": "a"}', '{"type": "string", "enum": ["a"]}'),
-    ),
-    limit_rule(
-        "portability-dropped-keyword",
-        abouts=("keywords-dropped",),
-        check=_keywords_of_ollama,
-        words=(
-            "Ollama does not pass a keyword of the schema on",
-            "It reads a few keywords of each property. An argument that is said by reference "
-            "reaches the model without a type.",
-        ),
-        examples=(
-            '{"properties": {"at": {"$ref": "#/$defs/place"}}}',
-            '{"properties": {"at": {"type": "string"}}}',
-        ),
-    ),
-)
