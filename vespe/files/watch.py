@@ -1,5 +1,26 @@
 """Whether files are what they were when they were read, for a process that asks often: as Linux
 tells of changes, else by looking.
+
+Why: an open project must notice each change, and looking at all that a call rests on costs one
+stat(2) a place. Linux queues an inotify event before the system call that made the change returns
+(https://man7.org/linux/man-pages/man7/inotify.7.html), so one poll(2) of an empty queue says as
+much as all these looks. A queue that is not empty only means: look again. Events are not read for
+what they say, so an overflow or a merged event loses nothing.
+
+What inotify does not tell, and what is done about it:
+
+- Writes through mmap(2), and mounts over a directory: all places are looked at anyway, at the
+  latest after 0.1 s.
+- Changes on another machine (NFS, FUSE, overlays): only file systems in `_LOCAL` are believed.
+- What happens further up: a watch belongs to an inode, not to a path. So every directory above is
+  watched for being moved or removed, and a path through a symbolic link is not watched at all.
+- A file that was replaced by rename(2): its watch went with the old one. It is watched anew after
+  anything was told.
+- A fork shares the queue with its parent, and reading it would take the parent's events away: in a
+  child a watch says nothing.
+
+Not used: fanotify(7), which older kernels grant to root alone; kqueue on macOS, which needs an open
+descriptor for each file.
 """
 
 import contextlib

@@ -1,5 +1,23 @@
-"""A project that stays open: read once, and each answer is what a new process would find on
-disk.
+"""A project that stays open: read once, and each answer is what a new process would find on disk.
+
+Why: the library, agents and servers call many times a second, and reading configuration, kits,
+tools and approvals anew takes longer than most calls. What was read is kept with the stamps
+(`files/stamps.py`: device, inode, size, mtime, ctime) of all that it rests on, and is believed
+while these hold. `files/watch.py` makes asking cheap. Whoever takes trust back, edits a tool or
+activates a kit in another process is obeyed by the next call; there is nothing to reload.
+
+What does not work:
+
+- mtime alone: programs set it back (utimensat(2)), as tar and rsync do; ctime cannot be set.
+- A stamp that is young: file systems take their time from the kernel's clock tick
+  (https://man7.org/linux/man-pages/man7/inode.7.html has the fields), so a second change within it
+  leaves the stamp as it is. What changed within the last 0.1 s is read again each time.
+- Digests at each call: they cost as much as reading. Only a tool that was approved by its bytes is
+  hashed each time, because there nothing less will do (`trust/gate.py`).
+- One stamp for a directory of tools: it changes when a tool comes or goes, not when a config.json
+  in it is rewritten in place, which may take another tool's name. That is the one change that is
+  seen late; an exact answer would cost one stat(2) a tool a call.
+- Locks instead of looking: people and git write these files, and they take no lock of ours.
 """
 
 import os
