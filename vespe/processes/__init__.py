@@ -21,6 +21,6 @@ What does not work instead:
   (https://docs.python.org/3/library/os.html#os.fork). So the library starts an interpreter, or asks
   a zygote, which has one thread; only the command forks itself, while it has one.
 
-Not covered: on macOS, without subreapers, a daemon that left its group and lost its parent; and what
-a tool had detached before it killed its own supervisor with -9.
+Not covered: on macOS, without subreapers, a daemon that left its group and lost its parent; and
+what a tool had detached before it killed its own supervisor with -9.
 """
