@@ -10,7 +10,6 @@ from vespe.features.imports.openapi import importing
 from vespe.features.imports.openapi.documents import Documents, is_address
 from vespe.lazy import shlex
 
-KINDS: Final = ("openapi", "utcp", "llm-functions", "docker-mcp", "skill", "mcp-json")
 _DOCUMENTS: Final[dict[str, Any]] = {
     "openapi": (
         importing.is_openapi,
@@ -25,6 +24,8 @@ _DOCUMENTS: Final[dict[str, Any]] = {
     ),
 }
 """For each kind that is one document: whether it is one, its import, and what it is not."""
+KINDS: Final = (*_DOCUMENTS, "llm-functions", "skill", "mcp-json")
+"""The kinds of `--kind`: one document each, directories, and what is imported another way."""
 _SERVERS: Final = frozenset(("mcpServers", "context_servers", "mcp_servers", "packages", "remotes"))
 
 
