@@ -58,5 +58,5 @@ def test_a_toml_file_is_one_of_servers_and_the_line_to_type_is_quoted(tmp_path: 
 
 def test_what_is_of_no_kind_says_which_there_are(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"x": 1}', encoding="utf-8")
-    with pytest.raises(InvalidDocument, match="openapi, utcp, llm-functions"):
+    with pytest.raises(InvalidDocument, match="openapi, utcp, docker-mcp"):
         kind_of(tmp_path / "a.json")
