@@ -4,7 +4,7 @@ are read too.
 
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import definition_parts, definitions, model_calls, result_texts
+from vespe.adapters import definition_parts, definitions, model_calls, result_texts, tool_errors
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -137,12 +137,10 @@ class GeminiAdapter:
         """Return the part with the `functionResponse`: an object as it is, anything else under
         `result`, an error under `error`.
         """
-        value, failed = result_texts.told(output)
+        value, failed = tool_errors.outcome_of(output)
         value = result_texts.apart(value)
         response = (
-            value
-            if isinstance(value, dict) and not failed
-            else {"error" if failed else "result": value}
+            value if isinstance(value, dict) and not failed else {tool_errors.key_of(failed): value}
         )
         identified = {"id": call_id} if call_id else {}
         return {"functionResponse": identified | {"name": self.tool.name, "response": response}}

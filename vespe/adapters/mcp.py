@@ -5,11 +5,17 @@ both ways.
 from collections.abc import Callable
 from typing import ClassVar, Final
 
-from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
+from vespe.adapters import (
+    arguments,
+    definition_parts,
+    definitions,
+    model_calls,
+    result_texts,
+    tool_errors,
+)
 from vespe.adapters.call_ids import text_id
 from vespe.adapters.content_parts import data_url
 from vespe.adapters.messages import (
-    IS_ERROR,
     MCP_BLOCKS,
     PART,
     REST,
@@ -122,11 +128,11 @@ class McpAdapter:
 
         The id belongs to the response around it.
         """
-        value, failed = result_texts.told(output)
+        value, failed = tool_errors.outcome_of(output)
         result: JsonObject = {"content": [{"type": "text", "text": result_texts.text_of(value)}]}
         if (isinstance(value, dict) or self.tool.output_schema is not None) and not failed:
             result["structuredContent"] = result_texts.apart(value)
-        return result | {"isError": failed}
+        return result | tool_errors.mcp_field_of(failed)
 
 
 def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
@@ -150,9 +156,7 @@ def to_tool_message(result: JsonObject, call_id: str) -> JsonObject:
         message[MCP_BLOCKS] = order
     if result.get("structuredContent") is not None:
         message[STRUCTURED] = copied(result["structuredContent"], 0)
-    return message | (
-        {IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {}
-    )
+    return message | tool_errors.from_mcp(result)
 
 
 def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
@@ -167,9 +171,7 @@ def _structured_alone(result: JsonObject, call_id: str) -> JsonObject:
         "content": text,
         STRUCTURED: structured,
     }
-    return message | (
-        {IS_ERROR: result["isError"]} if isinstance(result.get("isError"), bool) else {}
-    )
+    return message | tool_errors.from_mcp(result)
 
 
 def from_tool_message(message: JsonObject) -> JsonObject:
@@ -190,9 +192,7 @@ def from_tool_message(message: JsonObject) -> JsonObject:
     result: JsonObject = {"content": [*content, *waiting]}
     if message.get(STRUCTURED) is not None:
         result["structuredContent"] = copied(message[STRUCTURED], 0)
-    return result | (
-        {"isError": bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {}
-    )
+    return result | tool_errors.to_mcp(message)
 
 
 def _says_structured(message: JsonObject) -> bool:

@@ -8,6 +8,7 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
+from vespe.adapters.tool_errors import IS_ERROR
 from vespe.documents import nesting, strict_json
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -21,18 +22,12 @@ CALL: Final = "tool_call"
 REST: Final = "anthropic"
 """On a part, a call or a tool message: the other keys of the Anthropic block that it stands for."""
 CACHE: Final = "cache_control"
-IS_ERROR: Final = "is_error"
 MCP_BLOCKS: Final = "mcp_blocks"
 STRUCTURED: Final = "structured_content"
 """On a tool message: MCP's order of content, as `BLOCKS`, and MCP's `structuredContent`."""
 REASONING: Final = "reasoning_content"
 """On an assistant message: reasoning as text, as compatible servers send it; Ollama's
 `thinking`.
-"""
-
-ERROR_MARK: Final = "[tool error]\n"
-"""With what the text of a failed call's result begins, at an API whose results have no field for
-that.
 """
 
 GENERATED: Final = re.compile(r"vespe_call_[0-9]+")

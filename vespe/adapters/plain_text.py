@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import model_calls, result_texts
+from vespe.adapters import model_calls, result_texts, tool_errors
 from vespe.adapters.messages import quoted
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
@@ -152,7 +152,5 @@ class PlainTextAdapter:
         """Return the text of the next user message: `{"result": …}` or `{"error": …}` behind the
         tool's name.
         """
-        value, failed = result_texts.told(output)
-        return result_texts.text_of(
-            {"tool": self.tool.name, "error" if failed else "result": value}
-        )
+        value, failed = tool_errors.outcome_of(output)
+        return result_texts.text_of({"tool": self.tool.name, tool_errors.key_of(failed): value})

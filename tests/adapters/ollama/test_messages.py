@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.adapters import conversations
 from tests.adapters.judges import accepts, complaint
-from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages, unmark
+from vespe.adapters.ollama.messages import from_openai_messages, to_openai_messages
 from vespe.errors import InvalidDocument
 
 RECORDED = sorted(
@@ -158,18 +156,6 @@ def test_messages_that_say_nothing_are_dropped_but_results_are_not() -> None:
     ]
     assert from_openai_messages(talk)["messages"] == [{"role": "tool", "content": ""}]
     assert to_openai_messages(talk[:2]) == []
-
-
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(
-    st.lists(st.sampled_from(["[tool error]\n", "[tool result]\n", "a", "\n"]), max_size=5).map(
-        "".join
-    ),
-    st.booleans(),
-)
-def test_marks_of_errors_are_undone_exactly(text: str, failed: bool) -> None:
-    assert unmark(mark(text, error=failed)) == (text, failed)
-    assert mark(*unmark(text)[:1], error=unmark(text)[1]) == text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,14 @@
 
 from typing import ClassVar
 
-from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
+from vespe.adapters import (
+    arguments,
+    definition_parts,
+    definitions,
+    model_calls,
+    result_texts,
+    tool_errors,
+)
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
 from vespe.adapters.messages import quoted
@@ -79,13 +86,13 @@ class AnthropicAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the `tool_result` block for the user's next message."""
-        value, failed = result_texts.told(output)
+        value, failed = tool_errors.outcome_of(output)
         block: JsonObject = {
             "type": "tool_result",
             "tool_use_id": call_id,
             "content": result_texts.text_of(value),
         }
-        return block | ({"is_error": True} if failed else {})
+        return block | tool_errors.field_of(failed)
 
 
 def _call(block: JsonObject) -> Call:

@@ -5,14 +5,13 @@ reasoning, names.
 import re
 from typing import Final
 
-from vespe.adapters import arguments
+from vespe.adapters import arguments, tool_errors
 from vespe.adapters.call_ids import custom_text_of, encode_id, function_of, is_custom
 from vespe.adapters.content_parts import PART_TYPES, to_block, verbatim
 from vespe.adapters.messages import (
     BLOCKS,
     CACHE,
     CALL,
-    IS_ERROR,
     PART,
     completed,
     copied,
@@ -121,9 +120,7 @@ def result_block(message: JsonObject, identifier: str, index: int) -> JsonObject
     if blocks:
         text = plain_text(blocks) if isinstance(message["content"], str) else None
         block["content"] = blocks if text is None else text
-    return completed(block, message, index) | (
-        {IS_ERROR: bool(message[IS_ERROR])} if message.get(IS_ERROR) is not None else {}
-    )
+    return completed(block, message, index) | tool_errors.copied_field(message)
 
 
 def _content_blocks(message: JsonObject, index: int) -> list[JsonObject]:

@@ -2,8 +2,15 @@
 
 from typing import ClassVar
 
-from vespe.adapters import arguments, definition_parts, definitions, model_calls, result_texts
-from vespe.adapters.ollama.messages import from_openai_messages, mark, to_openai_messages
+from vespe.adapters import (
+    arguments,
+    definition_parts,
+    definitions,
+    model_calls,
+    result_texts,
+    tool_errors,
+)
+from vespe.adapters.ollama.messages import from_openai_messages, to_openai_messages
 from vespe.adapters.stops import (
     done_reason_of,
     finish_reason_of_done,
@@ -77,10 +84,10 @@ class OllamaAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the tool message; an error's text begins with the line `[tool error]`."""
-        value, failed = result_texts.told(output)
+        value, failed = tool_errors.outcome_of(output)
         message: JsonObject = {
             "role": "tool",
-            "content": mark(result_texts.text_of(value), error=failed),
+            "content": tool_errors.mark_to_read_back(result_texts.text_of(value), error=failed),
             "tool_name": self.tool.name,
         }
         return message | ({"tool_call_id": call_id} if call_id else {})

@@ -2,18 +2,15 @@
 arguments as objects.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
-from vespe.adapters import arguments
+from vespe.adapters import arguments, tool_errors
 from vespe.adapters.call_ids import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import data_url, document_text, readable_parts
 from vespe.adapters.messages import (
     BLOCKS,
-    ERROR_MARK,
     GENERATED,
-    IS_ERROR,
     REASONING,
     checked,
     copied,
@@ -31,8 +28,6 @@ from vespe.models import JsonObject, JsonValue
 
 T = TypeVar("T")
 
-_RESULT: Final = "[tool result]\n"
-_MARKED: Final = re.compile(r"(?:\[tool result\]\n)*\[tool error\]\n")
 _ROLES: Final = {
     "system": "system",
     "developer": "system",
@@ -112,29 +107,6 @@ def to_openai_messages(
     return made
 
 
-def mark(text: str, *, error: bool) -> str:
-    """Return a result's text for an API without `is_error`: an error's begins with the line
-    `[tool error]`.
-
-    A text that would read as marked, and is no error's, is put behind the line `[tool result]`;
-    `unmark` undoes both.
-    """
-    if error:
-        return ERROR_MARK + text
-    return _RESULT + text if _MARKED.match(text) else text
-
-
-def unmark(text: str) -> tuple[str, bool]:
-    """Return (text, whether it is an error's) of what `mark` made."""
-    if not _MARKED.match(text):
-        return text, False
-    return (
-        (text.removeprefix(ERROR_MARK), True)
-        if text.startswith(ERROR_MARK)
-        else (text.removeprefix(_RESULT), False)
-    )
-
-
 def _outward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> JsonObject:
     message = told(message, index) if role == "tool" else message
     parts = [part for part in readable_parts(message, index) if not is_empty(part)]
@@ -156,7 +128,9 @@ def _outward_result(message: JsonObject, made: JsonObject, calls: Calls[None]) -
     given = message.get("tool_call_id")
     waiting = calls.answer(given, message.get("name"))
     name = waiting.name if waiting is not None else message.get("name")
-    made["content"] = mark(made["content"], error=bool(message.get(IS_ERROR)))
+    made["content"] = tool_errors.mark_to_read_back(
+        made["content"], error=tool_errors.is_failed(message)
+    )
     if isinstance(name, str) and name:
         made["tool_name"] = said(name)
     return made | _identified("tool_call_id", given if waiting is None else waiting.id)
@@ -234,10 +208,12 @@ def _inward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -
     text = message.get("content")
     if not isinstance(text, str | None):
         refuse(index, f"`content` must be a text, not {kind(text)}", pointer="/content")
-    text, failed = unmark(said(text or "")) if role == "tool" else (said(text or ""), False)
+    text, failed = (
+        tool_errors.unmark(said(text or "")) if role == "tool" else (said(text or ""), False)
+    )
     made: JsonObject = {"role": role, "content": _content(text, message.get("images"), index)}
     if role == "tool":
-        return [made | _inward_result(message, calls, index) | ({IS_ERROR: True} if failed else {})]
+        return [made | _inward_result(message, calls, index) | tool_errors.field_of(failed)]
     if role == "assistant":
         made |= (
             {REASONING: said(message["thinking"])}

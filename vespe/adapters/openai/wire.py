@@ -3,13 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from vespe.adapters import arguments
+from vespe.adapters import arguments, tool_errors
 from vespe.adapters.call_ids import Calls, calls_of, custom_text_of, function_of, is_custom, text_id
 from vespe.adapters.content_parts import readable_parts
 from vespe.adapters.messages import (
     BLOCKS,
-    ERROR_MARK,
-    IS_ERROR,
     copied,
     is_empty,
     kind,
@@ -115,8 +113,8 @@ def _sent(
             told(message, index) if role in _RESULTS else message, index, keep=keep
         )
     if role == "tool":
-        if message.get(IS_ERROR) is True and IS_ERROR not in keep:
-            sent["content"] = _marked(sent["content"])
+        if message.get(tool_errors.IS_ERROR) is True and tool_errors.IS_ERROR not in keep:
+            sent["content"] = tool_errors.mark_content(sent["content"])
         sent["tool_call_id"] = _answered(message, calls, index)
     if role == "function" and not sent.get("name"):
         refuse(index, "a function's result needs the function's `name`", pointer="/name")
@@ -153,14 +151,6 @@ def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonV
         for part in copies
     ]
     return shown or ("" if message.get("role") in _RESULTS else None)
-
-
-def _marked(content: JsonValue) -> JsonValue:
-    return (
-        ERROR_MARK + content
-        if isinstance(content, str)
-        else [{"type": "text", "text": ERROR_MARK}, *content]
-    )
 
 
 def _answered(message: JsonObject, calls: Calls[None], index: int) -> str:

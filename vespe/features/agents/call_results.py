@@ -6,7 +6,7 @@ import re
 from dataclasses import field
 from typing import Final, Literal, TypeAlias
 
-from vespe.adapters import result_texts
+from vespe.adapters import result_texts, tool_errors
 from vespe.adapters.content_parts import IMAGE_TYPES
 from vespe.adapters.streams.base import StreamEvent
 from vespe.features.agents.open_calls import ModelCall
@@ -41,13 +41,13 @@ class CallResult:
     @property
     def message(self) -> JsonObject:
         """The tool message in the inner format, the same however the call ran."""
-        value, failed = result_texts.told(self.outcome)
+        value, failed = tool_errors.outcome_of(self.outcome)
         message: JsonObject = {
             "role": "tool",
             "tool_call_id": self.call.call_id,
             "content": _content(value),
         }
-        return message | ({"is_error": True} if failed else {})
+        return message | tool_errors.field_of(failed)
 
     def to_dict(self) -> JsonObject:
         """Return the call, what the model was told, and the Outcome, as JSON says them."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from vespe import defaults
+from vespe.adapters.tool_errors import IS_ERROR
 from vespe.calls import outcomes
 from vespe.calls.arguments import itself
 from vespe.calls.path import CallPath
@@ -141,7 +142,7 @@ class EventSystem:
         if data is None:
             raise _NoResponse(tool_name, self.timeout_s if timeout_s is None else timeout_s)
         result = data.get("result")
-        if data.get("is_error") is True:
+        if data.get(IS_ERROR) is True:
             raise _Failed(result)
         return result
 

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
+from vespe.adapters import tool_errors
 from vespe.calls.bridge import CALL, OWN, Bridge
 from vespe.calls.path import CallPath, refused
 from vespe.documents import strict_json
@@ -179,7 +180,7 @@ class LiveTools:
     def _not_run(self, ready: Ready, message: JsonObject, why: str) -> tuple[str, str]:
         self._left = self._left or ready.call.name
         schema = ready.tool.output_schema
-        if schema is None or message.get("is_error"):
+        if schema is None or tool_errors.is_failed(message):
             return FITS, f"not run: {why}"
         violations = validator.compile_schema(schema, closed=False).violations(
             _value(message), subject="the recorded result"
@@ -220,10 +221,10 @@ def _special(directory: str, names: list[str]) -> list[str]:
 def _difference(message: JsonObject, live: CallResult) -> tuple[str, str]:
     """Compare what the model was told with what it would be told now."""
     now = live.message
-    if bool(message.get("is_error")) != bool(now.get("is_error")):
+    if tool_errors.is_failed(message) != tool_errors.is_failed(now):
         return (
             DIFFERS,
-            f"it {'failed' if message.get('is_error') else 'succeeded'}, and now: "
+            f"it {'failed' if tool_errors.is_failed(message) else 'succeeded'}, and now: "
             f"{_short(now['content'])}",
         )
     found = first_difference(_value(message), _value(now), masked=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from vespe import errors
-from vespe.adapters import result_texts
+from vespe.adapters import result_texts, tool_errors
 from vespe.calls import progress as call_progress
 from vespe.calls import tracing
 from vespe.documents import strict_json
@@ -135,7 +135,7 @@ def _say(pending: PendingCall, notify: Notify, *, level: str, data: JsonValue) -
     )
 
 
-_OWN_KEYS: Final = {"content", "structuredContent", "isError", "_meta"}
+_OWN_KEYS: Final = {"content", "structuredContent", tool_errors.MCP_IS_ERROR, "_meta"}
 
 
 def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
@@ -144,7 +144,7 @@ def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str)
     What failed is an `isError` result in words that a model can act on. A result that is itself one
     of `tools/call` (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
     """
-    value, failed = result_texts.told(outcome)
+    value, failed = tool_errors.outcome_of(outcome)
     if not failed and output_schema is None and is_tool_result(value):
         return revisions.complete(_sieved(value, revision), revision)
     return revisions.complete(
@@ -159,8 +159,8 @@ def _said(
     content = [{"type": "text", "text": result_texts.text_of(value)}]
     if failed or outcome.truncated:
         # What was cut no longer fits the schema that clients hold a result to.
-        return {"content": content, "isError": failed or output_schema is not None}
-    result: JsonObject = {"content": content, "isError": False}
+        return {"content": content} | tool_errors.mcp_field_of(failed or output_schema is not None)
+    result: JsonObject = {"content": content} | tool_errors.mcp_field_of(False)
     any_value = output_schema is not None and revisions.structures_any(revision)
     if any_value or (isinstance(value, dict) and revisions.has_structure(revision)):
         result["structuredContent"] = value
@@ -186,7 +186,7 @@ def is_tool_result(value: JsonValue) -> bool:
         or not isinstance(value.get("content"), list)
     ):
         return False
-    if not isinstance(value.get("isError", False), bool) or not isinstance(
+    if not isinstance(value.get(tool_errors.MCP_IS_ERROR, False), bool) or not isinstance(
         value.get("_meta", {}), dict
     ):
         return False
@@ -213,4 +213,5 @@ def _sieved(value: JsonObject, revision: str) -> JsonObject:
         isinstance(structure, dict) or revisions.structures_any(revision)
     ):
         kept.pop("structuredContent", None)
-    return {"content": content, "isError": value.get("isError", False), **kept}
+    failed = value.get(tool_errors.MCP_IS_ERROR, False)
+    return {"content": content} | tool_errors.mcp_field_of(failed) | kept
