@@ -49,6 +49,68 @@ class Permissions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """What everything but the sandbox knows of one of the `permissions`.
+
+    `values` is what it lists, or that it is a number, from 1 to `most`. `verb` says in a sentence
+    what the sandbox did not let a tool do. `default` is what holds where nothing is stated, as a
+    config.json would say it. `effect` is the effect of a tool that states a value, `reason` says
+    why, with the value; a path has the effect `reads_private` only outside the project.
+    """
+
+    description: str
+    values: Literal["path", "host", "program", "number"]
+    verb: str = ""
+    default: tuple[str, ...] = ()
+    effect: Literal["", "reads_private", "writes", "sends_out"] = ""
+    reason: str = ""
+    most: int = 0
+
+
+PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "read": Permission(
+        description="Paths: `.` is the project, `~` the home directory. Not stated: everything but "
+        "keys, tokens, browser profiles and Vespe's own state.",
+        values="path",
+        verb="read",
+        default=(".",),
+        effect="reads_private",
+        reason="it may read {}",
+    ),
+    "write": Permission(
+        description="Paths, which may be read too. Not stated: the project, and a temporary "
+        "directory of its own.",
+        values="path",
+        verb="write",
+        default=(".",),
+        effect="writes",
+        reason="it may write files",
+    ),
+    "network": Permission(
+        description="Hosts, as `host` or `host:port`; [] allows none. Not stated: any.",
+        values="host",
+        verb="reach",
+        effect="sends_out",
+        reason="it may reach {}",
+    ),
+    "programs": Permission(
+        description="Names of programs on PATH, or paths, that it may start; [] allows none but "
+        "its own. Not stated: any.",
+        values="program",
+        verb="start",
+    ),
+    "memory_mb": Permission(
+        description="How much memory each of its processes may take for data, in MiB.",
+        values="number",
+        most=1 << 20,
+    ),
+}
+"""The fields of `Permissions`. Who adds one adds its field and its row here, and what it means to
+`vespe/processes/sandbox/policy.py`; `./dev docs` writes it to data/tool.schema.json.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from vespe.models import Permissions
-from vespe.tools.permissions import permissions_of
+from tests.support import render_permissions
+from tests.support.installs import CHECKOUT
+from vespe.models import PERMISSIONS, Permissions
+from vespe.tools.permissions import permissions_of, stated_hosts
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,20 @@ def test_what_is_stated_is_read_and_what_is_wrong_grants_nothing(
     document: dict[str, object], expected: Permissions
 ) -> None:
     assert permissions_of(document) == expected
+
+
+def test_the_published_schema_and_the_page_have_them_all() -> None:
+    assert render_permissions.SCHEMA.read_text(encoding="utf-8") == render_permissions.render(), (
+        "run `./dev docs`"
+    )
+    page = (CHECKOUT / "docs/sandbox.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in page for name in PERMISSIONS)
+
+
+def test_hosts_are_found_with_where_they_stand() -> None:
+    stated = {"read": ["a"], "network": ["h:1", 2]}
+    assert list(stated_hosts({"permissions": stated})) == [
+        ("/permissions/network/0", "h:1"),
+        ("/permissions/network/1", 2),
+    ]
+    assert list(stated_hosts({"permissions": [1]})) == list(stated_hosts({})) == []

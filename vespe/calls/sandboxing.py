@@ -17,7 +17,7 @@ from vespe.files import locations
 from vespe.files.private_copy import private_directory
 from vespe.http import addresses
 from vespe.lazy import pattern
-from vespe.models import Execution, Permissions, Tool
+from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
 from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
@@ -243,7 +243,6 @@ def _require_some(setting: str) -> None:
 
 
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
-_KINDS: Final = {"read": "read", "write": "write", "network": "reach", "programs": "start"}
 _SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
     r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
@@ -269,14 +268,15 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     said = f"{error} {error.details.get('stderr', '')}"
     for kind, what in reversed(found):
         # What it went on after is not what it failed of.
-        if kind != "network" and os.path.basename(what) not in said:
+        if PERMISSIONS[kind].values != "host" and os.path.basename(what) not in said:
             continue
-        stated = list(getattr(permissions_of(tool.permissions), kind) or _DEFAULTS.get(kind, ()))
+        # What is stated holds alone: the default has to be stated beside it.
+        stated = list(getattr(permissions_of(tool.permissions), kind) or PERMISSIONS[kind].default)
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
         return PermissionDenied(
-            f"the sandbox did not let {tool.name!r} {_KINDS[kind]} {what}: {error}",
+            f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}: {error}",
             hint=f"{own}where it is to, say so in its config.json: "
             f'"permissions": {{"{kind}": [{line}]}}',
             details=error.details | {"permission": kind, "refused": what},
@@ -290,10 +290,6 @@ def _short(what: str) -> str:
     """Return a path as a config.json says it."""
     home = next((home for home in homes() if holds(home, what)), None)
     return what if home is None or home == "/" else "~" + what[len(home) :]
-
-
-_DEFAULTS: Final = {"read": (".",), "write": (".",)}
-"""What to state beside, since what is stated holds alone."""
 
 
 def refused(touched: Iterable[Sequence[str]], made: Policy | None) -> list[tuple[str, str]]:
@@ -311,10 +307,12 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
     touched = [
         (kind, what)
         for kind, what in refused(execution.touched, made)
-        if kind != "network" or not is_loopback(what)
+        if PERMISSIONS[kind].values != "host" or not is_loopback(what)
     ]
     found = list(dict.fromkeys((*touched, *(made.refusals if made is not None else ()))))
-    said = tuple(f"the sandbox did not let it {_KINDS[kind]} {what}" for kind, what in found[:8])
+    said = tuple(
+        f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}" for kind, what in found[:8]
+    )
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 
 

@@ -16,8 +16,9 @@ from vespe.models import JsonObject, Tool
 from vespe.tools import authoring, catalog, drafts
 from vespe.tools.allowances import excess
 from vespe.tools.directory import limits_above
+from vespe.tools.permissions import LISTS
 
-_NOTHING: Final[JsonObject] = {"read": [], "write": [], "network": [], "programs": []}
+_NOTHING: Final[JsonObject] = {name: [] for name in LISTS}
 """The permissions of the first tool: it computes, and needs nothing."""
 
 

@@ -11,6 +11,7 @@ from vespe.http import addresses
 from vespe.lazy import pattern
 from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
+from vespe.tools.permissions import stated_hosts
 
 TYPES: Final = ("python_script", "shell_command", "http_request", "wasm", "rust_function")
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
@@ -119,15 +120,13 @@ def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tu
     url = details.get("path")
     if details.get("type") == "http_request" and isinstance(url, str):
         yield "/implementation_details/path", *_host_of(url)
-    permissions = config.get("permissions")
-    network = permissions.get("network") if isinstance(permissions, dict) else None
-    for index, host in enumerate(network if isinstance(network, list) else ()):
+    for pointer, host in stated_hosts(config):
         name, _, port = (
             str(host).rpartition(":")
             if re.search(r"[^:]:[0-9]+\Z", str(host))
             else (str(host), "", "0")
         )
-        yield f"/permissions/network/{index}", name, int(port)
+        yield pointer, name, int(port)
 
 
 def _host_of(url: str) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-from vespe.models import Tool
+from vespe.models import PERMISSIONS, Tool
 from vespe.tools import bm25
 from vespe.tools.fields import EFFECTS
 
@@ -81,19 +81,24 @@ def _is_shut_in(tool: Tool, *, held: bool) -> bool:
     """Say whether it is proved that the tool reaches nobody."""
     kind = tool.implementation.type if tool.implementation else ""
     return kind in _NO_NETWORK or (
-        held and kind in _PROCESSES and tool.permissions.get("network") == []
+        held
+        and kind in _PROCESSES
+        and all(tool.permissions.get(name) == [] for name in _granting("sends_out"))
     )
+
+
+def _granting(effect: str) -> Iterator[str]:
+    """Return the names of the permissions that have an effect where they are stated."""
+    return (name for name, one in PERMISSIONS.items() if one.effect == effect)
 
 
 def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
     """Yield what the facts say, the best reason for each effect first."""
-    hints, network = tool.annotations, tool.permissions.get("network")
+    hints = tool.annotations
     if tool.secrets:
         yield "reads_private", f"it has the secret {tool.secrets[0]}"
-    if outside := next((path for path in _paths(tool, "read") if _is_outside(path)), None):
-        yield "reads_private", f"it may read {outside}"
-    if isinstance(network, list) and network:
-        yield "sends_out", f"it may reach {network[0]}"
+    for effect in ("reads_private", "sends_out"):
+        yield from _permitted(tool, effect)
     runs = tool.implementation
     if runs is not None and runs.type == "http_request":
         yield "sends_out", "it is an http_request"
@@ -107,8 +112,18 @@ def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
         yield "writes", "readOnlyHint is false"
         if hints.get("destructiveHint") is not False:
             yield "destructive", "destructiveHint is not false"
-    elif _paths(tool, "write"):
-        yield "writes", "it may write files"
+    else:
+        yield from _permitted(tool, "writes")
+
+
+def _permitted(tool: Tool, effect: str) -> Iterator[tuple[str, str]]:
+    """Yield the effect where the tool's permissions have it, with the first value as the reason."""
+    for name in _granting(effect):
+        given: Any = tool.permissions.get(name)
+        for value in given if isinstance(given, list) else ():
+            if effect != "reads_private" or (isinstance(value, str) and _is_outside(value)):
+                yield effect, PERMISSIONS[name].reason.format(value)
+                break
 
 
 class _Words:
@@ -145,11 +160,11 @@ def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, str]]:
         words.verb in _READ and hints.get("readOnlyHint") is None
     )
     private = next((word for word in words.name if word in _PRIVATE), "")
-    if reads and private and not closed and "read" not in tool.permissions:
+    if reads and private and not closed and not _states(tool, "reads_private"):
         yield "reads_private", f"by its name it reads {private}"
     if hints.get("openWorldHint") is None and (reads or not words.verb):
         yield "reads_untrusted", "openWorldHint is not given"
-    if not closed and "network" not in tool.permissions and (why := _outward(words, reads=reads)):
+    if not closed and not _states(tool, "sends_out") and (why := _outward(words, reads=reads)):
         yield "sends_out", why
     if not reads and hints.get("readOnlyHint") is None:
         yield "writes", "nothing says that it only reads"
@@ -174,9 +189,9 @@ def _outward(words: _Words, *, reads: bool) -> str:
     return f"its argument {whom} says to whom" if whom else ""
 
 
-def _paths(tool: Tool, key: str) -> list[str]:
-    given: Any = tool.permissions.get(key)
-    return [path for path in given if isinstance(path, str)] if isinstance(given, list) else []
+def _states(tool: Tool, effect: str) -> bool:
+    """Whether the tool states a permission that has the effect, and be it that it needs none."""
+    return any(name in tool.permissions for name in _granting(effect))
 
 
 def _is_outside(path: str) -> bool:

@@ -1,23 +1,60 @@
-"""`permissions` in a tool's config.json: what it may read, write, reach and start."""
+"""`permissions` in a tool's config.json: what it may read, write, reach and start.
 
+Which there are says `PERMISSIONS` in `vespe/models.py`.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from vespe.models import JsonObject, Permissions
+from vespe.models import PERMISSIONS, JsonObject, JsonValue, Permissions
 
-LISTS: Final = ("read", "write", "network", "programs")
-MAX_MEMORY_MB: Final = 1 << 20
+LISTS: Final = tuple(name for name, one in PERMISSIONS.items() if one.values != "number")
+MAX_MEMORY_MB: Final = PERMISSIONS["memory_mb"].most
 
 
 def permissions_of(document: JsonObject) -> Permissions:
     """Return what the object `permissions` states; what is of a wrong type, which loading the tool
     refuses, grants nothing.
     """
-    lists: dict[str, Any] = {key: _texts(document[key]) for key in LISTS if key in document}
-    memory = document.get("memory_mb")
-    return Permissions(
-        **lists,
-        memory_mb=memory if isinstance(memory, int) and not isinstance(memory, bool) else None,
-    )
+    stated: dict[str, Any] = {
+        name: _number(document[name]) if one.values == "number" else _texts(document[name])
+        for name, one in PERMISSIONS.items()
+        if name in document
+    }
+    return Permissions(**stated)
+
+
+def stated_hosts(config: Mapping[str, Any]) -> Iterator[tuple[str, JsonValue]]:
+    """Return each host that the `permissions` of a config.json state, with the pointer to it."""
+    permissions = config.get("permissions")
+    stated: JsonObject = permissions if isinstance(permissions, dict) else {}
+    for name, one in PERMISSIONS.items():
+        hosts = stated.get(name) if one.values == "host" else None
+        for index, host in enumerate(hosts if isinstance(hosts, list) else ()):
+            yield f"/permissions/{name}/{index}", host
+
+
+def schema() -> JsonObject:
+    """Return the JSON Schema of `permissions`, which is a part of data/tool.schema.json."""
+    forms: dict[str, JsonObject] = {
+        name: {"type": "integer", "minimum": 1, "maximum": one.most}
+        if one.values == "number"
+        else {"type": "array", "items": {"type": "string", "minLength": 1}}
+        for name, one in PERMISSIONS.items()
+    }
+    return {
+        "type": "object",
+        "properties": {
+            name: form | {"description": PERMISSIONS[name].description}
+            for name, form in forms.items()
+        },
+        "description": "What the tool may use, beside what its interpreter needs; what is not "
+        "stated has a default. Its process is held to it.",
+    }
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.records import dataclass
 from vespe.tools import built
 from vespe.tools import directory as tool_directory
+from vespe.tools.permissions import stated_hosts
 from vespe.tools.python import script_lock
 from vespe.tools.python.script_metadata import read_metadata
 from vespe.trust import approvals, gate
@@ -285,7 +286,7 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
 
 
 def _hosts(document: JsonObject, implementation: JsonObject) -> tuple[str, ...]:
-    found = set(_texts(_object(document.get("permissions")).get("network")))
+    found = {host for _, host in stated_hosts(document) if isinstance(host, str)}
     url = _HOST.match(
         _text(implementation.get("path"))
         or _text(_object(implementation.get("args")).get("url"))

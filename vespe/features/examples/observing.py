@@ -11,10 +11,14 @@ from typing import Any, Final
 from vespe.calls.path import CallPath
 from vespe.errors import UsageError
 from vespe.features.examples import examples
-from vespe.models import JsonObject, Tool
+from vespe.models import PERMISSIONS, JsonObject, Tool
 from vespe.records import dataclass
+from vespe.tools.permissions import LISTS
 
-_KEYS: Final[tuple[str, ...]] = ("network", "write", "programs", "read")
+_ORDER: Final = ("sends_out", "writes", "", "reads_private")
+_KEYS: Final = sorted(LISTS, key=lambda name: _ORDER.index(PERMISSIONS[name].effect))
+"""In the order in which they are taken away: what a tool does to others first, what it reads last.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +62,7 @@ def observe(path: CallPath, tool: Tool) -> Observation:
                 found[key] = value
                 break
             needed[key] = failing
-    ordered: JsonObject = {
-        key: found[key] for key in ("read", "write", "network", "programs") if key in found
-    }
+    ordered: JsonObject = {key: found[key] for key in LISTS if key in found}
     return Observation(
         permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered))
     )
@@ -77,12 +79,13 @@ def _failing(path: CallPath, tool: Tool, permissions: JsonObject) -> int | None:
 def _candidates(key: str, tool: Tool) -> Iterator[list[str]]:
     """Return values from the tightest on; past the last one the key stays unstated."""
     yield []
-    if key in ("read", "write"):
-        yield ["."]
-    elif key == "programs":
+    one = PERMISSIONS[key]
+    if one.default:
+        yield list(one.default)
+    elif one.values == "program":
         yield from ([name] for name in _programs(tool))
     stated = tool.permissions.get(key)
-    if isinstance(stated, list) and stated and key != "read" and key != "write":
+    if isinstance(stated, list) and stated and one.values != "path":
         yield [item for item in stated if isinstance(item, str)]
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from vespe.models import Permissions
+from vespe.models import PERMISSIONS, Permissions
 from vespe.processes.sandbox import filter as seccomp
 from vespe.processes.sandbox import seatbelt
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
@@ -158,11 +158,7 @@ def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") ->
 
 
 def _stated(permissions: Permissions) -> Iterator[str]:
-    yield from (
-        key
-        for key in ("read", "write", "network", "programs", "memory_mb")
-        if getattr(permissions, key) is not None
-    )
+    yield from (key for key in PERMISSIONS if getattr(permissions, key) is not None)
 
 
 def _families(permissions: Permissions, isolated: bool) -> tuple[int, ...]:
