@@ -38,6 +38,9 @@ def test_every_shape_is_told_by_its_fields(name: str) -> None:
             {"tools": [{"functionDeclarations": [{"name": "t"}]}, {"function_declarations": []}]},
             ["/tools/0/functionDeclarations/0"],
         ),
+        ({"question": "?", "function": [{"name": "t"}]}, ["/function/0"]),
+        ({"tool": {"name": "t"}}, ["/tool"]),
+        ({"name": "t", "inputSchema": {}, "tools": []}, [""]),
         (3, [""]),
     ],
 )

@@ -1,5 +1,7 @@
-"""Files of foreign tool definitions: which shape each definition has, and the tools that they
-hold.
+"""Foreign tool definitions: which shape each one has, where they lie in a document, and the tools
+that they are.
+
+This is the only recogniser: `vespe tool import`, `vespe lint` and requests to providers all ask it.
 """
 
 from collections.abc import Iterator
@@ -11,36 +13,64 @@ from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.schemas.explain import describe
 
-_LISTS: Final = ("tools", "functions", "functionDeclarations", "function_declarations")
-_GEMINI: Final = ("parameters", "parametersJsonSchema", "parameters_json_schema")
-"""By one of these a declaration is Gemini's; one without inputs has nothing beside the fields
-below.
+BARE: Final = "bare"
+"""What `likely_shape` says of a name and `parameters` alone: OpenAI's, Ollama's and Gemini's inner
+function look like that.
 """
+INPUTS: Final = (
+    ("input_schema", "anthropic"),
+    ("inputSchema", "mcp"),
+    ("parameters", BARE),
+    ("parametersJsonSchema", "gemini"),
+    ("parameters_json_schema", "gemini"),
+)
+"""The keys of a definition's input schema, each with the shape that it tells."""
+DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
+"""Gemini's keys of a list of definitions."""
+_LISTS: Final = ("tools", "functions", *DECLARATIONS, "function")
+"""Keys whose list holds definitions; the function-calling leaderboard has its own under
+`function`.
+"""
+_WRAPPERS: Final = ("tool", "result")
 _GEMINI_ALONE: Final = frozenset(
     ("name", "description", "behavior", "response", "responseJsonSchema", "response_json_schema")
 )
+"""The keys of a declaration without inputs."""
 _MOST_KEYS: Final = 8
 
 
-def shape_of(definition: JsonObject) -> str | None:
-    """Return the name of the shape that a definition has, None where it is of none that Vespe
-    knows.
+def likely_shape(definition: JsonObject) -> str | None:
+    """Return the name of the shape that a definition is meant to have, even if it is broken: `BARE`
+    where several are possible, None where its inputs tell none.
     """
-    if "inputSchema" in definition:
-        return "mcp"
-    if "input_schema" in definition:
-        return "anthropic"
     if isinstance(definition.get("function"), dict):
         return "openai"
-    if definition.get("type") == "function" and "name" in definition:
+    shape = next((shape for key, shape in INPUTS if key in definition), None)
+    return "openai-responses" if shape == BARE and definition.get("type") == "function" else shape
+
+
+def shape_of(definition: JsonObject) -> str | None:
+    """Return the name of the shape by which a definition can be read, None where there is none."""
+    shape = likely_shape(definition)
+    if shape in ("openai", "anthropic", "mcp"):
+        return shape
+    if "name" not in definition:
+        return None
+    if definition.get("type") == "function":
         return "openai-responses"
-    if "name" in definition and "type" not in definition:
-        return (
-            "gemini"
-            if definition.keys() <= _GEMINI_ALONE or any(key in definition for key in _GEMINI)
-            else None
-        )
-    return None
+    # A definition without inputs, and with keys that Gemini does not know, may have inputs that
+    # Vespe does not know.
+    known = shape is not None or definition.keys() <= _GEMINI_ALONE
+    return "gemini" if known and "type" not in definition else None
+
+
+def holders(document: JsonObject) -> list[str]:
+    """Return the keys of an object under which definitions lie; none where it is one itself."""
+    if any(key in document for key, _ in INPUTS) and isinstance(document.get("name"), str):
+        return []
+    lists = [key for key in _LISTS if isinstance(document.get(key), list)]
+    wrapped = (key for key in _WRAPPERS if isinstance(document.get(key), dict))
+    return lists + ([] if "name" in document else list(wrapped))
 
 
 def read_definition(definition: JsonValue) -> Tool:
@@ -76,13 +106,8 @@ def definitions_in(document: JsonValue, pointer: str = "") -> Iterator[tuple[str
         for index, item in enumerate(document):
             yield from definitions_in(item, f"{pointer}/{index}")
         return
-    if isinstance(document, dict):
-        if isinstance(result := document.get("result"), dict):
-            yield from definitions_in(result, f"{pointer}/result")
-            return
-        found = [key for key in _LISTS if isinstance(document.get(key), list)]
-        for key in found:
-            yield from definitions_in(document[key], f"{pointer}/{key}")
-        if found:
-            return
-    yield pointer, document
+    keys = holders(document) if isinstance(document, dict) else []
+    for key in keys:
+        yield from definitions_in(document[key], f"{pointer}/{key}")
+    if not keys:
+        yield pointer, document

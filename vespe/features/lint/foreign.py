@@ -1,12 +1,13 @@
-"""Files of tool definitions that others made: JSON, JSONL or YAML, in the shapes of the model APIs,
-recognised by those shapes.
+"""Files of tool definitions that others made: JSON, JSONL or YAML, with the place of each part.
+
+`vespe/adapters/definition_shapes.py` recognises the shapes.
 """
 
 import os
-from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
+from vespe.adapters.definition_shapes import BARE, DECLARATIONS, INPUTS, holders, likely_shape
 from vespe.documents import positions, safe_yaml, strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument
@@ -17,16 +18,6 @@ from vespe.records import dataclass
 MAX_BYTES: Final = 64 * 1024 * 1024
 _YAML: Final = (".yaml", ".yml")
 _LINES: Final = (".jsonl", ".ndjson")
-_LISTS: Final = ("tools", "functions", "functionDeclarations", "function_declarations", "function")
-"""Keys whose list holds definitions; the leaderboard's questions have theirs under `function`."""
-_WRAPPERS: Final = ("tool", "result")
-_INPUT: Final = (
-    ("input_schema", "anthropic"),
-    ("inputSchema", "mcp"),
-    ("parameters", "bare"),
-    ("parametersJsonSchema", "gemini"),
-    ("parameters_json_schema", "gemini"),
-)
 _OUTPUT: Final = ("outputSchema", "output_schema", "response", "responseJsonSchema")
 _SAID: Final = {name: name for name in ("openai", "anthropic", "ollama", "mcp", "gemini")} | {
     "responses": "openai-responses"
@@ -152,11 +143,11 @@ def _gather(value: JsonValue, pointer: str, file: ForeignFile, api: str | None) 
         for index, item in enumerate(value):
             _gather(item, f"{pointer}/{index}", file, siblings)
     elif isinstance(value, dict):
-        holders = list(_holders(value))
-        if holders:
+        keys = holders(value)
+        if keys:
             said = _SAID.get(str(value.get("api")), api)
-            for key in holders:
-                below = "gemini" if "eclarations" in key else said
+            for key in keys:
+                below = "gemini" if key in DECLARATIONS else said
                 _gather(value[key], f"{pointer}/{escape_pointer(key)}", file, below)
         elif not _is_of_the_vendor(value):
             _add(value, pointer, file, api)
@@ -168,15 +159,6 @@ def _gather(value: JsonValue, pointer: str, file: ForeignFile, api: str | None) 
         )
 
 
-def _holders(value: JsonObject) -> Iterator[str]:
-    if any(key in value for key, _ in _INPUT) and isinstance(value.get("name"), str):
-        return
-    yield from (key for key in _LISTS if isinstance(value.get(key), list))
-    yield from (
-        key for key in _WRAPPERS if isinstance(value.get(key), dict) and "name" not in value
-    )
-
-
 def _is_of_the_vendor(value: JsonObject) -> bool:
     """Whether a tool is the vendor's own (web search, a code interpreter): it has a type of its own
     and no schema.
@@ -186,7 +168,7 @@ def _is_of_the_vendor(value: JsonObject) -> bool:
         return True
     own = isinstance(kind, str) and kind not in ("function", "custom", "object")
     return own and not (
-        isinstance(value.get("name"), str) and any(key in value for key, _ in _INPUT)
+        isinstance(value.get("name"), str) and any(key in value for key, _ in INPUTS)
     )
 
 
@@ -195,23 +177,14 @@ def _shape_of_list(items: list[Any]) -> str | None:
         (
             api
             for item in items
-            if isinstance(item, dict) and (api := _api_of(item)) not in (None, "bare")
+            if isinstance(item, dict) and (api := likely_shape(item)) not in (None, BARE)
         ),
         None,
     )
 
 
-def _api_of(value: JsonObject) -> str | None:
-    if isinstance(value.get("function"), dict):
-        return "openai"
-    for key, api in _INPUT:
-        if key in value:
-            return "openai-responses" if api == "bare" and value.get("type") == "function" else api
-    return None
-
-
 def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) -> None:
-    shape = _api_of(value)
+    shape = likely_shape(value)
     inner, at = value, pointer
     if shape == "openai":
         inner, at = value["function"], f"{pointer}/function"
@@ -226,16 +199,16 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
         for part in ("name", "description", "annotations", "title", "strict")
         if part in inner
     }
-    key = next((key for key, _ in _INPUT if key in inner), None)
+    key = next((key for key, _ in INPUTS if key in inner), None)
     out = next((key for key in _OUTPUT if isinstance(inner.get(key), dict)), None)
     if key:
         pointers["input_schema"] = f"{at}/{key}"
     if out:
         pointers["output_schema"] = f"{at}/{out}"
-    kept = api if shape in (None, "bare") or (shape == "openai" and api == "ollama") else None
+    kept = api if shape in (None, BARE) or (shape == "openai" and api == "ollama") else None
     file.definitions.append(
         Definition(
-            api=kept or shape or "bare",
+            api=kept or shape or BARE,
             document=value,
             pointers=pointers,
             name=_text(inner.get("name")),

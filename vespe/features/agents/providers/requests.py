@@ -59,7 +59,7 @@ def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
 def _declarations(given: Tool | JsonObject) -> Sequence[Tool | JsonObject]:
     """Return what Gemini's `{"functionDeclarations": […]}` holds, or what was given."""
     if not isinstance(given, Tool):
-        for key in ("functionDeclarations", "function_declarations"):
+        for key in definition_shapes.DECLARATIONS:
             if isinstance(declared := given.get(key), list):
                 return declared
     return (given,)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from vespe import defaults
-from vespe.adapters.tool_errors import MCP_IS_ERROR
 from vespe.calls.log import CallLog
 from vespe.calls.outcomes import failed
 from vespe.documents import strict_json
@@ -167,7 +166,7 @@ def _error(answer: JsonObject) -> VespeError | None:
             str(error.get("message", error)) if isinstance(error, dict) else str(error)
         )
     result: Any = answer.get("result")
-    if not isinstance(result, dict) or result.get(MCP_IS_ERROR) is not True:
+    if not isinstance(result, dict) or result.get("isError") is not True:
         return None
     content = result.get("content")
     texts = (
