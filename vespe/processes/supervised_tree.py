@@ -4,7 +4,6 @@ ends the tree.
 
 import contextlib
 import fcntl
-import functools
 import gc
 import os
 import selectors
@@ -34,18 +33,6 @@ environment.
 """
 _OURS_TO_WRITE = ("control", "stdin")
 _FROM_HERE_S = 1.0
-
-
-@functools.cache
-def _hide_memory() -> None:
-    """Keep what runs as this user from reading this process's environment and memory, where keys
-    are; root still can.
-
-    A program that uses the library decides that for itself: prctl(2), PR_SET_DUMPABLE.
-    """
-    from vespe.processes import supervisor
-
-    supervisor.prctl(supervisor.PR_SET_DUMPABLE, 0)
 
 
 def payload(
@@ -243,8 +230,6 @@ class Supervised:
 
         A sandbox that reaches hosts gets its proxy.
         """
-        if signals.in_command():
-            _hide_memory()
         theirs: list[int] = []
         # A proxy runs in a thread of its own.
         is_alone = self.lease is None and (sandbox is None or sandbox.connect is None)
