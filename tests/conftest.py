@@ -4,6 +4,7 @@ import gc
 import io
 import json
 import os
+import random
 import signal
 import socket
 import sys
@@ -18,6 +19,8 @@ from vespe.cli import main
 from vespe.projects.init import found_project
 
 HERE = Path(__file__).resolve().parent
+_SEED = "VESPE_TEST_SEED"
+"""The variable that fixes the order of the tests; 0 leaves them as they stand in the files."""
 _USER_VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
@@ -32,6 +35,37 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_configure() -> None:
+    """Choose the order of the tests where the environment names none; xdist's workers inherit
+    it.
+    """
+    os.environ.setdefault(_SEED, str(random.SystemRandom().randrange(1, 100_000)))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Shuffle the modules, and the tests in each: no test may need one that ran before. Skip what
+    only root can test for everybody else.
+    """
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+        if item.get_closest_marker("root") and os.geteuid():
+            item.add_marker(pytest.mark.skip(reason="only root can test this: `pytest -m root`"))
+    if (seed := os.environ[_SEED]) != "0":
+        order = random.Random(seed)
+        shuffled = list(modules.values())
+        order.shuffle(shuffled)
+        for tests in shuffled:
+            order.shuffle(tests)
+        items[:] = [item for tests in shuffled for item in tests]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say the order, so that it can be had again; `-q` prints no header that would."""
+    if seed := os.environ.get(_SEED):
+        terminalreporter.write_line(f"the order of the tests: {_SEED}={seed}")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,7 +20,7 @@ def test_a_directory_that_everybody_may_write_is_told_from_one_that_is_the_user_
     assert (said is None) if why is None else (said is not None and why in said)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.root
 def test_a_directory_of_another_user_or_for_another_group_is_told_from_one_for_the_user_s_own_group(
     tmp_path: Path,
 ) -> None:
