@@ -13,7 +13,7 @@ import wasmtime
 
 from tests.benchmarks.axes import Axis, make_project
 from vespe import Project
-from vespe.types.wasm.execution import WORKERS
+from vespe.types.wasm.workers import WORKERS
 
 KIT = Path(__file__).parents[2] / "kits" / "compiled"
 GIVEN = {"text": "To be, or not to be.", "top": 2, "shortest": 1}

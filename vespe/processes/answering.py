@@ -64,6 +64,7 @@ class AnsweringProcess(Supervised):
         self._stdin, self._sandbox = -1, sandbox
         self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox)
         self._first = first
+        self._gone = threading.Event()
 
     def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> Answer:
         """Send a request and wait for its answer until a moment of `time.monotonic`. The first one
@@ -92,14 +93,29 @@ class AnsweringProcess(Supervised):
                 if not answered:
                     self.end()
 
-    def end(self) -> None:
-        """Kill the tree, and wait until nothing of it is left."""
+    def is_usable(self) -> bool:
+        """Whether it takes another request; one that has died since the last answer says so to
+        whoever asks it next, since what it kept is lost.
+        """
+        return not self._gone.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing of it is left; False where that takes longer."""
+        return self._gone.wait(seconds)
+
+    def end(self, farewell_s: float = 0.0) -> None:
+        """Kill the tree, and wait until nothing of it is left. Between two requests it has nothing
+        to finish, so it gets no time to end by itself.
+        """
+        if self._gone.is_set():
+            return
         if self.supervisor:
             self.tell_end(0.0)
             give_up = time.monotonic() + _PATIENCE_S
             while self.supervised and (wait := give_up - time.monotonic()) > 0:
                 self._serve(wait)
         self.close()
+        self._gone.set()
 
     def fed(self, fd: int) -> None:
         """Keep both pipes open: more requests come through one of them."""

@@ -352,6 +352,12 @@ class Supervised:
             os.kill(self.supervisor, signal.SIGCONT)
         return None
 
+    def abandon(self) -> None:
+        """Close our ends in a fork of this process: the tree is the parent's."""
+        self.selector.close()
+        for fd in tuple(self.open):
+            self.shut(fd)
+
     def close(self) -> None:
         """Take what is left in the pipes, close them, and wait for the supervisor: in the
         background where it hangs.

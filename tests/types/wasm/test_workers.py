@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.wasm_modules import says
 from vespe.models import JsonObject
-from vespe.types.wasm.workers import Worker, Workers
+from vespe.types.wasm.workers import WORKERS, Worker, borrow
 
 
 @pytest.fixture
@@ -22,10 +22,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def workers(home: Path) -> Iterator[Workers]:
-    made = Workers()
-    yield made
-    made.close()
+def kept(home: Path) -> Iterator[None]:
+    WORKERS.close()
+    yield
+    WORKERS.close()
 
 
 def asked(worker: Worker, text: str, *, digest: str = "a" * 64) -> bytes:
@@ -47,22 +47,27 @@ def cached(home: Path) -> list[Path]:
     return sorted((home / "cache" / "vespe" / "wasm").iterdir())
 
 
-def test_a_worker_that_was_given_back_is_taken_again_and_two_at_once_are_two(
-    workers: Workers,
-) -> None:
-    first, second = workers.take(), workers.take()
-    assert first is not second and asked(first, "1") == b"1"
-    workers.give_back(first)
-    assert workers.take() is first
-    workers.give_back(first)
-    second.close()
+def test_a_worker_that_was_given_back_is_lent_again_and_two_at_once_are_two(kept: None) -> None:
+    with borrow() as (first, _):
+        with borrow() as (second, is_new):
+            assert is_new and first is not second and asked(second, "2", digest="b" * 64) == b"2"
+        assert asked(first, "1") == b"1"
+    with borrow() as (again, is_new):
+        assert again is first and not is_new
+
+
+def test_a_worker_that_has_many_modules_is_replaced(kept: None) -> None:
+    with borrow() as (first, _):
+        first.knows = {str(number) for number in range(64)}
+    with borrow() as (second, is_new):
+        assert is_new and second is not first
 
 
 def test_what_was_compiled_is_found_again_by_the_next_process_and_is_private(home: Path) -> None:
     for _ in range(2):
         worker = Worker()
         assert asked(worker, "1") == b"1"
-        worker.close()
+        worker.end()
     (file,) = cached(home)
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
     assert (home / "state" / "vespe" / "wasm.key").stat().st_mode & 0o777 == 0o600
@@ -79,7 +84,7 @@ def test_forged_code_is_not_run_but_compiled_anew(home: Path, forged: str) -> No
     asked(worker, "2", digest="b" * 64)
     evil = cached(home)[0]
     asked(worker, "1")
-    worker.close()
+    worker.end()
     (good,) = (path for path in cached(home) if path != evil)
     data = evil.read_bytes()
     made = {
@@ -92,7 +97,7 @@ def test_forged_code_is_not_run_but_compiled_anew(home: Path, forged: str) -> No
         (home / "state" / "vespe" / "wasm.key").write_bytes(b"k" * 32)
     worker = Worker()
     assert asked(worker, "1") == b"1"
-    worker.close()
+    worker.end()
     assert good.read_bytes() != made
 
 
@@ -101,15 +106,16 @@ def test_a_cache_that_cannot_be_had_costs_time_alone(home: Path) -> None:
     (home / "cache" / "vespe").write_text("in the way", encoding="utf-8")
     worker = Worker()
     assert asked(worker, "1") == b"1"
-    worker.close()
+    worker.end()
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_process_that_is_forked_off_begins_with_no_worker(workers: Workers) -> None:
-    worker = workers.take()
-    asked(worker, "1")
-    workers.give_back(worker)
+def test_a_process_that_is_forked_off_begins_with_no_worker(kept: None) -> None:
+    with borrow() as (worker, _):
+        asked(worker, "1")
     if (pid := os.fork()) == 0:
-        os._exit(workers.take() is worker)
-    assert os.waitpid(pid, 0)[1] == 0 and workers.take() is worker
-    worker.close()
+        with borrow() as (_, is_new):
+            os._exit(not is_new)
+    assert os.waitpid(pid, 0)[1] == 0
+    with borrow() as (again, _):
+        assert again is worker and asked(again, "1") == b"1"

@@ -41,7 +41,6 @@ _LATE_S: Final = 0.04
 with itself is killed.
 """
 _MOST_KNOWN: Final = 1000
-WORKERS: Final = workers.Workers()
 
 
 class WasmModule:
@@ -96,10 +95,8 @@ class WasmModule:
     def _asked(
         self, request: JsonObject, path: str, until: float, context: Context, name: str
     ) -> tuple[JsonObject, Answer]:
-        """Have a worker run it; one that was idle and turns out to be gone is replaced."""
-        worker = WORKERS.take()
-        keep = False
-        try:
+        """Have a worker run it."""
+        with workers.borrow() as (worker, _):
             digest = self._digest(path, name)
             code = (
                 None
@@ -111,14 +108,10 @@ class WasmModule:
                 "code": code,
             }
             request["timeout_s"] = max(until - time.monotonic(), 0.0)
-            told = worker.ask(request, until=until + _LATE_S, cancel=context.cancel)
-            keep = told[0]["kind"] != "missing"
-            return told
-        except NoAnswer as none:
-            raise _unanswered(none, name, context) from None
-        finally:
-            if keep:
-                WORKERS.give_back(worker)
+            try:
+                return worker.ask(request, until=until + _LATE_S, cancel=context.cancel)
+            except NoAnswer as none:
+                raise _unanswered(none, name, context) from None
 
     def _path(self, tool: Tool, context: Context) -> str:
         name = self.module_of(tool)

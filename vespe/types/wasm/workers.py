@@ -1,13 +1,11 @@
-"""The worker processes that run modules: one at a time asks each, those that nobody uses wait, and
-end when that takes long.
-"""
+"""The worker processes that run modules: each runs one at a time, for whoever has borrowed it."""
 
 import json
 import marshal
 import os
 import sys
 import threading
-import time
+from contextlib import AbstractContextManager
 from typing import Final
 
 from vespe import defaults
@@ -16,10 +14,11 @@ from vespe.files import atomic, locations
 from vespe.models import JsonObject
 from vespe.processes import child_scripts
 from vespe.processes.answering import Answer, AnsweringProcess
+from vespe.processes.keeper import Keeper, Loan, Terms
 
 _CHILD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.py")
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
-_IDLE_S: Final = 60.0
+_TERMS: Final = Terms(max_idle_s=60.0)
 _MOST_IDLE: Final = 4
 _MOST_MODULES: Final = 64
 """A worker that has so many modules compiled is replaced by the next call's."""
@@ -36,7 +35,7 @@ class Worker:
             argv, cwd="/", env={}, first=child_scripts.boot_message(_CHILD, message)
         )
         self.knows: set[str] = set()
-        self.used = 0.0
+        self._runs = True
 
     def ask(
         self, request: JsonObject, *, until: float, cancel: threading.Event | None
@@ -45,70 +44,35 @@ class Worker:
         data = marshal.dumps(request)
         answer = self._process.ask(len(data).to_bytes(8, "big") + data, until=until, cancel=cancel)
         head: JsonObject = json.loads(answer.head)
+        self._runs = head["kind"] != "missing"
         if head["kind"] != "broken":
             self.knows.add(request["module"])
         return head, answer
 
-    def close(self) -> None:
+    def is_usable(self) -> bool:
+        """Whether it runs another module: not where it has too many, or cannot run any."""
+        return self._runs and len(self.knows) < _MOST_MODULES and self._process.is_usable()
+
+    def end(self, farewell_s: float = 0.0) -> None:
         """End the process."""
-        self._process.end()
+        self._process.end(farewell_s)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing of it is left; False where that takes longer."""
+        return self._process.wait(seconds)
+
+    def abandon(self) -> None:
+        """Leave the process to the parent of this one, which is a fork."""
+        self._process.abandon()
 
 
-class Workers:
-    """The workers of this process; safe to share between threads. A process that was forked off
-    begins with none.
-    """
+WORKERS: Final = Keeper[Worker](most=_MOST_IDLE, use="exclusive")
+"""The workers of this process."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[Worker] = []
-        self._pid = os.getpid()
-        self._tidied = False
 
-    def take(self) -> Worker:
-        """Return a worker that is nobody else's until it is given back: the one used last, or a new
-        one.
-        """
-        with self._lock:
-            if self._pid != os.getpid():
-                self._idle, self._pid, self._tidied = [], os.getpid(), False
-            return self._idle.pop() if self._idle else Worker()
-
-    def give_back(self, worker: Worker) -> None:
-        """Keep a worker for the next call; one that has no answer to give is not to be given
-        back.
-        """
-        worker.used = time.monotonic()
-        with self._lock:
-            keep = len(self._idle) < _MOST_IDLE and len(worker.knows) < _MOST_MODULES
-            if keep:
-                self._idle.append(worker)
-            if keep and not self._tidied:
-                self._tidied = True
-                threading.Thread(target=self._tidy, name="vespe-wasm", daemon=True).start()
-        if not keep:
-            worker.close()
-
-    def close(self) -> None:
-        """End those that wait."""
-        with self._lock:
-            ended, self._idle = self._idle, []
-        for worker in ended:
-            worker.close()
-
-    def _tidy(self) -> None:
-        """End what nobody has used for long, until none is left."""
-        while True:
-            time.sleep(_IDLE_S / 4)
-            with self._lock:
-                old = [worker for worker in self._idle if worker.used < time.monotonic() - _IDLE_S]
-                self._idle = [worker for worker in self._idle if worker not in old]
-                self._tidied = bool(self._idle)
-                over = not self._tidied
-            for worker in old:
-                worker.close()
-            if over:
-                return
+def borrow() -> AbstractContextManager[Loan[Worker]]:
+    """Lend a worker that is nobody else's: the one used last, or a new one."""
+    return WORKERS.borrow("worker", Worker, terms=_TERMS)
 
 
 def _cache() -> tuple[str, bytes] | None:
