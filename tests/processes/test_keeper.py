@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.ondisk import PATIENCE_S
 from vespe.processes.answering import AnsweringProcess, NoAnswer
-from vespe.processes.keeper import Closed, Keeper, NoTurn, Terms, Use
+from vespe.processes.keeper import Closed, Keeper, Terms, Use
 
 SCRIPT = """
 import os, sys, time
@@ -105,7 +105,7 @@ def test_who_waits_for_a_turn_waits_no_longer_than_wanted(keep: Keep, reason: st
     with (
         keeper.borrow("one", made),
         ThreadPoolExecutor(1) as pool,
-        pytest.raises(NoTurn, match=reason),
+        pytest.raises(NoAnswer, match=reason),
     ):
         pool.submit(keeper.borrow("one", made, until=until, cancel=cancel).__enter__).result()
 

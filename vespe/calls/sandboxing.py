@@ -179,7 +179,7 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
         # another kit's.
         return context.sessions.contexts.of(tool.scope, private_directory)
     if context.workers is not None and wants_to_be_kept(tool, context):
-        return context.workers.lasting.contexts.of(context.directory, private_directory)
+        return context.workers.persistent.enter(context.directory, private_directory)
     return None
 
 

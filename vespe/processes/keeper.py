@@ -25,6 +25,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from vespe import defaults
+from vespe.processes.answering import NoAnswer
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.records import dataclass
 
@@ -86,14 +87,6 @@ class Closed(Exception):
     """The keeper has been closed for good."""
 
 
-class NoTurn(Exception):
-    """The call was `late` or `cancelled` while it waited for its turn."""
-
-    def __init__(self, reason: Literal["late", "cancelled"]) -> None:
-        super().__init__(reason)
-        self.reason: Literal["late", "cancelled"] = reason
-
-
 class Loan(NamedTuple, Generic[P]):
     """A process for one call, and whether it was made for this call."""
 
@@ -149,7 +142,7 @@ class Keeper(Generic[P]):
     ) -> Iterator[Loan[P]]:
         """Lend the process of a key for the `with` block; `make` makes one where there is none.
 
-        Raises what `make` raises; Closed; NoTurn where it has to wait, until a moment of
+        Raises what `make` raises; Closed; NoAnswer where its turn does not come until a moment of
         `time.monotonic`, or until `cancel` is set.
         """
         with uninterruptible():
@@ -238,9 +231,9 @@ class Keeper(Generic[P]):
         with interruptible():
             self._changed.wait(_LOOK_S)
         if time.monotonic() > until:
-            raise NoTurn("late")
+            raise NoAnswer("late", b"")
         if cancel is not None and cancel.is_set():
-            raise NoTurn("cancelled")
+            raise NoAnswer("cancelled", b"")
 
     def _give_back(self, kept: _Kept[P]) -> None:
         with self._changed:

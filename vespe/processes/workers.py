@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vespe.lazy import socket
+from vespe.processes.answering import AnsweringProcess
 from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter
-from vespe.processes.lasting import Lasting
+from vespe.processes.keeper import Keeper
 
 _ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8
+_MAX_PERSISTENT: Final = 16
 _MAX_SUPERVISORS: Final = 64
 """Of one zygote: more calls at a time than that have a process of their own each, as in a process
 that does not live.
@@ -30,18 +32,18 @@ _END_S: Final = 1.0
 
 class Workers:
     """The zygotes of one process that lives, for calls from several threads; `close` ends them.
-    `lasting` are processes that keep state.
+    `persistent` has the processes of the tools that keep state, one for each.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._spoilt: set[tuple[object, ...]] = set()
+        self.persistent = Keeper[AnsweringProcess](most=_MAX_PERSISTENT, use="serial")
         self._begin()
 
     def _begin(self) -> None:
         self._zygotes: dict[tuple[object, ...], _Zygote] = {}
         self._pid = os.getpid()
-        self.lasting = Lasting()
         weakref.finalize(self, _close_all, self._zygotes, self._pid)
 
     def __enter__(self) -> "Workers":
@@ -95,7 +97,7 @@ class Workers:
             self._forget_a_fork()
             zygotes = list(self._zygotes.values())
             self._zygotes.clear()
-        self.lasting.close()
+        self.persistent.close()
         for zygote in zygotes:
             zygote.close()
         for zygote in zygotes:

@@ -62,7 +62,7 @@ def main(told: "list[Any]") -> "NoReturn":
     `told` is the message, and values.py: its code, or the module where that is made already.
     """
     message, values = told
-    if "lasting" in message:
+    if "persistent" in message:
         serve(_made(values))
     result = int(sys.argv[-1])
     os.set_inheritable(result, False)

@@ -29,7 +29,7 @@ from vespe.lazy import hashlib
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
 from vespe.processes.answering import AnsweringProcess, NoAnswer
-from vespe.processes.lasting import Terms
+from vespe.processes.keeper import Terms
 from vespe.tool_types import Context, wants_to_be_kept
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
@@ -125,7 +125,7 @@ class PythonScript:
         )
         wants = wants_to_be_kept(tool, context)
         if wants and not is_private_copy(context.directory):
-            return _execution(_lasting(tool, command, context), implementation)
+            return _execution(_persistent(tool, command, context), implementation)
         finished = process.run(command, cancel=context.cancel)
         return _execution(
             replace(finished, notes=(*finished.notes, _NOT_KEPT)) if wants else finished,
@@ -136,7 +136,7 @@ class PythonScript:
 _NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lies keeps one"
 
 
-def _lasting(tool: Tool, command: process.Command, context: Context) -> process.Finished:
+def _persistent(tool: Tool, command: process.Command, context: Context) -> process.Finished:
     """Have the process answer that keeps the tool's state; raises as `execute` does."""
     began, name = time.monotonic(), command.name
     interpreter, message, workers = command.interpreter, command.message, context.workers
@@ -152,7 +152,7 @@ def _lasting(tool: Tool, command: process.Command, context: Context) -> process.
     terms = _terms(tool, made_of)
 
     def make() -> AnsweringProcess:
-        first = interpreter.stdin({"lasting": True}, is_ready=False)
+        first = interpreter.stdin({"persistent": True}, is_ready=False)
         return AnsweringProcess(
             interpreter.program(),
             cwd=command.cwd,
@@ -164,9 +164,9 @@ def _lasting(tool: Tool, command: process.Command, context: Context) -> process.
     try:
         request = interpreter.stdin(message, is_ready=True)
         key, until = (tool.uid, message["path"], command.cwd), began + command.timeout_s
-        answer = workers.lasting.ask(
-            key, make, terms=terms, request=request, until=until, cancel=context.cancel
-        )
+        cancel = context.cancel
+        with workers.persistent.borrow(key, make, terms=terms, until=until, cancel=cancel) as loan:
+            answer = loan.process.ask(request, until=until, cancel=cancel)
     except NoAnswer as none:
         raise _unanswered(none, name, command.timeout_s) from None
     if len(answer.body) > command.cap_bytes:
