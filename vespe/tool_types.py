@@ -6,7 +6,8 @@ What runs a type is imported when the first tool of that type runs.
 
 import importlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,7 +15,6 @@ from vespe.models import Execution, JsonObject, Tool
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
-    from vespe.processes.kept_contexts import KeptContexts
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
 
@@ -32,12 +32,14 @@ TABLE: Final = {
 class Sessions(Protocol):
     """Sessions with MCP servers that are kept between calls (`vespe.types.mcp_tool.sessions`)."""
 
-    contexts: "KeptContexts"
-
     def ask(
         self, server: Any, request: JsonObject, surroundings: Any, *, name: str, kit: str
     ) -> Any:
         """Make a call in the session with a server."""
+        ...
+
+    def enter(self, key: Hashable, make: Callable[[], AbstractContextManager[str]]) -> str:
+        """Return what the context of a key gave: entered once, and left with the sessions."""
         ...
 
 

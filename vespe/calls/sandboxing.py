@@ -177,7 +177,7 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
     if context.sessions is not None and _is_served(tool):
         # The tools of one server share its session; a kit's servers have nothing in common with
         # another kit's.
-        return context.sessions.contexts.of(tool.scope, private_directory)
+        return context.sessions.enter(tool.scope, private_directory)
     if context.workers is not None and wants_to_be_kept(tool, context):
         return context.workers.persistent.enter(context.directory, private_directory)
     return None

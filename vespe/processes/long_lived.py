@@ -135,6 +135,12 @@ class LastingProcess:
         """Wait until nothing of it is left; False where that takes longer."""
         return self._gone.wait(seconds)
 
+    def abandon(self) -> None:
+        """Close this process's descriptors of it: it belongs to the process that forked this
+        one.
+        """
+        self._tree.abandon()
+
     def check_ended(self) -> int:
         """Return the exit status of what is over, 128 and the signal's number where one ended it.
 

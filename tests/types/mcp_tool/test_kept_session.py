@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.support.mcp_servers import ByHand, definition
-from tests.support.ondisk import PATIENCE_S
 from vespe.tools import mcp_definitions
 
 DIGEST = mcp_definitions.digest(definition())
@@ -55,7 +54,7 @@ class Kept:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Kept]:
-    made = Kept({"command": list(ByHand(tmp_path).command), "cwd": str(tmp_path), "idle_s": 300})
+    made = Kept({"command": list(ByHand(tmp_path).command), "cwd": str(tmp_path)})
     yield made
     made.end()
 
@@ -90,20 +89,20 @@ def test_a_definition_that_is_not_the_approved_one_is_not_sent(kept: Kept) -> No
     assert answers[1]["error"]["kind"] == "changed" and answers[2]["error"]["kind"] == "gone"
 
 
-def test_it_ends_with_its_stdin_with_the_server_and_when_nothing_is_called(tmp_path: Path) -> None:
+def test_it_ends_with_its_stdin_and_with_the_server(tmp_path: Path) -> None:
     server = ByHand(tmp_path, mode="crash")
-    kept = Kept({"command": list(server.command), "cwd": str(tmp_path), "idle_s": 300})
+    kept = Kept({"command": list(server.command), "cwd": str(tmp_path)})
     assert kept.hear() == (0, "open")
     kept.send({"id": 1, "tool": "echo", "arguments": {}, "digest": DIGEST})
     assert kept.hear() == (1, "sent")
     assert kept.hear()[1]["error"]["kind"] == "lost"
     assert kept.end() == b"" and kept.process.returncode == 0
-    idle = Kept({"command": list(ByHand(tmp_path).command), "cwd": str(tmp_path), "idle_s": 0.1})
-    assert idle.process.wait(PATIENCE_S) == 0 and idle.end() == b"0 open\n"
+    idle = Kept({"command": list(ByHand(tmp_path).command), "cwd": str(tmp_path)})
+    assert idle.hear() == (0, "open") and idle.end() == b"" and idle.process.returncode == 0
 
 
 def test_a_server_that_does_not_start_is_said_of_the_session(tmp_path: Path) -> None:
-    kept = Kept({"command": ["/nonexistent"], "cwd": str(tmp_path), "idle_s": 300})
+    kept = Kept({"command": ["/nonexistent"], "cwd": str(tmp_path)})
     number, answer = kept.hear()
     assert number == 0 and "cannot start" in answer["error"]["message"]
     assert kept.end() == b""

@@ -1,5 +1,6 @@
 """Who shares a session, how many are kept, and that nothing of them is left."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_an_idle_session_ends_and_the_next_call_opens_another(tmp_path: Path) ->
         pid = client.call("pid")
         assert client.server.gone()
         assert client.call("pid") != pid
+
+
+def test_sessions_that_nobody_closed_end_with_their_owner(tmp_path: Path) -> None:
+    client = Client(Quick(tmp_path / "server"))
+    client.call("pid")
+    del client.sessions
+    gc.collect()
+    assert client.server.gone()
 
 
 def test_closing_ends_what_runs_and_no_call_is_made_any_more(tmp_path: Path) -> None:

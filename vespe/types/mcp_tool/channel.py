@@ -75,19 +75,17 @@ def _next(call: _Call, seconds: float) -> tuple[bytes, str] | None:
 
 
 class Channel:
-    """A session in a process of its own; safe to share between threads. To be used between `take`
-    and `leave`.
-    """
+    """A session in a process of its own; safe to share between threads."""
 
-    def __init__(self, server: Server, surroundings: Surroundings, *, idle_s: float) -> None:
+    def __init__(self, server: Server, surroundings: Surroundings) -> None:
         self._lock = threading.Lock()
         self._calls: dict[int, _Call] = {}
-        self._users = self._last = 0
+        self._last = 0
         self._opened = self._over = self._closed = False
         self._failure = b""
         self._blamed = ""
         self._secrets = surroundings.secrets
-        reach = exchange.reach(server, surroundings) | {"idle_s": idle_s}
+        reach = exchange.reach(server, surroundings)
         argv = exchange.argv("kept_session", mark="0 ")
         self._process = LastingProcess(
             argv,
@@ -99,32 +97,11 @@ class Channel:
         self._process.start()
         self._process.send(strict_json.compact_json(reach).encode("utf-8") + b"\n")
 
-    def take(self) -> bool:
-        """Reserve it for a call; False where it takes no more."""
-        with self._lock:
-            self._users += not self._over
-            return not self._over
+    def is_usable(self) -> bool:
+        """Whether it takes another call."""
+        return not self._over
 
-    def leave(self) -> None:
-        """Return it back; the last one out of a session that is to end ends it."""
-        with self._lock:
-            self._users -= 1
-            if self._over and not self._users:
-                self._process.close(farewell_s=defaults.GRACE_S)
-
-    def retire(self, *, idle_only: bool = False) -> bool:
-        """Take no more calls, and end when nobody uses it; with `idle_only` only where that is now.
-        Whether it will end.
-        """
-        with self._lock:
-            if idle_only and self._users:
-                return False
-            self._over = True
-            if not self._users:
-                self._process.close(farewell_s=defaults.GRACE_S)
-            return True
-
-    def close(self, *, farewell_s: float) -> None:
+    def end(self, farewell_s: float) -> None:
         """End it now, with the calls that are on their way. Returns at once."""
         with self._lock:
             self._over = self._closed = True
@@ -133,6 +110,10 @@ class Channel:
     def wait(self, seconds: float) -> bool:
         """Wait until nothing of it is left; False where that takes longer."""
         return self._process.wait(seconds)
+
+    def abandon(self) -> None:
+        """Leave the session to the parent of this process, which is a fork."""
+        self._process.abandon()
 
     def ask(self, request: JsonObject, patience: Patience) -> Answer:
         """Make one call, and end it where it is interrupted.
@@ -247,6 +228,7 @@ class Channel:
             return exchange.answer(text, logs, name=patience.name, kit=patience.kit)
         except ToolExecutionError as error:
             if not call.sent and text.startswith(b'{"error"'):
+                self._over = True
                 raise Unsent(error) from None
             if text.startswith(b'{"error": {"kind": "lost"'):
                 error.message = f"{error.message}; {exchange.UNKNOWN}"

@@ -21,14 +21,14 @@ _REASON_S: Final = 0.1
 
 
 def main() -> None:
-    """Serve calls until stdin ends, the server does, or nothing was called for `idle_s` seconds.
+    """Serve calls until stdin ends, or the server does.
 
-    The first line says how to reach the server, as for `mcp_session.main`, and `idle_s`. Each
-    further line is a call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`. Each line
-    that is written to the descriptor that the last argument names begins with a call's number, or
-    with 0 for the session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server,
-    then `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read
-    that the call is cancelled, or had answered it before.
+    The first line says how to reach the server, as for `mcp_session.main`. Each further line is a
+    call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`. Each line that is written to
+    the descriptor that the last argument names begins with a call's number, or with 0 for the
+    session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server, then
+    `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that
+    the call is cancelled, or had answered it before.
     """
     os.dup2(2, 1)
     requests = _Requests()
@@ -79,7 +79,6 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
         _say(0, "open")
         asyncio.get_running_loop().add_reader(0, take)
         tasks.start_soon(under_way.serve, taken_in)
-        tasks.start_soon(under_way.idle, float(reach["idle_s"]))
         await over.wait()
         with anyio.move_on_after(_LAST_WORDS_S) as patience:
             await under_way.settled()
@@ -94,7 +93,6 @@ class _Calls:
     def __init__(self, client: Any, over: anyio.Event) -> None:
         self._client, self._over = client, over
         self._scopes: dict[int, anyio.CancelScope] = {}
-        self._last = anyio.current_time()
 
     async def serve(self, requests: Any) -> None:
         """Begin and cancel calls as they come; at their end every call is cancelled."""
@@ -108,12 +106,6 @@ class _Calls:
                 else:
                     _say(cancelled, "ended")
             tasks.cancel_scope.cancel()
-        self._over.set()
-
-    async def idle(self, seconds: float) -> None:
-        """End the session once it has been of no use for so long."""
-        while self._scopes or anyio.current_time() < self._last + seconds:
-            await anyio.sleep(max(self._last + seconds - anyio.current_time(), 1.0))
         self._over.set()
 
     async def settled(self) -> None:
@@ -137,7 +129,6 @@ class _Calls:
         except session.FAILURES:
             return
         finally:
-            self._last = anyio.current_time()
             del self._scopes[number]
 
     async def _answer(self, number: int, request: JsonObject) -> JsonObject:
