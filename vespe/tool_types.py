@@ -1,12 +1,13 @@
-"""The types of tools: one literal table, and the protocol of the ways to run a tool: a plan to
-show, and one call with checked inputs.
+"""The types of tools: one literal table, and the protocol that says what a type is.
 
-What runs a type is imported when the first tool of that type runs.
+Every question about a type is a member of ToolType, and `type_of` is how to ask it: nothing else is
+decided by a type's name. `vespe/types/` has the types themselves.
 """
 
+import functools
 import importlib
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
 
-TABLE: Final = {
-    "python_script": ("vespe.types.python_script.execution", "PythonScript"),
-    "shell_command": ("vespe.types.shell_command.execution", "ShellCommand"),
-    "http_request": ("vespe.types.http_request.execution", "HttpRequest"),
-    "mcp_tool": ("vespe.types.mcp_tool.execution", "McpTool"),
-    "wasm": ("vespe.types.wasm.execution", "WasmModule"),
-    "rust_function": ("vespe.types.wasm.execution", "RustFunction"),
+TYPES: Final = {
+    "python_script": "vespe.types.python_script.PYTHON_SCRIPT",
+    "shell_command": "vespe.types.shell_command.SHELL_COMMAND",
+    "http_request": "vespe.types.http_request.HTTP_REQUEST",
+    "mcp_tool": "vespe.types.mcp_tool.MCP_TOOL",
+    "wasm": "vespe.types.wasm.WASM",
+    "rust_function": "vespe.types.wasm.RUST_FUNCTION",
 }
-"""The module and the class of each `type` of `implementation_details`."""
+"""Where the ToolType of each `type` of `implementation_details` stands: a module, and a name in it.
+This table is the only way from here up to `vespe/types/`.
+"""
 
 
 class Sessions(Protocol):
@@ -72,11 +75,7 @@ class Context:
 
 
 class Executor(Protocol):
-    """One way to run a tool; members are modules-worth of code in one class without state between
-    calls.
-    """
-
-    type: str
+    """The way to run the tools of a type: no state of a call outlives it."""
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Say what would run, as data for `--dry-run` and `vespe trust`: argv, method and URL, or
@@ -104,26 +103,23 @@ def wants_to_be_kept(tool: Tool, context: Context) -> bool:
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
 
 
-class Executors(Mapping[str, Executor]):
-    """The table as executors: each is made once, at its first use, since a call needs only its
-    own.
+class ToolType(Protocol):
+    """All that Vespe knows of one type of tools: a type is the class that has these members, and
+    its row in TYPES.
+
+    No member has a default, so that mypy names what a type leaves out. The module that TYPES names
+    is imported by every listing: it imports at its top only what is loaded then anyway, and the
+    rest inside the members that need it.
     """
 
-    def __init__(self) -> None:
-        self._made: dict[str, Executor] = {}
-
-    def __getitem__(self, type: str) -> Executor:
-        if type not in self._made:
-            module, name = TABLE[type]
-            self._made[type] = getattr(importlib.import_module(module), name)()
-        return self._made[type]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(TABLE)
-
-    def __len__(self) -> int:
-        return len(TABLE)
+    def executor(self) -> Executor:
+        """Return what runs and plans the calls; what it needs is imported here."""
+        ...
 
 
-EXECUTORS: Final[Mapping[str, Executor]] = Executors()
-"""Every executor by the `type` of `implementation_details`."""
+@functools.cache
+def type_of(name: str) -> ToolType:
+    """Return the type of that name; raises KeyError where there is none."""
+    module, _, attribute = TYPES[name].rpartition(".")
+    found: ToolType = getattr(importlib.import_module(module), attribute)
+    return found

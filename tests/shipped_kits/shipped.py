@@ -12,7 +12,7 @@ from vespe.models import Tool
 from vespe.processes import process
 from vespe.processes.workers import Workers
 from vespe.schemas import validator
-from vespe.tool_types import EXECUTORS, Context
+from vespe.tool_types import Context, type_of
 from vespe.tools import directory as tool_directory
 
 KITS = Path(__file__).parents[2] / "kits"
@@ -54,7 +54,8 @@ def call(
         workers=workers,
     )
     result = (
-        EXECUTORS[tool.implementation.type]
+        type_of(tool.implementation.type)
+        .executor()
         .execute(tool, validator.fill_defaults(tool.input_schema, inputs), context)
         .result
     )

@@ -26,7 +26,7 @@ from vespe.processes import process
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
-from vespe.tool_types import EXECUTORS, Context, Sessions
+from vespe.tool_types import Context, Sessions, type_of
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
 from vespe.trust import gate
@@ -275,7 +275,7 @@ class CallPath:
         return (
             shown
             | {"type": tool.implementation.type}
-            | EXECUTORS[tool.implementation.type].plan(tool, inputs, context)
+            | type_of(tool.implementation.type).executor().plan(tool, inputs, context)
         )
 
     def _grant(self, tool: Tool) -> gate.Grant:

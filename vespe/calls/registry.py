@@ -8,7 +8,7 @@ from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, ToolImplementation
 from vespe.errors import ToolImplementationNotFound, UsageError
 from vespe.models import Execution, JsonObject, Tool
-from vespe.tool_types import EXECUTORS, Context
+from vespe.tool_types import Context, type_of
 
 __all__ = ["ToolImplementation", "ToolRegistry"]
 _T = TypeVar("_T", bound=ToolImplementation | Callable[..., Any])
@@ -106,7 +106,7 @@ class ToolRegistry:
             )
         if tool.implementation is None:
             raise ToolImplementationNotFound(tool.name)
-        return EXECUTORS[tool.implementation.type].execute(tool, inputs, context)
+        return type_of(tool.implementation.type).executor().execute(tool, inputs, context)
 
     @staticmethod
     def _made(

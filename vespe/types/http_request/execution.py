@@ -11,7 +11,7 @@ from vespe.documents import pointers, strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.http import bodies, client
 from vespe.models import Execution, JsonObject, JsonValue, Tool
-from vespe.tool_types import Context
+from vespe.tool_types import Context, Executor
 from vespe.types.http_request import templates as http_templates
 
 _SHOWN_HEADERS: Final = ("content-type", "location", "retry-after", "x-request-id")
@@ -22,8 +22,6 @@ class HttpRequest:
     """Runs http_request tools (design, section 2.1): one exchange over connections that the process
     keeps.
     """
-
-    type = "http_request"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Say what would be sent: `method`, `url`, `headers`, `body` (as text), with `${env:NAME}`
@@ -61,6 +59,9 @@ class HttpRequest:
             raise _failure(response, text, context)
         result = _result(response, text, settings.response)
         return Execution(result=result, notes=(repaired,) if repaired else ())
+
+
+EXECUTOR: Final[Executor] = HttpRequest()
 
 
 class _Settings:

@@ -3,3 +3,20 @@
 Begin with `execution.py`, then `exchange.py`; `sessions.py` keeps sessions open in processes that
 live.
 """
+
+from typing import Final
+
+from vespe.tool_types import Executor, ToolType
+
+
+class McpTool:
+    """`mcp_tool` as a type of tools."""
+
+    def executor(self) -> Executor:
+        """Return what runs and plans the calls."""
+        from vespe.types.mcp_tool import execution
+
+        return execution.EXECUTOR
+
+
+MCP_TOOL: Final[ToolType] = McpTool()

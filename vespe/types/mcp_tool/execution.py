@@ -7,7 +7,7 @@ from typing import Any, Final
 from vespe.calls import tracing
 from vespe.errors import InvalidTool, ToolExecutionError
 from vespe.models import Execution, JsonObject, JsonValue, Tool
-from vespe.tool_types import Context
+from vespe.tool_types import Context, Executor
 from vespe.tools import templates
 from vespe.types.mcp_tool import exchange
 from vespe.types.mcp_tool.exchange import Server, Surroundings
@@ -19,8 +19,6 @@ class McpTool:
     """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command`, or `url` and
     `headers`; `digest` pins it.
     """
-
-    type = "mcp_tool"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the
@@ -65,6 +63,9 @@ class McpTool:
         ask = exchange.ask if context.sessions is None else context.sessions.ask
         answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
         return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+
+
+EXECUTOR: Final[Executor] = McpTool()
 
 
 def _args(tool: Tool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
 from vespe.processes.answering import AnsweringProcess, NoAnswer
 from vespe.processes.keeper import Terms
-from vespe.tool_types import Context, wants_to_be_kept
+from vespe.tool_types import Context, Executor, wants_to_be_kept
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.tools.templates import substitute_secrets
@@ -53,8 +53,6 @@ class PythonScript:
     A script with dependencies (PEP 723) gets an environment of its own, made once; the context's
     `progress` hears of it.
     """
-
-    type = "python_script"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Return `script` (its path), `function`, `inputs`, `args`, `cwd`, and what a
@@ -131,6 +129,9 @@ class PythonScript:
             replace(finished, notes=(*finished.notes, _NOT_KEPT)) if wants else finished,
             implementation,
         )
+
+
+EXECUTOR: Final[Executor] = PythonScript()
 
 
 _NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lies keeps one"

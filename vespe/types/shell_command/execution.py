@@ -22,7 +22,7 @@ from vespe.errors import (
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.processes import process
 from vespe.records import dataclass
-from vespe.tool_types import Context
+from vespe.tool_types import Context, Executor
 from vespe.tools import templates
 
 _MAX_ELEMENT_BYTES: Final = 128 * 1024 - 1
@@ -40,8 +40,6 @@ class ShellCommand:
     `cwd` `project` or `tool`, `output` `text` (stdout as it is, its last newline too), `json` or
     `lines`, `success_codes` by default 0 alone.
     """
-
-    type = "shell_command"
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
         """Return `argv`, `cwd`, `stdin` (null: empty), `output` and `success_codes`; secrets stand
@@ -88,6 +86,9 @@ class ShellCommand:
         text, notes = _text(finished.stdout)
         result = _lines(text) if form.output == "lines" else text
         return Execution(result=result, logs=_stderr(finished), notes=(*finished.notes, *notes))
+
+
+EXECUTOR: Final[Executor] = ShellCommand()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

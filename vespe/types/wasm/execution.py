@@ -26,7 +26,7 @@ from vespe.files import atomic
 from vespe.files.stamps import Stamp, settled, stamp
 from vespe.models import Execution, JsonObject, Tool
 from vespe.processes.answering import Answer, NoAnswer
-from vespe.tool_types import Context
+from vespe.tool_types import Context, Executor
 from vespe.tools import built
 from vespe.tools.permissions import permissions_of
 from vespe.tools.templates import substitute_secrets
@@ -50,8 +50,6 @@ class WasmModule:
     files but those of its `permissions`. It has `permissions.memory_mb` of memory (64 by default),
     and ends at the deadline.
     """
-
-    type = "wasm"
 
     def __init__(self) -> None:
         self._digests: dict[str, tuple[Stamp, str]] = {}
@@ -156,11 +154,13 @@ class RustFunction(WasmModule):
     compiled it to tool.wasm.
     """
 
-    type = "rust_function"
-
     def module_of(self, tool: Tool) -> str:
         """Return the module's path in the tool's directory: what was built, never the source."""
         return built.MODULE
+
+
+WASM_MODULE: Final[Executor] = WasmModule()
+RUST_FUNCTION: Final[Executor] = RustFunction()
 
 
 @functools.lru_cache
