@@ -7,12 +7,12 @@ decided by a type's name. `vespe/types/` has the types themselves.
 import functools
 import importlib
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from vespe.models import Execution, JsonObject, Tool
+from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
@@ -103,6 +103,21 @@ def wants_to_be_kept(tool: Tool, context: Context) -> bool:
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """How the source of a type becomes a WebAssembly module: `source` is the key of
+    `implementation_details` that names the file, `sources` are the names and endings of all that a
+    build reads.
+
+    `module` is the key that names what is made; None where it is always `tool.wasm`.
+    """
+
+    source: str
+    sources: tuple[str, ...]
+    module: str | None
+    language: Literal["rust", "c"]
+
+
 class ToolType(Protocol):
     """All that Vespe knows of one type of tools: a type is the class that has these members, and
     its row in TYPES.
@@ -112,8 +127,58 @@ class ToolType(Protocol):
     rest inside the members that need it.
     """
 
+    files: tuple[tuple[str, str], ...]
+    """The keys of `implementation_details` that name a file of the tool's own, each with what the
+    name ends with. Of those that are there the first names the file without which there is no tool.
+    """
+    runs_own_file: bool
+    """Whether that file is started as a program, and so must be executable."""
+    is_python: bool
+    """Whether that file is Python: the signature of the function `entrypoint` says what the schema
+    is, and a `# /// script` block which packages it needs.
+    """
+    compiled: Compiled | None
+    """How `vespe tool build` makes the module that runs; None for what is not compiled here."""
+    in_allow_types: bool
+    """Whether a kit can name the type in its `allow_types`."""
+    network: Literal["none", "process", "own"]
+    """Who sends what a tool sends: nobody, for it cannot; a process of the tool's own, which the
+    sandbox holds back from hosts; or whoever else.
+    """
+    keeps_session: bool
+    """Whether the tools of one scope share a process that lives longer than a call."""
+    secret_keys: tuple[str, ...]
+    """The keys of `implementation_details` in whose values `${env:NAME}` may stand."""
+
     def executor(self) -> Executor:
         """Return what runs and plans the calls; what it needs is imported here."""
+        ...
+
+    def runs(self, details: JsonObject) -> list[JsonValue]:
+        """Return the words that a review shows of what would run. None among them are left out.
+
+        Here and below `details` are `implementation_details` as they stand, broken ones too.
+        """
+        ...
+
+    def address(self, details: JsonObject) -> tuple[str, str] | None:
+        """Return the URL that requests go to, after the JSON Pointer to it below `details`."""
+        ...
+
+    def effects(self, implementation: Implementation) -> Sequence[tuple[str, str]]:
+        """Return what every call does to the flow of data, each effect with the reason for it."""
+        ...
+
+    def starts_process(self, args: JsonObject) -> bool:
+        """Say whether a call starts a process of the tool's own: it gets an environment, and is
+        held by the sandbox.
+        """
+        ...
+
+    def programs(self, implementation: Implementation, directory: str) -> tuple[str, ...]:
+        """Return the programs that such a process is started with, which no permission need name;
+        `directory` is the tool's.
+        """
         ...
 
 
@@ -123,3 +188,11 @@ def type_of(name: str) -> ToolType:
     module, _, attribute = TYPES[name].rpartition(".")
     found: ToolType = getattr(importlib.import_module(module), attribute)
     return found
+
+
+def type_in(details: Any) -> ToolType | None:
+    """Return the type that `implementation_details` state, whatever they are; None for none that
+    there is.
+    """
+    name = details.get("type") if isinstance(details, dict) else None
+    return type_of(name) if isinstance(name, str) and name in TYPES else None

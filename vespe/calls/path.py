@@ -423,12 +423,13 @@ class CallPath:
         *,
         cancel: threading.Event | None = None,
     ) -> Context:
-        kind = "" if tool.implementation is None else tool.implementation.type
+        runs = tool.implementation
+        kind = None if runs is None else type_of(runs.type)
         # none starts a process that is given variables
-        bare = kind in ("http_request", "wasm", "rust_function")
+        bare = runs is not None and kind is not None and not kind.starts_process(runs.args)
         # A session with an MCP server outlives a call, and is told of the trace of each call in
         # `_meta`.
-        traced = {} if bare or kind == "mcp_tool" else tracing.environment()
+        traced = {} if bare or (kind and kind.keeps_session) else tracing.environment()
         given = {**secrets, **self.user.files.environment(), **traced}
         return Context(
             project_root=self.directory or self.workspace.root,

@@ -22,13 +22,8 @@ from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
 from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
 from vespe.processes.sandbox.protected import holds, homes
-from vespe.tool_types import Context, wants_to_be_kept
+from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
-
-_IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
-"""What starts no process of the tool's own: Vespe itself reaches the host, or WebAssembly holds the
-code.
-"""
 
 
 @contextlib.contextmanager
@@ -161,13 +156,13 @@ def machine() -> levels.Machine:
 
 def _starts(tool: Tool) -> bool:
     implementation = tool.implementation
-    if implementation is None or implementation.type in _IN_PROCESS:
-        return False
-    return implementation.type != "mcp_tool" or bool(implementation.args.get("command"))
+    return implementation is not None and type_of(implementation.type).starts_process(
+        implementation.args
+    )
 
 
 def _is_served(tool: Tool) -> bool:
-    return tool.implementation is not None and tool.implementation.type == "mcp_tool"
+    return tool.implementation is not None and type_of(tool.implementation.type).keeps_session
 
 
 def _kept_directory(tool: Tool, context: Context) -> str | None:
@@ -210,15 +205,8 @@ _python = functools.cache(python_needs)
 
 def _programs(tool: Tool, context: Context) -> tuple[str, ...]:
     """Return what the tool is started with, which it need not state."""
-    implementation: Any = tool.implementation
-    if implementation.type == "shell_command":
-        return (
-            os.path.join(context.directory, implementation.path)
-            if implementation.path
-            else str(implementation.entrypoint),
-        )
-    command = implementation.args.get("command") if implementation.type == "mcp_tool" else None
-    return (sys.executable, *(command[:1] if isinstance(command, list) else ()))
+    started = tool.implementation
+    return () if started is None else type_of(started.type).programs(started, context.directory)
 
 
 def _require(setting: str, made: Policy, tool: Tool) -> None:

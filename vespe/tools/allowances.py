@@ -11,9 +11,9 @@ from vespe.http import addresses
 from vespe.lazy import pattern
 from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
+from vespe.tool_types import TYPES, type_in, type_of
 from vespe.tools.permissions import stated_hosts
 
-TYPES: Final = ("python_script", "shell_command", "http_request", "wasm", "rust_function")
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
 _HOST: Final = pattern(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
@@ -46,16 +46,7 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Say what is wrong with the keys of a kit_config.json that limit its tools, as (JSON Pointer,
     what it must be).
     """
-    kinds = zip(
-        KEYS,
-        (
-            "one of " + ", ".join(TYPES),
-            "a host or host:port",
-            "the name of an environment variable",
-        ),
-        strict=True,
-    )
-    for key, kind in kinds:
+    for key in KEYS:
         value = document.get(key, [])
         if not isinstance(value, list):
             yield f"/{key}", f"must be a list, not {describe(value)}"
@@ -64,7 +55,7 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             if not isinstance(item, str) or not _is(key, item):
                 yield (
                     f"/{key}/{index}",
-                    f"must be {kind}, "
+                    f"must be {_wanted(key)}, "
                     f"not {short(item) if isinstance(item, str) else describe(item)}",
                 )
 
@@ -107,9 +98,20 @@ def _stated(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
+def allowed_types() -> tuple[str, ...]:
+    """Return the types that a kit can name in its `allow_types`."""
+    return tuple(name for name in TYPES if type_of(name).in_allow_types)
+
+
+def _wanted(key: str) -> str:
+    if key == "allow_types":
+        return "one of " + ", ".join(allowed_types())
+    return "a host or host:port" if key == "allow_hosts" else "the name of an environment variable"
+
+
 def _is(key: str, item: str) -> bool:
     if key == "allow_types":
-        return item in TYPES
+        return item in TYPES and type_of(item).in_allow_types
     return (_HOST if key == "allow_hosts" else _SECRET).fullmatch(item) is not None
 
 
@@ -117,9 +119,10 @@ def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tu
     """Return each host that a tool says it reaches, with the pointer to it and its port; 0 where it
     names none.
     """
-    url = details.get("path")
-    if details.get("type") == "http_request" and isinstance(url, str):
-        yield "/implementation_details/path", *_host_of(url)
+    kind = type_in(details)
+    if kind is not None and kind.in_allow_types and (address := kind.address({**details})):
+        pointer, url = address
+        yield f"/implementation_details{pointer}", *_host_of(url)
     for pointer, host in stated_hosts(config):
         name, _, port = (
             str(host).rpartition(":")

@@ -75,7 +75,7 @@ def build(
     if source not in sources:
         raise UsageError(f"{tool.name} names the source {source}, and there is no such file")
     env = process.child_environment(os.environ if environ is None else environ, {})
-    make = _rust if details["type"] == "rust_function" else _c
+    make = _LANGUAGES[built.language_of(details)]
     with tempfile.TemporaryDirectory(prefix="vespe-build-") as aside:
         for path, data in sources.items():
             _write(os.path.join(aside, path), data)
@@ -248,6 +248,9 @@ def _c_compiler(job: _Compiling) -> tuple[str, ...]:
             hint=hint,
         ) from None
     return sys.executable, "-P", "-m", "ziglang", "cc"
+
+
+_LANGUAGES: Final = {"rust": _rust, "c": _c}
 
 
 def write(tool: Tool, made: Built) -> None:

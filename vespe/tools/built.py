@@ -11,34 +11,47 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.files.trees import TreeFile, read_tree
 from vespe.lazy import hashlib
+from vespe.tool_types import Compiled, type_in
 
 MODULE: Final = "tool.wasm"
-"""What the source of a rust_function is compiled to."""
+"""What is made of a source, where no key names it."""
 RECORD: Final = "build.json"
 MAX_MODULE_BYTES: Final = 32 * 1024 * 1024
-_SOURCES: Final = {"rust_function": (".rs", "Cargo.toml", "Cargo.lock"), "wasm": (".c", ".h")}
 
 
 def source_of(details: Mapping[str, Any]) -> str | None:
     """Return the source that `implementation_details` name, or None where their module came from
     elsewhere.
     """
-    named = details.get(
-        {"rust_function": "path", "wasm": "source"}.get(str(details.get("type")), "")
-    )
+    kind = type_in(details)
+    named = details.get(kind.compiled.source) if kind is not None and kind.compiled else None
     return named if isinstance(named, str) else None
 
 
 def module_of(details: Mapping[str, Any]) -> str:
     """Return the module's path in the tool's directory."""
-    return str(details.get("path")) if details.get("type") == "wasm" else MODULE
+    key = _compiled(details).module
+    return MODULE if key is None else str(details.get(key))
+
+
+def _compiled(details: Mapping[str, Any]) -> Compiled:
+    """Return how what has a source is compiled."""
+    kind = type_in(details)
+    if kind is None or kind.compiled is None:
+        raise ValueError(f"{details.get('type')} is not compiled")
+    return kind.compiled
+
+
+def language_of(details: Mapping[str, Any]) -> str:
+    """Return the language that the source is written in: `rust` or `c`."""
+    return _compiled(details).language
 
 
 def read_sources(directory: str, details: Mapping[str, Any]) -> dict[str, bytes]:
     """Return every file that a build reads, by its path in the tool's directory. Raises
     InvalidDocument and StorageError.
     """
-    ends = _SOURCES[str(details.get("type"))]
+    ends = _compiled(details).sources
     files: dict[str, TreeFile] = read_tree(directory)
     return {path: file.data for path, file in files.items() if path.endswith(ends)}
 

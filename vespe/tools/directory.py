@@ -13,10 +13,11 @@ from vespe.files import atomic
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.bounds import is_plain
-from vespe.tools import allowances, built
+from vespe.tool_types import TYPES, type_in, type_of
+from vespe.tools import allowances
 from vespe.tools.allowances import KitLimits
 from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
-from vespe.tools.implementations import CHECKS, found_in_implementation
+from vespe.tools.implementations import found_in_implementation
 
 __all__ = [
     "NAME_PATTERN",
@@ -31,7 +32,7 @@ __all__ = [
     "verdict",
 ]
 
-VALID = frozenset(CHECKS)
+VALID = frozenset(TYPES)
 """The types of `implementation_details` that Vespe runs."""
 _TOLD = 5
 _PATH = "/implementation_details/path"
@@ -206,7 +207,10 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
     missing, or of another kind.
     """
     here, status = directory, None
-    key = "source" if kind == "wasm" and not script.endswith(".wasm") else "path"
+    made = None if kind is None else type_of(kind)
+    files = made.files if made is not None else ()
+    # what is compiled here may lack the module, and not the source
+    key = next((key for key, end in reversed(files) if script.endswith(end)), "path")
     try:
         for part in script.split("/"):
             if status is not None and not stat.S_ISDIR(status.st_mode):
@@ -222,7 +226,7 @@ def script_problem(directory: str, script: str, *, kind: str | None) -> str | No
         return f"`{key}` names {script}, which cannot be read: {error.strerror}"
     if status is None or not stat.S_ISREG(status.st_mode):
         return f"`{key}` names {script}, which is not a regular file"
-    if kind == "shell_command" and not status.st_mode & 0o111:
+    if made is not None and made.runs_own_file and not status.st_mode & 0o111:
         return f"`{key}` names {script}, which is not executable; `chmod +x` makes it so"
     return None
 
@@ -231,11 +235,9 @@ def _own_file(details: JsonObject) -> str | None:
     """Return the file of its own that a tool cannot be without: of one that is compiled here the
     source, since that can be built.
     """
-    return (
-        None
-        if details.get("type") == "http_request"
-        else built.source_of(details) or _text(details.get("path"))
-    )
+    kind = type_in(details)
+    named = (_text(details.get(key)) for key, _ in (kind.files if kind is not None else ()))
+    return next((path for path in named if path is not None), None)
 
 
 def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:

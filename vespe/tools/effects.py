@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.models import PERMISSIONS, Tool
+from vespe.tool_types import type_of
 from vespe.tools import bm25
 from vespe.tools.fields import EFFECTS
 
-_NO_NETWORK: Final = ("wasm", "rust_function")
-_PROCESSES: Final = ("python_script", "shell_command")
 _READ: Final = frozenset(
     bm25.words(
         "get read list search find fetch view show retrieve check lookup query browse download "
@@ -79,10 +78,12 @@ def effects_of(tool: Tool, *, held: bool = False) -> dict[str, str]:
 
 def _is_shut_in(tool: Tool, *, held: bool) -> bool:
     """Say whether it is proved that the tool reaches nobody."""
-    kind = tool.implementation.type if tool.implementation else ""
-    return kind in _NO_NETWORK or (
+    if tool.implementation is None:
+        return False
+    who = type_of(tool.implementation.type).network
+    return who == "none" or (
         held
-        and kind in _PROCESSES
+        and who == "process"
         and all(tool.permissions.get(name) == [] for name in _granting("sends_out"))
     )
 
@@ -100,10 +101,8 @@ def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
     for effect in ("reads_private", "sends_out"):
         yield from _permitted(tool, effect)
     runs = tool.implementation
-    if runs is not None and runs.type == "http_request":
-        yield "sends_out", "it is an http_request"
-        if (runs.entrypoint or "GET").upper() == "GET":
-            yield "reads_untrusted", "it gets what another machine answers"
+    if runs is not None:
+        yield from type_of(runs.type).effects(runs)
     if hints.get("openWorldHint") is True:
         yield "reads_untrusted", "openWorldHint is true"
         if hints.get("readOnlyHint") is False:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import pattern
 from vespe.schemas.explain import describe, short
+from vespe.tool_types import TYPES, type_in
 from vespe.tools.fields import Found
 from vespe.tools.templates import input_names
 
@@ -137,7 +138,9 @@ def named_secrets(details: dict[str, Any]) -> list[str]:
     """Return the names of the secrets that `${env:NAME}` asks for in the arguments of an
     implementation, each once.
     """
-    texts = (text for _, text, is_key in _strings(details.get("args"), ()) if not is_key)
+    kind = type_in(details)
+    slots = [details.get(key) for key in (kind.secret_keys if kind is not None else ("args",))]
+    texts = (text for _, text, is_key in _strings(slots, ()) if not is_key)
     return list(
         dict.fromkeys(
             place["name"] for text in texts for place in _SECRET.finditer(text) if place["name"]
@@ -160,16 +163,16 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
             f"`implementation_details.args` must be an object, not {describe(args)}",
         )
         details = {**details, "args": {}}
-    if isinstance(kind, str) and kind in CHECKS:
+    if isinstance(kind, str) and kind in TYPES:
         yield from CHECKS[kind](details, document)
     elif "type" in details:
         yield (
             f"{_AT}/type",
-            f"`implementation_details.type` must be one of {', '.join(sorted(CHECKS))}, "
+            f"`implementation_details.type` must be one of {', '.join(sorted(TYPES))}, "
             f"not {describe(kind)}",
         )
     else:
-        yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(CHECKS))}"
+        yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(TYPES))}"
 
 
 def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
@@ -508,10 +511,15 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
     details = details if isinstance(details, dict) else {}
     for key in _ELSEWHERE:
         yield from _misplaced(document.get(key), (key,))
-    for key in ("type", "path", "entrypoint"):
+    kind = type_in(details)
+    slots = ("args",) if kind is None else kind.secret_keys
+    for key in ("type", "path", "entrypoint", "args"):
+        if key in slots:
+            continue
         yield from _misplaced(details.get(key), ("implementation_details", key))
     declared = document.get("secrets")
-    for steps, text, is_key in _strings(details.get("args"), ("implementation_details", "args")):
+    stated = {key: details[key] for key in slots if key in details}
+    for steps, text, is_key in _strings(stated, ("implementation_details",)):
         for place in _SECRET.finditer(text):
             if is_key:
                 yield (

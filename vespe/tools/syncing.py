@@ -8,6 +8,7 @@ from typing import Any, Final
 from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
+from vespe.tool_types import type_of
 from vespe.tools.drafts import without_fixed
 from vespe.tools.python.signatures import derive
 
@@ -44,7 +45,7 @@ def derived_config(tool: Tool) -> JsonObject:
     details = tool.implementation
     if (
         details is None
-        or details.type != "python_script"
+        or not type_of(details.type).is_python
         or not details.path
         or not details.entrypoint
     ):

@@ -16,7 +16,7 @@ from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.records import dataclass
-from vespe.tools import built
+from vespe.tool_types import type_in
 from vespe.tools import directory as tool_directory
 from vespe.tools.permissions import stated_hosts
 from vespe.tools.python import script_lock
@@ -205,7 +205,9 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
     document = (found if config else None) or {}
     implementation = _object(document.get("implementation_details"))
     is_script = (
-        implementation.get("type") == "python_script" and implementation.get("path") in files
+        (kind := type_in(implementation)) is not None
+        and kind.is_python
+        and implementation.get("path") in files
     )
     script = read(f"{uid}/{implementation['path']}") if is_script else b""
     return ToolReview(
@@ -254,30 +256,12 @@ def _unpinned(source: bytes) -> tuple[str, ...]:
 
 
 def _runs(implementation: JsonObject) -> tuple[str, ...]:
-    path, entrypoint = implementation.get("path"), implementation.get("entrypoint")
-    match implementation.get("type"):
-        case "shell_command":
-            argv = _object(implementation.get("args")).get("argv")
-            words = [path or entrypoint, *(argv if isinstance(argv, list) else [])]
-        case "http_request":
-            words = [entrypoint, path]
-        case "wasm":
-            words = [
-                path,
-                *(
-                    ["compiled from", implementation["source"]]
-                    if implementation.get("source")
-                    else []
-                ),
-            ]
-        case "rust_function":
-            words = [built.MODULE, "compiled from", path, entrypoint]
-        case "mcp_tool":
-            args = _object(implementation.get("args"))
-            command = args.get("command")
-            words = [*(command if isinstance(command, list) else [args.get("url")]), entrypoint]
-        case _:
-            words = [path, entrypoint]
+    kind = type_in(implementation)
+    words = (
+        [implementation.get("path"), implementation.get("entrypoint")]
+        if kind is None
+        else kind.runs(implementation)
+    )
     return tuple(
         word if isinstance(word, str) else strict_json.compact_json(word)
         for word in words
@@ -287,11 +271,9 @@ def _runs(implementation: JsonObject) -> tuple[str, ...]:
 
 def _hosts(document: JsonObject, implementation: JsonObject) -> tuple[str, ...]:
     found = {host for _, host in stated_hosts(document) if isinstance(host, str)}
-    url = _HOST.match(
-        _text(implementation.get("path"))
-        or _text(_object(implementation.get("args")).get("url"))
-        or ""
-    )
+    kind = type_in(implementation)
+    _, address = (kind and kind.address(implementation)) or ("", "")
+    url = _HOST.match(address)
     return tuple(sorted(found | ({url[1]} if url else set())))
 
 

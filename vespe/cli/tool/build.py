@@ -13,6 +13,7 @@ from vespe.files import atomic
 from vespe.kits import store
 from vespe.models import Entry, Tool
 from vespe.projects.workspace import open_workspace, project_entry
+from vespe.tool_types import type_of
 from vespe.tools import building, built, catalog, directory
 from vespe.trust import gate
 
@@ -126,7 +127,7 @@ def _of_project(project_dir: str | None, name: str | None, *, trusted: bool) -> 
             for row in workspace.rows()
             if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None
         ]
-        entries = [entry for entry in rows if entry.type in ("rust_function", "wasm")]
+        entries = [entry for entry in rows if entry.type and type_of(entry.type).compiled]
     else:
         entries = [project_entry(workspace, name)]
     tools = _chosen([workspace.load(entry) for entry in entries], name)

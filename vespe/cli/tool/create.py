@@ -13,7 +13,7 @@ from vespe.kits.create import add_tool
 from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
-from vespe.tools import drafts, new_tool
+from vespe.tools import built, drafts, new_tool
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -121,7 +121,7 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
         else directory
     )
     report.say(f"made {tool.name} in {shown}")
-    if tool.implementation is not None and tool.implementation.type == "rust_function":
+    if built.source_of(tool.document.get("implementation_details", {})):
         report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")
 
 

@@ -14,6 +14,7 @@ from vespe.files import atomic
 from vespe.kits import store
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.tool_types import type_of
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, locked
 from vespe.tools.python.script_metadata import Metadata, read_metadata
 from vespe.types.python_script import locking as script_locking
@@ -89,11 +90,13 @@ def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str
     for tool in (
         [workspace.tool(name)]
         if name
-        else [workspace.load(entry) for entry in rows if entry.type == "python_script"]
+        else [
+            workspace.load(entry) for entry in rows if entry.type and type_of(entry.type).is_python
+        ]
     ):
         if (
             tool.implementation is None
-            or tool.implementation.type != "python_script"
+            or not type_of(tool.implementation.type).is_python
             or not tool.implementation.path
         ):
             raise errors.UsageError(

@@ -11,6 +11,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.projects.workspace import open_workspace
+from vespe.tool_types import type_of
 from vespe.types.python_script import execution as python_script
 
 
@@ -29,7 +30,7 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
     path.check_trust()
     done, failed = [], []
     for entry in workspace.available():
-        if entry.type != "python_script":
+        if not entry.type or not type_of(entry.type).is_python:
             continue
         try:
             tool = workspace.load(entry)

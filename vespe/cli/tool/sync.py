@@ -8,6 +8,7 @@ from vespe.documents import strict_json
 from vespe.lazy import difflib
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace, project_entry
+from vespe.tool_types import type_of
 from vespe.tools import authoring, syncing
 
 
@@ -58,7 +59,7 @@ def _tools(workspace: Workspace, name: str | None) -> list[Tool]:
         for row in workspace.rows()
         if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None
     ]
-    return [workspace.load(entry) for entry in rows if entry.type == "python_script"]
+    return [workspace.load(entry) for entry in rows if entry.type and type_of(entry.type).is_python]
 
 
 def _difference(tool: Tool, after: JsonObject) -> str:

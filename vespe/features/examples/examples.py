@@ -24,6 +24,7 @@ from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.subschemas import References
+from vespe.tool_types import type_of
 from vespe.tools import authoring
 
 _GIT = (
@@ -168,8 +169,12 @@ def acts_outside(tool: Tool) -> bool:
     """Whether calls that nobody wrote need a yes: the tool asks other machines, or says that it is
     destructive.
     """
-    kind = tool.implementation.type if tool.implementation else ""
-    return kind == "http_request" or tool.annotations.get("destructiveHint") is True
+    runs = tool.implementation
+    done = () if runs is None else type_of(runs.type).effects(runs)
+    return (
+        any(effect == "sends_out" for effect, _ in done)
+        or tool.annotations.get("destructiveHint") is True
+    )
 
 
 def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:

@@ -207,7 +207,7 @@ def _config(
         "name": title,
         "description": imported.description or f"The tools of {title}.",
         "version": " ".join(imported.version.split())[:60],
-        "allow_types": [kind for kind in allowances.TYPES if kind in kinds],
+        "allow_types": [kind for kind in allowances.allowed_types() if kind in kinds],
         "allow_hosts": list(imported.hosts),
         "secrets": sorted(secrets),
     }

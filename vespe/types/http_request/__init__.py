@@ -3,19 +3,56 @@
 Begin with `execution.py`; `templates.py` makes the request.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
+
+if TYPE_CHECKING:
+    from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.tool_types import Compiled
 
 
 class HttpRequest:
     """`http_request` as a type of tools."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    runs_own_file: bool = False
+    is_python: bool = False
+    compiled: "Compiled | None" = None
+    in_allow_types: bool = True
+    network: Literal["none", "process", "own"] = "own"
+    keeps_session: bool = False
+    secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
         from vespe.types.http_request import execution
 
         return execution.EXECUTOR
+
+    def runs(self, details: "JsonObject") -> "list[JsonValue]":
+        """Return the method and the URL."""
+        return [details.get("entrypoint"), details.get("path")]
+
+    def address(self, details: "JsonObject") -> tuple[str, str] | None:
+        """Return the URL."""
+        url = details.get("path")
+        return ("/path", url) if isinstance(url, str) else None
+
+    def effects(self, implementation: "Implementation") -> list[tuple[str, str]]:
+        """Return that it sends, and for a GET that it reads what others answer."""
+        found = [("sends_out", "it is an http_request")]
+        if (implementation.entrypoint or "GET").upper() == "GET":
+            found.append(("reads_untrusted", "it gets what another machine answers"))
+        return found
+
+    def starts_process(self, args: "JsonObject") -> bool:
+        """Say that it does not: Vespe itself sends the request."""
+        return False
+
+    def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
+        """Return none."""
+        return ()
 
 
 HTTP_REQUEST: Final[ToolType] = HttpRequest()

@@ -4,19 +4,60 @@ Begin with `execution.py`, then `exchange.py`; `sessions.py` keeps sessions open
 live.
 """
 
-from typing import Final
+import sys
+from typing import TYPE_CHECKING, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
+
+if TYPE_CHECKING:
+    from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.tool_types import Compiled
 
 
 class McpTool:
     """`mcp_tool` as a type of tools."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    runs_own_file: bool = False
+    is_python: bool = False
+    compiled: "Compiled | None" = None
+    in_allow_types: bool = False
+    network: Literal["none", "process", "own"] = "own"
+    keeps_session: bool = True
+    secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
         from vespe.types.mcp_tool import execution
 
         return execution.EXECUTOR
+
+    def runs(self, details: "JsonObject") -> "list[JsonValue]":
+        """Return what starts the server, or where it listens, and the tool of it."""
+        args = details.get("args")
+        args = args if isinstance(args, dict) else {}
+        command = args.get("command")
+        server = command if isinstance(command, list) else [args.get("url")]
+        return [*server, details.get("entrypoint")]
+
+    def address(self, details: "JsonObject") -> tuple[str, str] | None:
+        """Return where the server listens."""
+        args = details.get("args")
+        url = args.get("url") if isinstance(args, dict) else None
+        return ("/args/url", url) if isinstance(url, str) else None
+
+    def effects(self, implementation: "Implementation") -> list[tuple[str, str]]:
+        """Return none: what it does, it says itself."""
+        return []
+
+    def starts_process(self, args: "JsonObject") -> bool:
+        """Say whether the server is a process that is started here."""
+        return bool(args.get("command"))
+
+    def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
+        """Return the interpreter, which starts the server, and what the server is started with."""
+        command = implementation.args.get("command")
+        return (sys.executable, *(command[:1] if isinstance(command, list) else ()))
 
 
 MCP_TOOL: Final[ToolType] = McpTool()

@@ -12,7 +12,6 @@ from vespe.models import JsonObject
 from vespe.processes.keeper import Closed, Keeper, Terms
 
 if TYPE_CHECKING:
-    from vespe.types.mcp_tool.channel import Channel
     from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
 
 MAX_SESSIONS: Final = 8

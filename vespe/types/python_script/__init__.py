@@ -3,19 +3,53 @@
 Begin with `execution.py`; `child.py` and `values.py` run in that interpreter.
 """
 
-from typing import Final
+import sys
+from typing import TYPE_CHECKING, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
+
+if TYPE_CHECKING:
+    from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.tool_types import Compiled
 
 
 class PythonScript:
     """`python_script` as a type of tools."""
+
+    files: tuple[tuple[str, str], ...] = (("path", ".py"),)
+    runs_own_file: bool = False
+    is_python: bool = True
+    compiled: "Compiled | None" = None
+    in_allow_types: bool = True
+    network: Literal["none", "process", "own"] = "process"
+    keeps_session: bool = False
+    secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
         from vespe.types.python_script import execution
 
         return execution.EXECUTOR
+
+    def runs(self, details: "JsonObject") -> "list[JsonValue]":
+        """Return the script and the function."""
+        return [details.get("path"), details.get("entrypoint")]
+
+    def address(self, details: "JsonObject") -> tuple[str, str] | None:
+        """Return none: no request goes to an address that it states."""
+        return None
+
+    def effects(self, implementation: "Implementation") -> list[tuple[str, str]]:
+        """Return none: what it does, it says itself."""
+        return []
+
+    def starts_process(self, args: "JsonObject") -> bool:
+        """Say that it does: an interpreter."""
+        return True
+
+    def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
+        """Return the interpreter."""
+        return (sys.executable,)
 
 
 PYTHON_SCRIPT: Final[ToolType] = PythonScript()

@@ -2,13 +2,30 @@
 own.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from vespe.tool_types import Executor, ToolType
+from vespe.tool_types import Compiled, Executor, ToolType
+
+if TYPE_CHECKING:
+    from vespe.models import Implementation, JsonObject, JsonValue
 
 
 class Wasm:
     """`wasm` as a type of tools: a module that was compiled elsewhere, or here from C."""
+
+    files: tuple[tuple[str, str], ...] = (
+        ("source", ""),
+        ("path", ".wasm"),
+    )
+    runs_own_file: bool = False
+    is_python: bool = False
+    compiled: "Compiled | None" = Compiled(
+        source="source", sources=(".c", ".h"), module="path", language="c"
+    )
+    in_allow_types: bool = True
+    network: Literal["none", "process", "own"] = "none"
+    keeps_session: bool = False
+    secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
@@ -16,15 +33,67 @@ class Wasm:
 
         return execution.WASM_MODULE
 
+    def runs(self, details: "JsonObject") -> "list[JsonValue]":
+        """Return the module, and what it was compiled from."""
+        source = details.get("source")
+        return [details.get("path"), *(["compiled from", source] if source else [])]
+
+    def address(self, details: "JsonObject") -> tuple[str, str] | None:
+        """Return none: no request goes to an address that it states."""
+        return None
+
+    def effects(self, implementation: "Implementation") -> list[tuple[str, str]]:
+        """Return none: what it does, it says itself."""
+        return []
+
+    def starts_process(self, args: "JsonObject") -> bool:
+        """Say that it does not: a worker of ours holds the module."""
+        return False
+
+    def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
+        """Return none."""
+        return ()
+
 
 class RustFunction:
-    """`rust_function` as a type of tools: a function in Rust, compiled to a module of ours."""
+    """`rust_function` as a type of tools: a function in Rust, compiled to a module here."""
+
+    files: tuple[tuple[str, str], ...] = (("path", ".rs"),)
+    runs_own_file: bool = False
+    is_python: bool = False
+    compiled: "Compiled | None" = Compiled(
+        source="path", sources=(".rs", "Cargo.toml", "Cargo.lock"), module=None, language="rust"
+    )
+    in_allow_types: bool = True
+    network: Literal["none", "process", "own"] = "none"
+    keeps_session: bool = False
+    secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
         from vespe.types.wasm import execution
 
         return execution.RUST_FUNCTION
+
+    def runs(self, details: "JsonObject") -> "list[JsonValue]":
+        """Return the module, and what it was compiled from."""
+        return ["tool.wasm", "compiled from", details.get("path"), details.get("entrypoint")]
+
+    def address(self, details: "JsonObject") -> tuple[str, str] | None:
+        """Return none: no request goes to an address that it states."""
+        return None
+
+    def effects(self, implementation: "Implementation") -> list[tuple[str, str]]:
+        """Return none: what it does, it says itself."""
+        return []
+
+    def starts_process(self, args: "JsonObject") -> bool:
+        """Say that it does not: a worker of ours holds the module."""
+        return False
+
+    def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
+        """Return none."""
+        return ()
 
 
 WASM: Final[ToolType] = Wasm()

@@ -1,12 +1,10 @@
 """Lint rules: what a tool says that it uses, which its process is held to."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from vespe.features.lint.base import Found, Subject, rule
+from vespe.tool_types import type_in
 from vespe.tools.permissions import LISTS
-
-_IN_PROCESS: Final = ("http_request", "wasm", "rust_function")
 
 
 @rule("safety-permissions", "warning")
@@ -23,11 +21,10 @@ def _unstated(subject: Subject) -> Iterator[Found]:
     if subject.api != "vespe" or subject.kit_id is None or not isinstance(document, dict):
         return
     details = document.get("implementation_details")
-    if (
-        not isinstance(details, dict)
-        or details.get("type") in _IN_PROCESS
-        or "url" in (details.get("args") or {})
-    ):
+    if not isinstance(details, dict):
+        return
+    kind, args = type_in(details), details.get("args")
+    if kind is not None and not kind.starts_process(args if isinstance(args, dict) else {}):
         return
     permissions = document.get("permissions")
     if not isinstance(permissions, dict) or not any(key in permissions for key in LISTS):
