@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
+    from vespe.files.trees import TreeFile
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
 
@@ -103,6 +104,16 @@ def wants_to_be_kept(tool: Tool, context: Context) -> bool:
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
 
 
+class NewTool(NamedTuple):
+    """What a new tool begins with: config.json without `uid`, the other files by their path in its
+    directory, and sentences for its author.
+    """
+
+    document: JsonObject
+    files: "Mapping[str, TreeFile]"
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
     """How the source of a type becomes a WebAssembly module: `source` is the key of
@@ -147,6 +158,8 @@ class ToolType(Protocol):
     """
     keeps_session: bool
     """Whether the tools of one scope share a process that lives longer than a call."""
+    has_template: bool
+    """Whether `vespe tool create` makes tools of the type, by `begin`."""
     secret_keys: tuple[str, ...]
     """The keys of `implementation_details` in whose values `${env:NAME}` may stand."""
 
@@ -172,6 +185,15 @@ class ToolType(Protocol):
     def starts_process(self, args: JsonObject) -> bool:
         """Say whether a call starts a process of the tool's own: it gets an environment, and is
         held by the sandbox.
+        """
+        ...
+
+    def begin(self, type: str, name: str, *, given: Mapping[str, Any], directory: str) -> NewTool:
+        """Return a tool that runs at once. `type` is the name of this type, and `given` what its
+        author says in place of a template: `description`, `schema`, `path` (relative to
+        `directory`), `entrypoint`, `args`.
+
+        Raises UsageError for what cannot be.
         """
         ...
 

@@ -44,9 +44,9 @@ def test_the_same_compiler_makes_the_same_bytes(name: str) -> None:
 
 
 def test_the_glue_in_rust_is_the_one_that_new_tools_get() -> None:
-    from vespe.tools import new_tool
+    from vespe.types.wasm import template
 
-    assert (KIT[WORDS] / "src" / "vespe.rs").read_text(encoding="utf-8") == new_tool.rust_files(
+    assert (KIT[WORDS] / "src" / "vespe.rs").read_text(encoding="utf-8") == template.rust_files(
         "x", "x"
     )["vespe.rs"]
 

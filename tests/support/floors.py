@@ -5,9 +5,10 @@
 FLOORS = (
     "errors defaults models lazy records features",
     "http processes",
-    "files tool_types",
+    "files",
     "documents git",
     "schemas",
+    "tool_types",
     "tools",
     "trust",
     "kits",

@@ -12,12 +12,13 @@ import pytest
 from tests.support.compilers import needs_rust, stand_in
 from vespe.errors import Refused, ToolExecutionError, UsageError
 from vespe.models import Implementation, Tool
-from vespe.tools import building, built, new_tool
+from vespe.tools import building, built
+from vespe.types.wasm.template import rust_files
 
 
 def tool(directory: Path, **details: Any) -> Tool:
     said = {"type": "rust_function", "path": "src/tool.rs", "entrypoint": "counts"} | details
-    for name, text in new_tool.rust_files("counts", "counts").items():
+    for name, text in rust_files("counts", "counts").items():
         (directory / "src").mkdir(exist_ok=True)
         (directory / "src" / name).write_text(text, encoding="utf-8")
     (directory / "x.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")

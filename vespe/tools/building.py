@@ -15,8 +15,10 @@ from vespe.lazy import shutil, tempfile
 from vespe.models import JsonObject, Tool
 from vespe.processes import process
 from vespe.records import dataclass
-from vespe.tools import built, new_tool
+from vespe.tools import built
 
+RUST_GLUE: Final = "vespe.rs"
+"""The file beside a tool's own in Rust: JSON, and the way in and out."""
 _TARGETS: Final = ("wasm32-wasip1", "wasm32-wasi")
 """The target's name in newer and in older toolchains:
 https://doc.rust-lang.org/rustc/platform-support/wasm32-wasip1.html.
@@ -134,9 +136,9 @@ def _rust(job: _Compiling, details: Mapping[str, Any]) -> tuple[str, str, str]:
     main = os.path.join(where, "main.rs")
     if os.path.lexists(os.path.join(job.directory, main)):
         raise UsageError(f"{main} is the build's own file: give yours another name")
-    if not os.path.lexists(os.path.join(job.directory, where, new_tool.RUST_GLUE)):
+    if not os.path.lexists(os.path.join(job.directory, where, RUST_GLUE)):
         raise UsageError(
-            f"there is no {os.path.join(where, new_tool.RUST_GLUE)} beside {job.source}",
+            f"there is no {os.path.join(where, RUST_GLUE)} beside {job.source}",
             hint="copy it from a tool that `tool create` made",
         )
     program = (

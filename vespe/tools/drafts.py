@@ -2,7 +2,6 @@
 or from the user's own files.
 """
 
-import ast
 import os
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -10,18 +9,16 @@ from typing import Any, Final
 
 from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, UsageError
-from vespe.files import atomic
+from vespe.errors import UsageError
 from vespe.files.trees import TreeFile
 from vespe.lazy import difflib
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject
 from vespe.records import dataclass
+from vespe.tool_types import TYPES, type_of
 from vespe.tools import new_tool
 from vespe.tools.fields import KEYS, NAME_PATTERN
 from vespe.tools.implementations import named_secrets
-from vespe.tools.new_tool import Template
-from vespe.tools.python.names import parse_source, read_names
-from vespe.tools.python.signatures import derive
+from vespe.tools.new_tool import NO_INPUTS, schemas_of
 
 _PARTS: Final[Mapping[str, type]] = {
     "description": str,
@@ -46,28 +43,6 @@ IN_PROCESS: Final = "in_process"
 """Stands for the type of a tool without `implementation_details`, which a registered function
 implements.
 """
-_TEXT: JsonObject = {
-    "type": "object",
-    "properties": {
-        "text": {
-            "type": "string",
-            "description": "The text to count in.",
-            "default": "hello, world",
-        }
-    },
-    "additionalProperties": False,
-}
-_COUNTS: JsonObject = {
-    "type": "object",
-    "properties": {
-        "characters": {"type": "integer"},
-        "words": {"type": "integer"},
-        "lines": {"type": "integer"},
-    },
-    "required": ["characters", "words", "lines"],
-}
-"""What the template in Rust takes and returns."""
-_EMPTY: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +75,16 @@ def draft_tool(
     _check_fields(given)
     check_name(name)
     parts = {key: given.pop(key) for key in _PARTS if key in given}
-    if type == "python_script":
-        return _completed(_python(name, parts, directory), given)
-    if type == "shell_command":
-        return _completed(_shell(name, parts, directory), given)
-    if type == "http_request":
-        return _completed(_http(name, parts), given)
-    if type == "rust_function":
-        return _completed(_rust(name, parts, directory), given)
+    if type in TYPES and (kind := type_of(type)).has_template:
+        begun = kind.begin(type, name, given=parts, directory=directory)
+        return _completed(_draft(name, *begun), given)
     if type == IN_PROCESS:
         return _completed(_in_process(name, parts), given)
-    near = difflib.get_close_matches(type, (*new_tool.TYPES, IN_PROCESS), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(
+        type, (*(types := new_tool.created_types()), IN_PROCESS), n=1, cutoff=0.4
+    )
     hint = (
-        f"did you mean {near[0]}?"
-        if near
-        else f"the types are {', '.join(new_tool.TYPES)} and {IN_PROCESS}"
+        f"did you mean {near[0]}?" if near else f"the types are {', '.join(types)} and {IN_PROCESS}"
     )
     raise UsageError(f"there is no type of tool called {type!r}", hint=hint)
 
@@ -266,85 +236,6 @@ def _kind(schema: JsonObject) -> str:
     return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
 
 
-def _python(name: str, given: Mapping[str, Any], directory: str) -> Draft:
-    path, entrypoint = given.get("path"), given.get("entrypoint")
-    if path is not None and not path.endswith(".py"):
-        raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
-    found = _existing(path, directory) if path is not None else None
-    if found is not None:
-        data = atomic.read_bytes(os.path.realpath(found))
-        return _from_source(name, found, data, given)
-    if entrypoint is not None and not entrypoint.isidentifier():
-        raise UsageError(f"{entrypoint!r} can be no function's name")
-    template = new_tool.python_template(
-        name, entrypoint, given="schema" in given or "args" in given
-    )
-    script = path or f"{new_tool.function_name(name)}.py"
-    derived = derive(template.script, template.entrypoint, path=script)
-    fallback = _EMPTY if "args" in given else derived.input_schema
-    schema = _schemas(
-        given.get("schema"),
-        fallback,
-        None if "schema" in given or "args" in given else derived.output_schema,
-    )
-    document = _document(
-        name, "python_script", {**_said(template), **given, "path": script, "schema": schema}
-    )
-    missing = (
-        (f"there is no file {path} here: the tool's {script} is the template",)
-        if path is not None
-        else ()
-    )
-    return _draft(name, document, {script: TreeFile(data=template.script.encode())}, missing)
-
-
-def _rust(name: str, given: Mapping[str, Any], directory: str) -> Draft:
-    path, function = given.get("path"), given.get("entrypoint") or new_tool.function_name(name)
-    files = {
-        f"src/{file}": TreeFile(data=text.encode("utf-8"))
-        for file, text in new_tool.rust_files(name, function).items()
-    }
-    schema = _schemas(given.get("schema"), _TEXT, _COUNTS)
-    description = "Count the characters, words and lines of a text."
-    if path is not None:
-        if not path.endswith(".rs") or (found := _existing(path, directory)) is None:
-            raise UsageError(
-                f"{path!r} is not a file in Rust",
-                hint="--path names a .rs file to copy into the tool",
-            )
-        files["src/tool.rs"] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)))
-        schema, description = _schemas(given.get("schema"), _EMPTY, None), ""
-    said = {
-        "description": description,
-        **given,
-        "path": "src/tool.rs",
-        "entrypoint": function,
-        "schema": schema,
-    }
-    return _draft(name, _document(name, "rust_function", said), files)
-
-
-def _from_source(name: str, path: str, data: bytes, given: Mapping[str, Any]) -> Draft:
-    source, script = _text(data, path), os.path.basename(path)
-    entrypoint = given.get("entrypoint") or _only_function(source, name, path)
-    derived = derive(source, entrypoint, path=path)
-    fixed = given.get("args") or {}
-    schema = _schemas(
-        given.get("schema"), without_fixed(derived.input_schema, fixed), derived.output_schema
-    )
-    said = {
-        "description": derived.description,
-        **given,
-        "path": script,
-        "entrypoint": entrypoint,
-        "schema": schema,
-    }
-    notes = (*derived.notes, *_left_behind(source, path))
-    return _draft(
-        name, _document(name, "python_script", said), {script: TreeFile(data=data)}, notes
-    )
-
-
 def without_fixed(schema: JsonObject, fixed: JsonObject) -> JsonObject:
     """Return the input schema without the inputs that fixed arguments fill: the model neither sees
     nor sets those.
@@ -357,39 +248,6 @@ def without_fixed(schema: JsonObject, fixed: JsonObject) -> JsonObject:
     )
 
 
-def _shell(name: str, given: Mapping[str, Any], directory: str) -> Draft:
-    path, files = given.get("path"), {}
-    if path is not None:
-        found = _existing(path, directory)
-        if found is None:
-            raise UsageError(
-                f"there is no file {path}",
-                hint="--path names a program to copy into the tool; --entrypoint one found on PATH",
-            )
-        path = os.path.basename(found)
-        files[path] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)), executable=True)
-    inputs = _schemas(given.get("schema"), {}, None)["input"] or None
-    template = new_tool.shell_template(inputs, given.get("args"), path or given.get("entrypoint"))
-    schema = _schemas(given.get("schema"), template.input_schema, None)
-    said = {
-        **_said(template),
-        **given,
-        "schema": schema,
-        "path": path,
-        "entrypoint": None if path else template.entrypoint,
-    }
-    return _draft(name, _document(name, "shell_command", said), files)
-
-
-def _http(name: str, given: Mapping[str, Any]) -> Draft:
-    inputs = _schemas(given.get("schema"), {}, None)["input"] or None
-    template = new_tool.http_template(inputs, given.get("args"), given.get("path"))
-    schema = _schemas(given.get("schema"), template.input_schema, None)
-    return _draft(
-        name, _document(name, "http_request", {**_said(template), **given, "schema": schema}), {}
-    )
-
-
 def _in_process(name: str, given: Mapping[str, Any]) -> Draft:
     if unused := next((key for key in ("path", "entrypoint", "args") if key in given), None):
         raise UsageError(
@@ -399,35 +257,9 @@ def _in_process(name: str, given: Mapping[str, Any]) -> Draft:
     document = {
         "name": name,
         "description": given.get("description", ""),
-        "schema": _schemas(given.get("schema"), _EMPTY, None),
+        "schema": schemas_of(given.get("schema"), NO_INPUTS, None),
     }
     return _draft(name, document, {})
-
-
-def _said(template: Template) -> JsonObject:
-    return {
-        "description": template.description,
-        "path": template.path,
-        "entrypoint": template.entrypoint,
-        "args": template.args,
-    }
-
-
-def _document(name: str, type: str, said: Mapping[str, Any]) -> JsonObject:
-    details = {
-        "type": type,
-        "path": said.get("path"),
-        "entrypoint": said.get("entrypoint"),
-        "args": said.get("args") or {},
-    }
-    return {
-        "name": name,
-        "description": said["description"],
-        "schema": said["schema"],
-        "implementation_details": {
-            key: value for key, value in details.items() if value is not None
-        },
-    }
 
 
 def _draft(
@@ -436,91 +268,3 @@ def _draft(
     if taken := {CONFIG_FILE, DESCRIPTION_FILE} & files.keys():
         raise UsageError(f"a tool's own file cannot be called {min(taken)}")
     return Draft(name=name, document=document, files=files, notes=notes)
-
-
-def _schemas(given: JsonValue, inputs: JsonObject, output: JsonObject | None) -> JsonObject:
-    """The `schema` of config.json: what the user gave as a pair, or as the schema of the inputs
-    alone, before what is known.
-    """
-    if given is None:
-        return {"input": inputs, **({"output": output} if output is not None else {})}
-    pair = (
-        isinstance(given, dict)
-        and "input" in given
-        and not {"type", "properties", "$ref", "$schema"} & given.keys()
-    )
-    return dict(given) if pair else {"input": given}
-
-
-def _existing(path: str, directory: str) -> str | None:
-    """The file that a user's path names, or None where a bare name names nothing yet."""
-    found = os.path.join(directory, path)
-    if os.path.isfile(found):
-        return found
-    if os.path.basename(path) != path:
-        raise UsageError(f"there is no file {path}")
-    return None
-
-
-def _text(data: bytes, path: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidDocument("is not UTF-8; save it as UTF-8", path=path, line=line) from None
-
-
-def _only_function(source: str, name: str, path: str) -> str:
-    """The function that a file is for: the one with the tool's name, or the only public one."""
-    try:
-        functions = list(read_names(parse_source(source)).functions)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return new_tool.function_name(name)  # derive says what is wrong with the file
-    wanted = new_tool.function_name(name)
-    public = [function for function in functions if not function.startswith("_")]
-    if wanted in functions or len(public) != 1:
-        return wanted
-    return public[0]
-
-
-def _left_behind(source: str, path: str) -> list[str]:
-    """A sentence for each module that the file imports from beside itself or from its own package:
-    only the file is copied.
-    """
-    places = [os.path.dirname(os.path.abspath(path))]
-    while os.path.isfile(os.path.join(places[-1], "__init__.py")):
-        places.append(os.path.dirname(places[-1]))
-    found = [
-        m
-        for m in _imported(source)
-        if m[:1] == "."
-        or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)
-    ]
-    advice = (
-        "put it into the tool's directory, run the function where it stands (`--in-place`), "
-        "or register it in-process"
-    )
-    return [
-        f"it imports {module} from its own project, which is not copied: {advice}"
-        for module in found
-    ]
-
-
-def _is_module(path: str) -> bool:
-    return any(os.path.exists(path + end) for end in (".py", "/__init__.py"))
-
-
-def _imported(source: str) -> dict[str, None]:
-    """Return the modules that a source imports anywhere, within its functions too; a relative one
-    has its dots.
-    """
-    found: dict[str, None] = {}
-    for node in ast.walk(parse_source(source)):
-        if isinstance(node, ast.Import):
-            found |= dict.fromkeys(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            dots = "." * node.level
-            found |= dict.fromkeys(
-                [dots + node.module] if node.module else [dots + alias.name for alias in node.names]
-            )
-    return found

@@ -22,7 +22,7 @@ from vespe.tools import built, drafts, new_tool
     "--type",
     "kind",
     metavar="TYPE",
-    help=f"Begin with a template: {', '.join((*new_tool.TYPES, drafts.IN_PROCESS))}.",
+    help=f"Begin with a template: {', '.join((*new_tool.created_types(), drafts.IN_PROCESS))}.",
 )
 @click.option(
     "--from",

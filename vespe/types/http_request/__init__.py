@@ -3,13 +3,15 @@
 Begin with `execution.py`; `templates.py` makes the request.
 """
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled
+    from vespe.tool_types import Compiled, NewTool
 
 
 class HttpRequest:
@@ -22,6 +24,7 @@ class HttpRequest:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "own"
     keeps_session: bool = False
+    has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -49,6 +52,14 @@ class HttpRequest:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does not: Vespe itself sends the request."""
         return False
+
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Return a new tool, from the template or from what its author has."""
+        from vespe.types.http_request import template
+
+        return template.begin(type, name, given=given)
 
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return none."""

@@ -5,13 +5,16 @@ live.
 """
 
 import sys
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from vespe.errors import UsageError
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled
+    from vespe.tool_types import Compiled, NewTool
 
 
 class McpTool:
@@ -24,6 +27,7 @@ class McpTool:
     in_allow_types: bool = False
     network: Literal["none", "process", "own"] = "own"
     keeps_session: bool = True
+    has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -53,6 +57,12 @@ class McpTool:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say whether the server is a process that is started here."""
         return bool(args.get("command"))
+
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Refuse: `vespe kit add-mcp` makes these."""
+        raise UsageError(f"no tool of type {type} begins with a template")
 
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return the interpreter, which starts the server, and what the server is started with."""

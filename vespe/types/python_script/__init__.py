@@ -1,16 +1,19 @@
 """`python_script`: a function of a Python file, run in an interpreter of its own.
 
-Begin with `execution.py`; `child.py` and `values.py` run in that interpreter.
+`template.py` begins new ones, `execution.py` runs them; `child.py` and `values.py` run in that
+interpreter.
 """
 
 import sys
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled
+    from vespe.tool_types import Compiled, NewTool
 
 
 class PythonScript:
@@ -23,6 +26,7 @@ class PythonScript:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "process"
     keeps_session: bool = False
+    has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -46,6 +50,14 @@ class PythonScript:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does: an interpreter."""
         return True
+
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Return a new tool, from the template or from what its author has."""
+        from vespe.types.python_script import template
+
+        return template.begin(type, name, given=given, directory=directory)
 
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return the interpreter."""

@@ -1,13 +1,15 @@
 """`shell_command`: a program, run with an argv made of templates."""
 
 import os
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled
+    from vespe.tool_types import Compiled, NewTool
 
 
 class ShellCommand:
@@ -20,6 +22,7 @@ class ShellCommand:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "process"
     keeps_session: bool = False
+    has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -46,6 +49,14 @@ class ShellCommand:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does: the program."""
         return True
+
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Return a new tool, from the template or from what its author has."""
+        from vespe.types.shell_command import template
+
+        return template.begin(type, name, given=given, directory=directory)
 
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return the program."""

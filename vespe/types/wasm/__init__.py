@@ -2,12 +2,16 @@
 own.
 """
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from vespe.errors import UsageError
 from vespe.tool_types import Compiled, Executor, ToolType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.tool_types import NewTool
 
 
 class Wasm:
@@ -25,6 +29,7 @@ class Wasm:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "none"
     keeps_session: bool = False
+    has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -50,6 +55,12 @@ class Wasm:
         """Say that it does not: a worker of ours holds the module."""
         return False
 
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Refuse: the module is there before its tool is."""
+        raise UsageError(f"no tool of type {type} begins with a template")
+
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return none."""
         return ()
@@ -67,6 +78,7 @@ class RustFunction:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "none"
     keeps_session: bool = False
+    has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
     def executor(self) -> Executor:
@@ -90,6 +102,14 @@ class RustFunction:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does not: a worker of ours holds the module."""
         return False
+
+    def begin(
+        self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
+    ) -> "NewTool":
+        """Return a new tool, from the template or from what its author has."""
+        from vespe.types.wasm import template
+
+        return template.begin(type, name, given=given, directory=directory)
 
     def programs(self, implementation: "Implementation", directory: str) -> tuple[str, ...]:
         """Return none."""

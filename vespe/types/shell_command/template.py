@@ -1,0 +1,86 @@
+"""What a new shell_command begins with: a template, or the user's own program and arguments."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from vespe.errors import UsageError
+from vespe.files import atomic
+from vespe.files.trees import TreeFile
+from vespe.models import JsonObject
+from vespe.tool_types import NewTool
+from vespe.tools.new_tool import (
+    Template,
+    document_of,
+    existing_file,
+    said_of,
+    schemas_of,
+    slots_schema,
+)
+
+
+def shell_template(
+    schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None
+) -> Template:
+    """A program that every POSIX system has, or the user's own with inputs that follow from the
+    slots in its arguments.
+    """
+    if entrypoint is not None or args is not None:
+        given: JsonObject = {"argv": [], **(args or {})}
+        inputs = slots_schema([given["argv"], given.get("stdin")])
+        return Template(
+            description=f"Run {entrypoint or 'a command'}.",
+            input_schema=schema or inputs,
+            entrypoint=entrypoint or "printf",
+            args=given,
+        )
+    if schema is not None:
+        args = {"argv": [], "stdin": "json", "output": "json"}
+        return Template(
+            description="Give back the inputs that were received.",
+            input_schema=schema,
+            entrypoint="cat",
+            args=args,
+        )
+    text: JsonObject = {
+        "type": "string",
+        "description": "The text to print.",
+        "default": "hello, world",
+    }
+    return Template(
+        description="Print a text.",
+        input_schema={
+            "type": "object",
+            "properties": {"text": text},
+            "additionalProperties": False,
+        },
+        entrypoint="printf",
+        args={"argv": ["--", "%s", "{text}"], "output": "text"},
+    )
+
+
+def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> NewTool:
+    """Return a new tool that says what is `given`; its `path`, relative to `directory`, is
+    copied.
+    """
+    path, files = given.get("path"), {}
+    if path is not None:
+        found = existing_file(path, directory)
+        if found is None:
+            raise UsageError(
+                f"there is no file {path}",
+                hint="--path names a program to copy into the tool; --entrypoint one found on PATH",
+            )
+        path = os.path.basename(found)
+        files[path] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)), executable=True)
+    inputs = schemas_of(given.get("schema"), {}, None)["input"] or None
+    template = shell_template(inputs, given.get("args"), path or given.get("entrypoint"))
+    schema = schemas_of(given.get("schema"), template.input_schema, None)
+    said = {
+        **said_of(template),
+        **given,
+        "schema": schema,
+        "path": path,
+        "entrypoint": None if path else template.entrypoint,
+    }
+    return NewTool(document_of(name, type, said), files)
