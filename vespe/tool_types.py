@@ -7,7 +7,7 @@ decided by a type's name. `vespe/types/` has the types themselves.
 import functools
 import importlib
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
@@ -104,6 +104,17 @@ def wants_to_be_kept(tool: Tool, context: Context) -> bool:
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
 
 
+class Remark(NamedTuple):
+    """One thing that lint says of a tool: the code of the rule that it belongs to, the JSON Pointer
+    into config.json, a sentence, and what to do about it.
+    """
+
+    code: str
+    pointer: str
+    message: str
+    fix: str | None = None
+
+
 class NewTool(NamedTuple):
     """What a new tool begins with: config.json without `uid`, the other files by their path in its
     directory, and sentences for its author.
@@ -158,6 +169,8 @@ class ToolType(Protocol):
     """
     keeps_session: bool
     """Whether the tools of one scope share a process that lives longer than a call."""
+    slots: tuple[str, ...]
+    """The keys of `implementation_details` in whose texts `{name}` stands for an input."""
     has_template: bool
     """Whether `vespe tool create` makes tools of the type, by `begin`."""
     secret_keys: tuple[str, ...]
@@ -185,6 +198,18 @@ class ToolType(Protocol):
     def starts_process(self, args: JsonObject) -> bool:
         """Say whether a call starts a process of the tool's own: it gets an environment, and is
         held by the sandbox.
+        """
+        ...
+
+    def destroys(self, details: JsonObject) -> str | None:
+        """Return what every call does that destroys, as it follows "it can"; None for nothing that
+        is known.
+        """
+        ...
+
+    def lint(self, document: JsonObject, inputs: JsonValue) -> Iterable[Remark]:
+        """Return what lint says of a config.json with `implementation_details` of this type, valid
+        or not; `inputs` is the schema of the inputs as it stands. Runs nothing, and never raises.
         """
         ...
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled, NewTool
+    from vespe.tool_types import Compiled, NewTool, Remark
 
 
 class HttpRequest:
@@ -24,6 +24,7 @@ class HttpRequest:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "own"
     keeps_session: bool = False
+    slots: tuple[str, ...] = ("path", "args")
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -52,6 +53,18 @@ class HttpRequest:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does not: Vespe itself sends the request."""
         return False
+
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return that it deletes, where its method says so."""
+        from vespe.types.http_request import remarks
+
+        return remarks.destroys(details)
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what is wrong with its URL and its secrets."""
+        from vespe.types.http_request import remarks
+
+        return remarks.remarks(document["implementation_details"], document.get("secrets"))
 
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str

@@ -11,10 +11,10 @@ from vespe.errors import UsageError
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled, NewTool
+    from vespe.tool_types import Compiled, NewTool, Remark
 
 
 class McpTool:
@@ -27,6 +27,7 @@ class McpTool:
     in_allow_types: bool = False
     network: Literal["none", "process", "own"] = "own"
     keeps_session: bool = True
+    slots: tuple[str, ...] = ()
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -57,6 +58,14 @@ class McpTool:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say whether the server is a process that is started here."""
         return bool(args.get("command"))
+
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return none: nothing says it."""
+        return None
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what is to be said of this type alone: nothing."""
+        return ()
 
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str

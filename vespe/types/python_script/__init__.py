@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled, NewTool
+    from vespe.tool_types import Compiled, NewTool, Remark
 
 
 class PythonScript:
@@ -26,6 +26,7 @@ class PythonScript:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "process"
     keeps_session: bool = False
+    slots: tuple[str, ...] = ()
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -50,6 +51,14 @@ class PythonScript:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does: an interpreter."""
         return True
+
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return none: nothing says it."""
+        return None
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what is to be said of this type alone: nothing."""
+        return ()
 
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str

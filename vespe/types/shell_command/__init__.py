@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from vespe.tool_types import Executor, ToolType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import Compiled, NewTool
+    from vespe.tool_types import Compiled, NewTool, Remark
 
 
 class ShellCommand:
@@ -22,6 +22,7 @@ class ShellCommand:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "process"
     keeps_session: bool = False
+    slots: tuple[str, ...] = ("path", "args")
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -49,6 +50,18 @@ class ShellCommand:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does: the program."""
         return True
+
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return the program, where it is known to destroy."""
+        from vespe.types.shell_command import remarks
+
+        return remarks.destroys(details)
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what its command does that may not be meant."""
+        from vespe.types.shell_command import remarks
+
+        return remarks.remarks(document["implementation_details"], inputs)
 
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str

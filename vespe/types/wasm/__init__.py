@@ -8,10 +8,10 @@ from vespe.errors import UsageError
 from vespe.tool_types import Compiled, Executor, ToolType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
-    from vespe.tool_types import NewTool
+    from vespe.tool_types import NewTool, Remark
 
 
 class Wasm:
@@ -29,6 +29,7 @@ class Wasm:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "none"
     keeps_session: bool = False
+    slots: tuple[str, ...] = ()
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -55,6 +56,14 @@ class Wasm:
         """Say that it does not: a worker of ours holds the module."""
         return False
 
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return none: nothing says it."""
+        return None
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what is to be said of this type alone: nothing."""
+        return ()
+
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str
     ) -> "NewTool":
@@ -78,6 +87,7 @@ class RustFunction:
     in_allow_types: bool = True
     network: Literal["none", "process", "own"] = "none"
     keeps_session: bool = False
+    slots: tuple[str, ...] = ()
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
@@ -102,6 +112,14 @@ class RustFunction:
     def starts_process(self, args: "JsonObject") -> bool:
         """Say that it does not: a worker of ours holds the module."""
         return False
+
+    def destroys(self, details: "JsonObject") -> str | None:
+        """Return none: nothing says it."""
+        return None
+
+    def lint(self, document: "JsonObject", inputs: "JsonValue") -> "Iterable[Remark]":
+        """Return what is to be said of this type alone: nothing."""
+        return ()
 
     def begin(
         self, type: str, name: str, *, given: "Mapping[str, Any]", directory: str

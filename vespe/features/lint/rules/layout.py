@@ -11,9 +11,11 @@ from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.lint.base import Bounds, Found, Outline, Subject, rule, set_rule
+from vespe.features.lint.type_remarks import remarks_of
 from vespe.files import atomic
-from vespe.lazy import difflib, shutil
+from vespe.lazy import difflib
 from vespe.schemas.explain import describe, short
+from vespe.tool_types import type_in
 from vespe.tools import built, fields, templates
 from vespe.tools.python.names import parse_source, read_names
 
@@ -26,8 +28,6 @@ _FIELDS: Final[dict[str, tuple[type, str]]] = {
     "outputSchema": (dict, "an object"),
 }
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_PROGRAMS: dict[str, bool] = {}
-"""Whether each program is on PATH: asked once a process."""
 
 
 _RULE_OF: Final = {
@@ -195,8 +195,10 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
     details = _details(subject)
     path, entrypoint = details.get("path"), details.get("entrypoint")
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
+    kind = type_in(details)
     if (
-        details.get("type") != "python_script"
+        kind is None
+        or not kind.is_python
         or not isinstance(path, str)
         or not isinstance(entrypoint, str)
         or broken
@@ -387,23 +389,7 @@ def _program(subject: Subject) -> Iterator[Found]:
     Bad: "entrypoint": "pdftotxt"
     Good: "entrypoint": "pdftotext"
     """
-    details = _details(subject)
-    program = details.get("entrypoint")
-    if (
-        details.get("type") == "shell_command"
-        and details.get("path") is None
-        and isinstance(program, str)
-        and program.isprintable()
-        and program
-    ):
-        if program not in _PROGRAMS:
-            _PROGRAMS[program] = "/" in program or shutil.which(program) is not None
-        if not _PROGRAMS[program]:
-            yield Found(
-                pointer=f"{_DETAILS}/entrypoint",
-                message=f"the program {short(program)} is not on PATH here",
-                fix="install it, and say in description.md that the tool needs it",
-            )
+    return remarks_of(subject, "layout-program")
 
 
 @rule("layout-unknown-key", "warning")
@@ -438,10 +424,9 @@ def _unknown_slot(subject: Subject) -> Iterator[Found]:
     Good: "argv": ["{file}"]
     """
     details = _details(subject)
-    if details.get("type") not in ("shell_command", "http_request"):
-        return
+    kind = type_in(details)
     names = templates.input_names(subject.input_schema)
-    places = [(("path",), details.get("path")), (("args",), details.get("args"))]
+    places = [((key,), details.get(key)) for key in (kind.slots if kind is not None else ())]
     for steps, text in (found for at, value in places for found in _texts(value, at)):
         for name in templates.parse(text, names).unknown if "{" in text else ():
             close = difflib.get_close_matches(name, names, n=1)

@@ -11,6 +11,7 @@ from vespe.features.lint import hidden_text, secret_shapes
 from vespe.features.lint.base import Found, Subject, rule
 from vespe.files import atomic
 from vespe.schemas.explain import short
+from vespe.tool_types import type_in
 
 Text = tuple[str, str]
 """A text of a definition, and its pointer from the definition's root."""
@@ -31,21 +32,6 @@ _DESTRUCTIVE: Final = frozenset(
         "kill",
         "overwrite",
     )
-)
-_PROGRAMS: Final = (
-    "rm",
-    "rmdir",
-    "unlink",
-    "shred",
-    "dd",
-    "mkfs",
-    "truncate",
-    "kill",
-    "pkill",
-    "killall",
-    "shutdown",
-    "reboot",
-    "dropdb",
 )
 _ANNOTATED: Final = ("vespe", "mcp")
 _MOST_FILES: Final = 500
@@ -270,7 +256,5 @@ def _destroys(subject: Subject) -> str | None:
     )
     if said or not isinstance(details, dict):
         return said
-    runs = str(details.get("entrypoint", ""))
-    if details.get("type") == "http_request":
-        return "delete" if runs.upper() == "DELETE" else None
-    return f"run {runs}" if details.get("type") == "shell_command" and runs in _PROGRAMS else None
+    kind = type_in(details)
+    return None if kind is None else kind.destroys(details)

@@ -11,6 +11,7 @@ from vespe.features.lint.base import Found, Subject, rule
 from vespe.files import atomic
 from vespe.records import dataclass
 from vespe.schemas.explain import short
+from vespe.tool_types import type_in
 from vespe.tools import templates
 from vespe.tools.python import signatures
 from vespe.tools.python.signatures import Derived
@@ -48,8 +49,10 @@ def _read_pair(subject: Subject) -> _Pair | None:
     path, entrypoint, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
     schema = subject.input_schema
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
+    kind = type_in(details)
     if (
-        details.get("type") != "python_script"
+        kind is None
+        or not kind.is_python
         or broken
         or not isinstance(schema, dict)
         or not isinstance(path, str)
@@ -254,13 +257,15 @@ def _unused(subject: Subject) -> Iterator[Found]:
     args, schema = details.get("args"), subject.input_schema
     args = args if isinstance(args, dict) else {}
     properties = schema.get("properties") if isinstance(schema, dict) else None
+    kind = type_in(details)
     if (
-        details.get("type") not in ("shell_command", "http_request")
+        kind is None
+        or not kind.slots
         or not isinstance(properties, dict)
         or args.get("stdin") == "json"
     ):
         return
-    texts = list(_texts([details.get("path"), args]))
+    texts = list(_texts([details.get(key) for key in kind.slots]))
     used = {
         name
         for text in texts

@@ -1,0 +1,54 @@
+"""What lint says of an http_request: who reads it on its way, and what it has and does not use."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from vespe.models import JsonObject, JsonValue
+from vespe.schemas.explain import short
+from vespe.tool_types import Remark
+from vespe.tools import templates
+
+_LOCAL: Final = re.compile(
+    r"http://(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/?#]|$)", re.IGNORECASE
+)
+
+
+def remarks(details: JsonObject, secrets: JsonValue) -> Iterator[Remark]:
+    """Return all that is to be said of `implementation_details` and the declared secrets."""
+    path = details.get("path")
+    if isinstance(path, str) and path.lower().startswith("http://") and not _LOCAL.match(path):
+        yield Remark(
+            "safety-plain-http",
+            "/implementation_details/path",
+            "the request goes over plain http: anyone on the way reads and changes it, "
+            "its secrets too",
+            "write https://",
+        )
+    args = details.get("args")
+    used = {
+        name
+        for text in _texts(args if isinstance(args, dict) else {})
+        for name in templates.parse(text, ()).secrets
+    }
+    for index, name in enumerate(secrets) if isinstance(secrets, list) else ():
+        if isinstance(name, str) and name not in used:
+            yield Remark(
+                "safety-unused-secret",
+                f"/secrets/{index}",
+                f"the secret {short(name)} is declared, and the request does not use it",
+                f"take it out, or write ${{env:{name}}} where it belongs",
+            )
+
+
+def destroys(details: JsonObject) -> str | None:
+    """Return that it deletes, where its method says so."""
+    return "delete" if str(details.get("entrypoint", "")).upper() == "DELETE" else None
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
