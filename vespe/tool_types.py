@@ -176,6 +176,12 @@ class ToolType(Protocol):
     secret_keys: tuple[str, ...]
     """The keys of `implementation_details` in whose values `${env:NAME}` may stand."""
 
+    def form(self) -> JsonObject:
+        """Return the JSON Schema of `implementation_details` of this type. It stands in `$defs` of
+        `vespe/data/tool.schema.json`, whose other definitions it can refer to.
+        """
+        ...
+
     def executor(self) -> Executor:
         """Return what runs and plans the calls; what it needs is imported here."""
         ...

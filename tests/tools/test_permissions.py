@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import render_permissions
+from tests.support import render_schema
 from tests.support.installs import CHECKOUT
 from vespe.models import PERMISSIONS, Permissions
 from vespe.tools.permissions import permissions_of, stated_hosts
@@ -27,7 +27,7 @@ def test_what_is_stated_is_read_and_what_is_wrong_grants_nothing(
 
 
 def test_the_published_schema_and_the_page_have_them_all() -> None:
-    assert render_permissions.SCHEMA.read_text(encoding="utf-8") == render_permissions.render(), (
+    assert render_schema.PUBLISHED.read_text(encoding="utf-8") == render_schema.put_together(), (
         "run `./dev docs`"
     )
     page = (CHECKOUT / "docs/sandbox.md").read_text(encoding="utf-8")

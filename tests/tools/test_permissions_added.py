@@ -52,8 +52,8 @@ print(stated.devices, any(path == b"/dev/tty" for path, _ in made.message["rules
 RENDERED = f"""
 import sys
 sys.path.append({str(CHECKOUT)!r})
-from tests.support import render_permissions
-render_permissions.main()
+from tests.support import render_schema
+render_schema.main()
 """
 
 

@@ -9,8 +9,9 @@ from typing import Any, Final, TypeAlias
 
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import pattern
+from vespe.schemas import validator
 from vespe.schemas.explain import describe, short
-from vespe.tool_types import TYPES, type_in
+from vespe.tool_types import TYPES, type_in, type_of
 from vespe.tools.fields import Found
 from vespe.tools.templates import input_names
 
@@ -164,7 +165,7 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
         )
         details = {**details, "args": {}}
     if isinstance(kind, str) and kind in TYPES:
-        yield from CHECKS[kind](details, document)
+        yield from CHECKS.get(kind, _by_form)(details, document)
     elif "type" in details:
         yield (
             f"{_AT}/type",
@@ -173,6 +174,17 @@ def _checked(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Foun
         )
     else:
         yield _AT, f"`implementation_details` needs `type`: one of {', '.join(sorted(TYPES))}"
+
+
+def _by_form(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:
+    """Judge the details of a type that has no check of its own here by its form alone."""
+    from vespe.schemas import published
+
+    form = type_of(details["type"]).form()
+    shared = published.read_published("tool")["$defs"]
+    whole = validator.Validator({"$defs": shared, **form})
+    for one in whole.violations(details, subject="`implementation_details`"):
+        yield _AT + one.pointer, one.message
 
 
 def _python_script(details: dict[str, Any], document: dict[str, Any]) -> Iterator[Found]:

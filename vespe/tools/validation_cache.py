@@ -13,6 +13,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
 from vespe.lazy import hashlib
+from vespe.tool_types import TYPES
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Verdict
 
@@ -29,11 +30,7 @@ _JUDGES: Final = (
     "schemas",
     "tools",
     "types",
-    "types/http_request",
-    "types/mcp_tool",
-    "types/python_script",
-    "types/shell_command",
-    "types/wasm",
+    *sorted({row.rpartition(".")[0].replace(".", "/").partition("/")[2] for row in TYPES.values()}),
 )
 """The directories of this package whose code and schemas a verdict comes from."""
 

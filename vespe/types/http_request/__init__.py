@@ -3,6 +3,7 @@
 Begin with `execution.py`; `templates.py` makes the request.
 """
 
+import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.tool_types import Executor, ToolType
@@ -27,6 +28,13 @@ class HttpRequest:
     slots: tuple[str, ...] = ("path", "args")
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
+
+    def form(self) -> "JsonObject":
+        """Return the schema that stands beside."""
+        from vespe.documents import strict_json
+
+        place = os.path.join(os.path.dirname(__file__), "details.schema.json")
+        return strict_json.read_object(place)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

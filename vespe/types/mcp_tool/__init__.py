@@ -4,6 +4,7 @@ Begin with `execution.py`, then `exchange.py`; `sessions.py` keeps sessions open
 live.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -30,6 +31,13 @@ class McpTool:
     slots: tuple[str, ...] = ()
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
+
+    def form(self) -> "JsonObject":
+        """Return the schema that stands beside."""
+        from vespe.documents import strict_json
+
+        place = os.path.join(os.path.dirname(__file__), "details.schema.json")
+        return strict_json.read_object(place)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

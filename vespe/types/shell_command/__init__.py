@@ -26,6 +26,13 @@ class ShellCommand:
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
+    def form(self) -> "JsonObject":
+        """Return the schema that stands beside."""
+        from vespe.documents import strict_json
+
+        place = os.path.join(os.path.dirname(__file__), "details.schema.json")
+        return strict_json.read_object(place)
+
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
         from vespe.types.shell_command import execution

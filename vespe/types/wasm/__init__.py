@@ -2,6 +2,7 @@
 own.
 """
 
+import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.errors import UsageError
@@ -32,6 +33,13 @@ class Wasm:
     slots: tuple[str, ...] = ()
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
+
+    def form(self) -> "JsonObject":
+        """Return the schema that stands beside."""
+        from vespe.documents import strict_json
+
+        place = os.path.join(os.path.dirname(__file__), "wasm.schema.json")
+        return strict_json.read_object(place)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
@@ -90,6 +98,13 @@ class RustFunction:
     slots: tuple[str, ...] = ()
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
+
+    def form(self) -> "JsonObject":
+        """Return the schema that stands beside."""
+        from vespe.documents import strict_json
+
+        place = os.path.join(os.path.dirname(__file__), "rust_function.schema.json")
+        return strict_json.read_object(place)
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

@@ -80,7 +80,7 @@ def _cache() -> tuple[str, bytes] | None:
     None where they cannot be had.
     """
     directory, file = (
-        os.path.join(locations.user_cache_dir(), "wasm"),
+        f"{locations.user_cache_dir()}/wasm",
         os.path.join(locations.user_state_dir(), "wasm.key"),
     )
     try:
