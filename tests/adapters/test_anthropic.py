@@ -203,7 +203,7 @@ def test_a_custom_call_whose_input_is_no_text_is_refused() -> None:
     for translate in (from_openai_messages, ollama_messages.from_openai_messages):
         with pytest.raises(
             InvalidDocument,
-            match=r"messages\[0\]: a custom call's `input` must be a text, not dict",
+            match=r"messages\[0\]: a custom call's `input` must be a string, not dict",
         ):
             translate([{"role": "assistant", "tool_calls": [call]}])
 

@@ -69,5 +69,5 @@ def test_a_custom_call_is_known_without_its_type_and_holds_a_text() -> None:
     custom = {"name": "sh", "input": "ls"}
     assert is_custom({"custom": custom}) and is_custom({"type": "custom"}) and not is_custom(CALL)
     assert function_of({"custom": custom}, 0) == custom and custom_text_of(custom, 0) == "ls"
-    with pytest.raises(InvalidDocument, match="must be a text, not int"):
+    with pytest.raises(InvalidDocument, match="must be a string, not int"):
         custom_text_of({"input": 3}, 0)

@@ -46,7 +46,7 @@ def test_a_schema_without_a_type_is_an_objects() -> None:
         (
             {"name": "t", "description": 3},
             None,
-            "the tool 't': `description` must be a text, not int",
+            "the tool 't': `description` must be a string, not int",
         ),
         ({"name": "t"}, [], "the tool 't': the schema of its inputs must be an object, not list"),
     ],

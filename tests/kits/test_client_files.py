@@ -122,7 +122,7 @@ def test_a_secret_is_declared_and_its_value_left_where_it_is(
         ({"url": "https://user:pw@a.example"}, "a variable or a user"),
         ({"url": "ftp://a.example"}, "not an http"),
         ({"command": {"no": "path"}}, "neither"),
-        ({"command": ["a", {"b": 1}]}, "not a list of texts"),
+        ({"command": ["a", {"b": 1}]}, "not a list of strings"),
     ],
 )
 def test_what_cannot_be_started_is_a_reason_without_the_secret(

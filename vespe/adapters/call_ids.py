@@ -196,7 +196,7 @@ def custom_text_of(custom: JsonObject, index: int) -> str:
     if not isinstance(text, str):
         refuse(
             index,
-            f"a custom call's `input` must be a text, not {kind(text)}",
+            f"a custom call's `input` must be a string, not {kind(text)}",
             pointer="/tool_calls",
         )
     return said(text)

@@ -57,7 +57,7 @@ def _text_block(part: JsonObject, index: int) -> JsonObject:
     text = part.get("refusal" if part.get("type") == "refusal" else "text")
     if not isinstance(text, str):
         refuse(
-            index, f"a text part must hold a text, not {type(text).__name__}", pointer="/content"
+            index, f"a text part must hold a string, not {type(text).__name__}", pointer="/content"
         )
     return completed({"type": "text", "text": said(text)}, part, index)
 

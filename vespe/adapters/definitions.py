@@ -32,10 +32,10 @@ def foreign_tool(
     """
     name = definition.get("name")
     if not isinstance(name, str) or not name:
-        refuse(name, "needs a `name`, a text that is not empty")
+        refuse(name, "needs a `name`, a string that is not empty")
     description = definition.get("description")
     if not isinstance(description, str | None):
-        refuse(name, f"`description` must be a text, not {type(description).__name__}")
+        refuse(name, f"`description` must be a string, not {type(description).__name__}")
     inputs = _object_schema(name, detached(schema, called(name)))
     kept = {key: detached(value, called(name)) for key, value in fields.items()}
     document: JsonObject = {

@@ -298,7 +298,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "openai",
         "strict-enum-characters",
         15_000,
-        words="15,000 characters in one enum of more than 250 texts",
+        words="15,000 characters in one enum of more than 250 strings",
         source=_OPENAI_STRICT,
     ),
     _row(
@@ -431,20 +431,20 @@ LIMITS: Final[tuple[Limit, ...]] = (
     _row(
         "gemini", "one-type", True, words="one type a schema, and `nullable`", source=_GEMINI_TYPES
     ),
-    _row("gemini", "enum-texts", True, words="texts alone in `enum`", source=_GEMINI_ENUM),
+    _row("gemini", "enum-texts", True, words="strings alone in `enum`", source=_GEMINI_ENUM),
     _row("gemini", "array-items", True, words="`items` beside every array", source=_GEMINI_ITEMS),
     _row(
         "gemini",
         "formats",
         frozenset(("enum", "date-time")),
-        words="the formats enum and date-time for texts",
+        words="the formats enum and date-time for strings",
         source=_GEMINI_FORMAT,
     ),
     _row(
         "ollama",
         "root-one-type",
         True,
-        words="one text as the type of the root",
+        words="one string as the type of the root",
         source=_OLLAMA_TYPES,
     ),
     _row(

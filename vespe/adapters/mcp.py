@@ -77,7 +77,7 @@ class McpShape:
         annotations = {key: value for key, value in given.items() if value is not None}
         if not isinstance(definition.get("title"), str | None):
             definitions.refuse(
-                definition.get("name"), f"`title` must be a text, not {kind(definition['title'])}"
+                definition.get("name"), f"`title` must be a string, not {kind(definition['title'])}"
             )
         own_title: JsonObject = {}
         if isinstance(title := definition.get("title"), str):

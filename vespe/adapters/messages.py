@@ -190,7 +190,7 @@ def parts_of(content: JsonValue, index: int) -> list[JsonObject]:
         return [content]
     if not isinstance(content, (list, tuple)):
         refuse(
-            index, f"`content` must be a text or a list, not {kind(content)}", pointer="/content"
+            index, f"`content` must be a string or a list, not {kind(content)}", pointer="/content"
         )
     return [_part(part, index, place) for place, part in enumerate(content)]
 

@@ -144,7 +144,7 @@ class PlainTextAdapter:
             text_or_message.get("content") if isinstance(text_or_message, dict) else text_or_message
         )
         if not isinstance(text, str | None):
-            raise ParsingError(f"the answer must be a text, not {describe(text)}", hint=_HINT)
+            raise ParsingError(f"the answer must be a string, not {describe(text)}", hint=_HINT)
         call = parse_call(text or "")
         return () if call is None else model_calls.own_calls(self.tool, (call,))
 

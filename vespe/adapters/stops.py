@@ -47,7 +47,7 @@ def to_finish_reason(stop_reason: str | None) -> JsonObject:
         return {"finish_reason": None}
     if not isinstance(stop_reason, str):
         raise InvalidDocument(
-            f"must be a text or null, not {type(stop_reason).__name__}", path="stop_reason"
+            f"must be a string or null, not {type(stop_reason).__name__}", path="stop_reason"
         )
     finish = _FINISH.get(stop_reason, "stop")
     return {"finish_reason": finish} | (

@@ -136,7 +136,7 @@ def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
             isinstance(value, str) for value in arguments.values()
         ):
             raise InvalidDocument(
-                "must be an object of patterns, which are texts",
+                "must be an object of patterns, which are strings",
                 path=path,
                 pointer=f"{where}/arguments",
             )

@@ -143,7 +143,7 @@ class _Parser:
     def string(self, at: int) -> tuple[str, int]:
         found = _STRING.match(self.text, at)
         if found is None:
-            self.fail(at, "holds a text that does not end on its line")
+            self.fail(at, "holds a string that does not end on its line")
         return str(self.loaded(found[0], at)), found.end()
 
     def loaded(self, text: str, at: int) -> JsonValue:

@@ -171,7 +171,7 @@ def _found(name: str, entry: JsonObject) -> Found:
 def _local(made: Found, entry: JsonObject, command: Any) -> None:
     words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
     if not all(isinstance(word, (str, int, float)) for word in words):
-        made.problem = "its command is not a list of texts"
+        made.problem = "its command is not a list of strings"
         return
     filled = [_placed(str(word)) for word in words]
     for before, word in zip(["", *filled], filled, strict=False):

@@ -362,7 +362,7 @@ def test_p39_any_value_comes_back_from_a_json_body_as_it_was(value: Any) -> None
         ("https://a.example/", "POST", {"body": "x"}, "args.body must be"),
         ("https://a.example/", "POST", {"body": {"json": 1, "text": ""}}, "args.body must be"),
         ("https://a.example/", "POST", {"body": {"xml": ""}}, "args.body must be"),
-        ("https://a.example/", "POST", {"body": {"text": 1}}, "args.body.text must be a text"),
+        ("https://a.example/", "POST", {"body": {"text": 1}}, "args.body.text must be a string"),
         ("https://a.example/", "POST", {"body": {"form": []}}, "args.body.form must be an object"),
     ],
 )

@@ -207,7 +207,7 @@ def _text(part: JsonObject, index: int) -> str:
 def _inward(message: JsonObject, role: str, calls: Calls[None], *, index: int) -> list[JsonObject]:
     text = message.get("content")
     if not isinstance(text, str | None):
-        refuse(index, f"`content` must be a text, not {kind(text)}", pointer="/content")
+        refuse(index, f"`content` must be a string, not {kind(text)}", pointer="/content")
     text, failed = (
         tool_errors.unmark(said(text or "")) if role == "tool" else (said(text or ""), False)
     )

@@ -107,7 +107,7 @@ def _sent(
     sent = {key: copied(value, index) for key, value in message.items() if key in keys}
     for key in _TEXTS:
         if not isinstance(sent.get(key), str | None):
-            refuse(index, f"`{key}` must be a text, not {kind(sent[key])}", pointer=f"/{key}")
+            refuse(index, f"`{key}` must be a string, not {kind(sent[key])}", pointer=f"/{key}")
     if "content" in message or role in _RESULTS or isinstance(message.get(BLOCKS), list):
         sent["content"] = _content(
             told(message, index) if role in _RESULTS else message, index, keep=keep
@@ -135,13 +135,13 @@ def _content(message: JsonObject, index: int, *, keep: Collection[str]) -> JsonV
         if not isinstance(part.get("type"), str):
             refuse(
                 index,
-                f"a part of `content` needs a `type`, a text, not {kind(part.get('type'))}",
+                f"a part of `content` needs a `type`, a string, not {kind(part.get('type'))}",
                 pointer="/content",
             )
         if part["type"] == "text" and not isinstance(part.get("text"), str):
             refuse(
                 index,
-                f"a text part must hold a text, not {kind(part.get('text'))}",
+                f"a text part must hold a string, not {kind(part.get('text'))}",
                 pointer="/content",
             )
     known = {*_PART_KEYS, *keep}

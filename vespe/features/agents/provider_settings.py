@@ -67,7 +67,7 @@ def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSet
         if not _TOKEN.fullmatch(header) or not isinstance(item, str) or not _can_be_sent(item):
             pointer = f"{here}/headers/{escape_pointer(header)}"
             raise InvalidDocument(
-                "must be a header's name with a printable ASCII text as its value",
+                "must be a header's name with a printable ASCII string as its value",
                 path=path,
                 pointer=pointer,
             )

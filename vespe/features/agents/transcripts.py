@@ -319,7 +319,7 @@ def _check(messages: list[JsonObject]) -> None:
                 f"is not one of {', '.join(_ROLES)}", path="messages", pointer=f"/{index}/role"
             )
         for name, kinds, wanted in (
-            ("content", (str, list), "a text or a list of parts"),
+            ("content", (str, list), "a string or a list of parts"),
             ("tool_calls", (list,), "a list of calls"),
         ):
             if message.get(name) is not None and not isinstance(message[name], kinds):

@@ -178,7 +178,7 @@ def _guards(document: JsonObject) -> dict[str, Any]:
 def _texts(lint: JsonObject, key: str, wrong: list[Wrong], *, known: Any) -> tuple[str, ...]:
     value = lint.get(key, [])
     if not isinstance(value, list):
-        wrong.append((f"/lint/{key}", f"`lint.{key}` must be a list of texts"))
+        wrong.append((f"/lint/{key}", f"`lint.{key}` must be a list of strings"))
         return ()
     bad = [
         index for index, item in enumerate(value) if not isinstance(item, str) or not known(item)

@@ -310,7 +310,7 @@ class _Build:
         wanted = _AUTH.get(str(self._auth.get("type"))) if isinstance(self._auth, dict) else None
         if wanted is None or not all(isinstance(self._auth.get(key), str) for key in wanted):
             shapes = "; ".join(f"{kind}: {', '.join(keys)}" for kind, keys in _AUTH.items())
-            self._invalid("args.auth", f"must have a type and its texts ({shapes})")
+            self._invalid("args.auth", f"must have a type and its strings ({shapes})")
         if self._auth["type"] == "header":
             self._check_name(self._auth["name"], "auth")
 
@@ -356,7 +356,7 @@ class _Build:
             )
         kind = kinds[0]
         if kind in ("text", "binary") and not isinstance(body[kind], str):
-            self._invalid(f"args.body.{kind}", "must be a text")
+            self._invalid(f"args.body.{kind}", "must be a string")
         if kind in ("form", "multipart") and not isinstance(body[kind], (dict, str)):
             self._invalid(f"args.body.{kind}", "must be an object")
         return http_bodies.build(kind, body, self._slots)

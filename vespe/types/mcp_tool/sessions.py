@@ -12,6 +12,7 @@ from vespe.models import JsonObject
 from vespe.processes.keeper import Closed, Keeper, Terms
 
 if TYPE_CHECKING:
+    from vespe.types.mcp_tool.channel import Channel
     from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
 
 MAX_SESSIONS: Final = 8
@@ -27,7 +28,7 @@ class Sessions:
     """
 
     def __init__(self, *, most: int = MAX_SESSIONS, idle_s: float = IDLE_S) -> None:
-        self._kept = Keeper["Channel"](most=most, use="shared")
+        self._kept: Keeper[Channel] = Keeper(most=most, use="shared")
         self._terms = Terms(max_idle_s=idle_s)
 
     def __enter__(self) -> "Sessions":

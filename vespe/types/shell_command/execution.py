@@ -131,8 +131,8 @@ def _are_codes(value: JsonValue) -> bool:
 
 
 _KEYS: Final = {
-    "argv": (_is_argv, "a list of texts without NUL, and of such lists"),
-    "stdin": (lambda value: isinstance(value, str), 'a text, or "json"'),
+    "argv": (_is_argv, "a list of strings without NUL, and of such lists"),
+    "stdin": (lambda value: isinstance(value, str), 'a string, or "json"'),
     "cwd": (lambda value: value in ("project", "tool"), '"project" or "tool"'),
     "output": (lambda value: value in ("text", "json", "lines"), '"text", "json" or "lines"'),
     "success_codes": (_are_codes, "a list of integers"),

@@ -66,7 +66,7 @@ def test_two_names_of_one_api_are_told_apart_in_errors(home: Path) -> None:
 def test_a_name_that_nobody_gave_and_one_that_says_too_little_are_told(home: Path) -> None:
     with pytest.raises(UsageError, match="there is no provider 'groq'") as caught:
         providers.provider_class("groq")
-    assert "openai, anthropic, ollama, simulated" in str(caught.value.hint)
+    assert ", ".join(providers.PROVIDERS) in str(caught.value.hint)
     user_config.set_value("providers.groq.model", "m")
     with pytest.raises(UsageError, match="your provider 'groq' has no api"):
         providers.provider_class("groq")

@@ -40,7 +40,7 @@ def test_a_tool_without_description_is_told_so(
 def test_a_description_that_is_no_text_is_told_so_at_its_place() -> None:
     given = subject(description=None, pointers={"": "", "description": "/description"})
     ((_, found),) = found_by(RULES, given)
-    assert (found.part, "must be a text" in found.message) == ("description", True)
+    assert (found.part, "must be a string" in found.message) == ("description", True)
 
 
 @pytest.mark.parametrize(

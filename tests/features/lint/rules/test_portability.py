@@ -172,8 +172,8 @@ def test_a_schema_of_an_older_draft_is_judged_by_the_current_one_for_anthropic()
         ("my region", "string", "names of HTTP headers"),
         ("", "string", "names of HTTP headers"),
         (3, "string", "names of HTTP headers"),
-        ("Region", "number", "texts, integers and booleans"),
-        ("Region", ["string", "object"], "texts, integers and booleans"),
+        ("Region", "number", "strings, integers and booleans"),
+        ("Region", ["string", "object"], "strings, integers and booleans"),
     ],
 )
 def test_a_header_that_mcps_clients_must_reject_is_an_error(

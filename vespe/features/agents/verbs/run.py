@@ -154,7 +154,7 @@ def _check_files(files: Mapping[str, str | None]) -> None:
     named: dict[str, str] = {}
     for option, file in files.items():
         if file == "":
-            raise errors.UsageError(f"{option} needs the name of a file, not an empty text")
+            raise errors.UsageError(f"{option} needs the name of a file, not an empty string")
         if (
             file is not None
             and (other := named.setdefault(os.path.realpath(file), option)) != option

@@ -95,7 +95,7 @@ class Bodies:
         if media.get("itemSchema").value is not None or bare.endswith(
             ("-seq", "ndjson", "jsonl", "x-json-lines")
         ):
-            made.notes.append(f"its body is {name}, a sequence of items: it is given as one text")
+            made.notes.append(f"its body is {name}, a sequence of items: it is given as one string")
         text = bare.startswith("text/") or bare.endswith(
             ("xml", "yaml", "json-seq", "ndjson", "jsonl", "graphql", "javascript")
         )
@@ -108,7 +108,7 @@ class Bodies:
             and self._schemas.kinds(schema) not in ({"string"}, set())
         ):
             made.notes.append(
-                f"its body is {name}, which is given as a text: "
+                f"its body is {name}, which is given as a string: "
                 "its schema is not a tool's to write out"
             )
         return made

@@ -35,7 +35,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
         why = (
             "is empty"
             if subject.description is not None
-            else "must be a text"
+            else "must be a string"
             if said
             else "is missing"
         )

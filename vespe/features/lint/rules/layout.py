@@ -21,8 +21,8 @@ from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
 _FIELDS: Final[dict[str, tuple[type, str]]] = {
-    "description": (str, "a text"),
-    "title": (str, "a text"),
+    "description": (str, "a string"),
+    "title": (str, "a string"),
     "strict": (bool, "true or false"),
     "annotations": (dict, "an object"),
     "outputSchema": (dict, "an object"),

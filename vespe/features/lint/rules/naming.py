@@ -52,7 +52,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
         given = isinstance(inner, dict) and "name" in inner
         yield Found(
             part="name",
-            message=f"`name` must be a text, not {describe(inner['name'])}"
+            message=f"`name` must be a string, not {describe(inner['name'])}"
             if given
             else "has no `name`, which is what a model calls",
             fix="give a name of letters, digits, _ and -",

@@ -228,7 +228,7 @@ def _headers(subject: Subject) -> Iterator[Found]:
                 elif before != node.pointer:
                     why = f"takes each header once, and {short(name)} stands at {before} too"
                 elif not set(types(node.schema)) <= {"string", "integer", "boolean", "null"}:
-                    why = "takes headers for texts, integers and booleans alone"
+                    why = "takes headers for strings, integers and booleans alone"
                 else:
                     continue
                 yield refused(

@@ -197,7 +197,7 @@ def _sizes(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
                     limit,
                     limit.words,
                     f"{node.pointer}/enum",
-                    fix="take a text, and check it in the tool",
+                    fix="take a string, and check it in the tool",
                 )
 
 

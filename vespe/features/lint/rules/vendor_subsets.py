@@ -51,7 +51,7 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
 def _values_of_gemini(subject: Subject) -> Iterator[Found]:
     """An enum or a format is not one that the API takes.
 
-    Gemini's `parameters` take enums of texts, and have refused most formats.
+    Gemini's `parameters` take enums of strings, and have refused most formats.
 
     Bad: {"type": "integer", "enum": [1, 2]}
     Good: {"type": "integer", "minimum": 1, "maximum": 2}
@@ -66,7 +66,7 @@ def _values_of_gemini(subject: Subject) -> Iterator[Found]:
                     node,
                     f"takes {limit.words}",
                     more="/enum",
-                    fix="write the values as texts, or as a range",
+                    fix="write the values as strings, or as a range",
                 )
         for limit in limits_for("formats", subject):
             if (

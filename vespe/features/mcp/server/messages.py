@@ -73,7 +73,7 @@ def why_no_request(message: JsonValue) -> str | None:
     if message.get("jsonrpc") != "2.0":
         return 'a message says "jsonrpc": "2.0"'
     if not isinstance(message.get("method"), str):
-        return "a request names its method, a text"
+        return "a request names its method, a string"
     if "id" in message and not is_request_id(message["id"]):
-        return "the id of a request is a text or an integer"
+        return "the id of a request is a string or an integer"
     return None

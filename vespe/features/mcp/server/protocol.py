@@ -212,7 +212,7 @@ def _revision(method: str, params: JsonObject, session: Session) -> str:
     requested = meta[revisions.REVISION_KEY]
     if not isinstance(requested, str) or not isinstance(meta[revisions.CAPABILITIES_KEY], dict):
         raise ProtocolError(
-            INVALID_PARAMS, "params._meta says a revision as a text and capabilities as an object"
+            INVALID_PARAMS, "params._meta says a revision as a string and capabilities as an object"
         )
     if requested != revisions.NEWEST:
         supported: JsonObject = {"supported": list(revisions.SUPPORTED), "requested": requested}
@@ -225,7 +225,7 @@ def _revision(method: str, params: JsonObject, session: Session) -> str:
 def _initialize(request: _Request) -> JsonObject:
     session = request.session
     if not isinstance(request.params.get("protocolVersion"), str):
-        raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, a text")
+        raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, a string")
     session.revision = revisions.negotiated(request.params["protocolVersion"])
     session.initialized = True
     return {
@@ -282,12 +282,12 @@ def _call_tool(request: _Request) -> PendingCall:
         request.params.get("_meta") or {},
     )
     if not isinstance(name, str):
-        raise ProtocolError(INVALID_PARAMS, "tools/call needs name, a text")
+        raise ProtocolError(INVALID_PARAMS, "tools/call needs name, a string")
     if not isinstance(arguments, dict | None):
         raise ProtocolError(INVALID_PARAMS, "arguments must be an object")
     token = meta.get("progressToken")
     if token is not None and not messages.is_request_id(token):
-        raise ProtocolError(INVALID_PARAMS, "a progress token is a text or an integer")
+        raise ProtocolError(INVALID_PARAMS, "a progress token is a string or an integer")
     level = (
         meta.get(revisions.LOG_LEVEL_KEY)
         if request.revision == revisions.NEWEST
@@ -315,7 +315,7 @@ def _list_resources(request: _Request) -> JsonObject:
 def _read_resource(request: _Request) -> JsonObject:
     uri = request.params.get("uri")
     if not isinstance(uri, str):
-        raise ProtocolError(INVALID_PARAMS, "resources/read needs uri, a text")
+        raise ProtocolError(INVALID_PARAMS, "resources/read needs uri, a string")
     try:
         return revisions.complete(request.tools.read(uri), request.revision, cached=True)
     except ProtocolError as error:
@@ -344,7 +344,7 @@ def _get_prompt(request: _Request) -> JsonObject:
 def _cursor(request: _Request) -> str | None:
     cursor = request.params.get("cursor")
     if not isinstance(cursor, str | None):
-        raise ProtocolError(INVALID_PARAMS, "a cursor is a text")
+        raise ProtocolError(INVALID_PARAMS, "a cursor is a string")
     return cursor
 
 
