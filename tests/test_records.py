@@ -195,3 +195,37 @@ def test_one_that_inherits_fields_has_them_too() -> None:
 
     made = LATER(**OPTIONS)(Named)
     assert made(1, name="n").x == 1 and made(1, name="n") != made(1)
+
+
+@LATER(frozen=True, slots=True)
+class Inner:
+    value: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"inner": self.value}
+
+
+@LATER(frozen=True, slots=True, kw_only=True)
+class Outer:
+    name: str
+    parts: tuple[Any, ...]
+    given: Any = None
+
+    @property
+    def count(self) -> int:
+        return len(self.parts)
+
+
+def test_a_record_as_json_has_its_fields_in_order_and_what_is_in_them() -> None:
+    record = Outer(name="n", parts=(Inner(1), "a", (2,)), given={"k": ()})
+    shown = records.json_of(record)
+    assert list(shown.items()) == [
+        ("name", "n"),
+        ("parts", [{"inner": 1}, "a", [2]]),
+        ("given", {"k": ()}),
+    ]
+
+
+def test_a_record_as_json_can_be_a_choice_of_attributes_under_other_keys() -> None:
+    record = Outer(name="n", parts=(1,))
+    assert records.json_of(record, "count", "name", count="parts") == {"parts": 1, "name": "n"}

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "json_of"]
 
 _LATER: Final = ("__repr__", "__eq__", "__hash__")
 _RECORDS: Final = (
@@ -175,6 +175,23 @@ def _constructor(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
         steps.append("self.__post_init__()")
     exec(f"def __init__({', '.join(taken)}):\n  " + "\n  ".join(steps or ["pass"]), scope)
     return scope["__init__"]
+
+
+def json_of(record: object, *names: str, **keys: str) -> dict[str, Any]:
+    """Return a record as JSON: all its fields, or the attributes `names`, in that order.
+
+    A tuple becomes a list, a record what its own `to_json` or `to_dict` returns. `keys` has the
+    keys of the attributes that have another name in JSON.
+    """
+    every: tuple[str, ...] = names or record.__slots__  # type: ignore[attr-defined]  # a record has
+    return {keys.get(name, name): _plain(getattr(record, name)) for name in every}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    shown = getattr(value, "to_json", None) or getattr(value, "to_dict", None)
+    return value if shown is None else shown()
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> None:

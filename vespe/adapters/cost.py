@@ -12,7 +12,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.lazy import tempfile, tiktoken
 from vespe.models import JsonObject, JsonValue
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 ENCODING: Final = "o200k_base"
 """The encoding of OpenAI's models since GPT-4o; other vendors' differ by some percent and are not
@@ -66,7 +66,7 @@ class Size:
 
     def to_json(self) -> JsonObject:
         """Return the size as `tool list --size --json` prints it."""
-        return {"characters": self.characters, "tokens": self.tokens, "exact": self.exact}
+        return json_of(self)
 
 
 def size_of(definition: JsonValue, *, count: Callable[[str], int] | None = None) -> Size:

@@ -4,6 +4,7 @@ from vespe import errors
 from vespe.models import JsonObject, Kit
 from vespe.projects import project
 from vespe.projects.workspace import find_root
+from vespe.records import json_of
 
 
 def root_if_any(project_dir: str | None) -> str | None:
@@ -23,18 +24,11 @@ def active_kits(root: str | None) -> tuple[str, ...]:
 
 def document_of(kit: Kit, active: tuple[str, ...]) -> JsonObject:
     """Return one kit as `kit list --json` prints it."""
-    return {
-        "kit_id": kit.kit_id,
-        "name": kit.name,
-        "description": kit.description,
-        "version": kit.version,
-        "active": kit.kit_id in active and kit.problem is None,
-        "root": kit.root,
-        "root_kind": kit.root_kind,
-        "path": kit.path,
-        "tools": kit.tools,
-        "problem": kit.problem,
-    }
+    return (
+        json_of(kit, "kit_id", "name", "description", "version")
+        | {"active": kit.kit_id in active and kit.problem is None}
+        | json_of(kit, "root", "root_kind", "path", "tools", "problem")
+    )
 
 
 def state_of(kit: Kit, active: tuple[str, ...]) -> str:

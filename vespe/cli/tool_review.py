@@ -12,6 +12,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue
+from vespe.records import json_of
 
 if TYPE_CHECKING:
     from vespe.kits.changes import ToolChange
@@ -22,22 +23,16 @@ READS_ONLY = "it only reads: agents will not ask"
 
 def document_of(tool: "ToolReview") -> JsonObject:
     """Return one reviewed tool as `trust --json` prints it."""
-    return {
-        "uid": tool.uid,
-        "name": tool.name,
-        "type": tool.type,
-        "runs": list(tool.runs),
-        "implementation": tool.implementation,
-        "needs": list(tool.needs),
-        "unpinned": list(tool.unpinned),
-        "annotations": tool.document.get("annotations", {}),
-        "permissions": tool.document.get("permissions", {}),
-        "effects": tool.document.get("effects"),
-        "secrets": list(tool.secrets),
-        "hosts": list(tool.hosts),
-        "files": list(tool.files),
-        "problems": list(tool.problems),
-    }
+    said = tool.document
+    return (
+        json_of(tool, "uid", "name", "type", "runs", "implementation", "needs", "unpinned")
+        | {
+            "annotations": said.get("annotations", {}),
+            "permissions": said.get("permissions", {}),
+            "effects": said.get("effects"),
+        }
+        | json_of(tool, "secrets", "hosts", "files", "problems")
+    )
 
 
 def show(tool: "ToolReview", *, place: str | None = None) -> None:

@@ -14,7 +14,7 @@ from vespe.files.digests import File, Tree
 from vespe.kits import compared_versions
 from vespe.lazy import difflib
 from vespe.models import JsonObject, JsonValue
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas.comparison.contracts import VERDICTS, Change, Verdict
 
 _FIELDS: Final = (
@@ -57,15 +57,7 @@ class ToolChange:
 
     def to_json(self) -> JsonObject:
         """Return the change as `kit update --json` prints it."""
-        return {
-            "uid": self.uid,
-            "tool": self.name,
-            "verdict": self.verdict,
-            "changes": [change.to_json() for change in self.changes],
-            "fields": fields_json(self.fields),
-            "files": list(self.files),
-            "diffs": list(self.diffs),
-        }
+        return json_of(self, name="tool") | {"fields": fields_json(self.fields)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

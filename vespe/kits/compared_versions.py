@@ -21,7 +21,7 @@ from vespe.files import atomic, locations
 from vespe.git import revisions
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Contract, Verdict
 from vespe.tools import directory as tool_directory
@@ -51,12 +51,7 @@ class Comparison:
 
     def to_json(self) -> JsonObject:
         """Return the comparison as `tool diff --json` prints it."""
-        return {
-            "tool": self.tool,
-            "uid": self.uid,
-            "verdict": self.verdict,
-            "changes": [change.to_json() for change in self.changes],
-        }
+        return json_of(self, "tool", "uid", "verdict", "changes")
 
 
 def compare(

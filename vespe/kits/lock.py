@@ -17,7 +17,7 @@ from vespe.files.atomic import sweep_beside
 from vespe.git.commit_id import is_commit
 from vespe.kits import names, sources
 from vespe.models import JsonObject, JsonValue
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 """More than other files may have: it lists every file of every kit."""
@@ -230,15 +230,7 @@ def _document(kits: Mapping[str, LockedKit], before: JsonObject) -> JsonObject:
 
 
 def _entry(kit: LockedKit, before: JsonObject) -> JsonObject:
-    known: JsonObject = {
-        "source": kit.source,
-        "ref": kit.ref,
-        "commit": kit.commit,
-        "subdirectory": kit.subdirectory,
-        "digest": kit.digest,
-        "signer": kit.signer,
-        "files": list(kit.files),
-    }
+    known = json_of(kit, "source", "ref", "commit", "subdirectory", "digest", "signer", "files")
     if kit.signer is None:
         del known["signer"]
     return {

@@ -8,7 +8,7 @@ from vespe.errors import StorageError
 from vespe.kits import lock as kit_lock
 from vespe.kits import store
 from vespe.models import JsonObject
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,7 @@ class StoredKit:
 
     def to_json(self) -> JsonObject:
         """Return the kit as `cache list --json` prints it."""
-        return {
-            "kit_id": self.kit_id,
-            "digest": self.digest,
-            "bytes": self.size,
-            "used_by": list(self.users),
-        }
+        return json_of(self, "kit_id", "digest", "size", "users", size="bytes", users="used_by")
 
 
 def stored_kits() -> tuple[StoredKit, ...]:

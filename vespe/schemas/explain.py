@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import difflib
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas.subschemas import IN_PLACE, References, children
 
 MOST: Final = 20
@@ -36,7 +36,7 @@ class Violation:
 
     def to_json(self) -> dict[str, str]:
         """Return where and what, as errors carry it in their details."""
-        return {"pointer": self.pointer, "message": self.message}
+        return json_of(self, "pointer", "message")
 
 
 def messages_of(violations: Iterable[Violation]) -> str:

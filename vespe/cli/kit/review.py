@@ -10,6 +10,7 @@ from vespe.cli import options, report, tool_review
 from vespe.kits import store as kit_store
 from vespe.kits.lock import LockedKit
 from vespe.models import JsonObject
+from vespe.records import json_of
 
 if TYPE_CHECKING:
     from vespe.kits.review import KitReview
@@ -66,16 +67,9 @@ def document_of(kit: LockedKit, reviews: "Iterable[KitReview]" = ()) -> JsonObje
     """Return one installed kit as `kit install --json` prints it; its tools where they were
     reviewed.
     """
-    document: JsonObject = {
-        "kit_id": kit.kit_id,
-        "source": kit.source,
-        "ref": kit.ref,
-        "commit": kit.commit,
-        "subdirectory": kit.subdirectory,
-        "digest": kit.digest,
-        "signer": kit.signer,
-        "path": kit_store.kit_path(kit.digest, kit.kit_id),
-    }
+    document = json_of(
+        kit, "kit_id", "source", "ref", "commit", "subdirectory", "digest", "signer"
+    ) | {"path": kit_store.kit_path(kit.digest, kit.kit_id)}
     tools = [
         tool_review.document_of(tool)
         for review in reviews

@@ -14,6 +14,7 @@ from vespe.documents.near import near
 from vespe.models import JsonObject, Tool
 from vespe.projects.resolver import Row
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.records import json_of
 from vespe.tools import directory
 
 
@@ -188,18 +189,11 @@ def _asking(workspace: Workspace) -> Callable[[Tool], bool]:
 
 def document_of(row: Row) -> JsonObject:
     """Return a row as `tool list --json` prints it."""
-    entry = row.entry
-    return {
-        "name": entry.name,
-        "uid": entry.uid,
-        "scope": entry.scope,
-        "kit_id": entry.kit_id,
-        "type": entry.type,
-        "description": entry.description,
-        "status": row.status,
-        "shadowed_by": row.shadowed_by,
-        "problem": entry.problem,
-    }
+    return (
+        json_of(row.entry, "name", "uid", "scope", "kit_id", "type", "description")
+        | json_of(row, "status", "shadowed_by")
+        | {"problem": row.entry.problem}
+    )
 
 
 def _know(workspace: Workspace, scope: str, everything: bool) -> None:

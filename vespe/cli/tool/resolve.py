@@ -15,6 +15,7 @@ from vespe.files import atomic, walk
 from vespe.models import Entry, JsonObject, Resolution
 from vespe.projects import resolver
 from vespe.projects.workspace import Workspace, open_workspace
+from vespe.records import json_of
 from vespe.trust import gate
 
 
@@ -90,22 +91,13 @@ def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> Jso
     entry = resolution.entry
     return {
         "name": resolution.name,
-        "uid": entry.uid,
-        "scope": entry.scope,
-        "path": entry.path,
+        **json_of(entry, "uid", "scope", "path"),
         "reason": resolution.reason,
-        "shadows": [
-            {"uid": shadow.entry.uid, "scope": shadow.entry.scope} for shadow in resolution.shadows
-        ],
+        "shadows": [json_of(shadow.entry, "uid", "scope") for shadow in resolution.shadows],
         "candidates": [
-            {
-                "uid": c.entry.uid,
-                "scope": c.entry.scope,
-                "status": c.status,
-                "trusted": may_run(c.entry),
-                "reason": c.reason,
-                "decided_by": c.decided_by,
-            }
+            json_of(c.entry, "uid", "scope")
+            | {"status": c.status, "trusted": may_run(c.entry)}
+            | json_of(c, "reason", "decided_by")
             for c in resolution.candidates
         ],
         "trusted": may_run(entry),

@@ -11,7 +11,7 @@ from vespe.adapters.content_parts import IMAGE_TYPES
 from vespe.adapters.streams.base import StreamEvent
 from vespe.features.agents.open_calls import ModelCall
 from vespe.models import Failure, JsonObject, JsonValue, Outcome, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 WAITS: Final = "waits"
@@ -51,17 +51,9 @@ class CallResult:
 
     def to_dict(self) -> JsonObject:
         """Return the call, what the model was told, and the Outcome, as JSON says them."""
-        made: JsonObject = {
-            "id": self.call.call_id,
-            "name": self.call.name,
-            "arguments": self.call.arguments,
-            "ran": self.ran,
-        }
-        return made | {
-            "content": self.message["content"],
-            "outcome": self.outcome.to_dict(),
-            "timing": self.timing,
-        }
+        made = json_of(self.call, "call_id", "name", "arguments", call_id="id")
+        said = {"ran": self.ran, "content": self.message["content"]}
+        return made | said | json_of(self, "outcome", "timing")
 
     @property
     def event(self) -> StreamEvent:

@@ -23,7 +23,7 @@ from vespe.features.agents.turns import Policy, bridged
 from vespe.files.private_copy import private_directory
 from vespe.lazy import shutil
 from vespe.models import Call, JsonObject, JsonValue, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas import validator
 from vespe.schemas.explain import messages_of
 
@@ -63,13 +63,7 @@ class Compared:
 
     def to_dict(self) -> JsonObject:
         """Return the JSON shape of `vespe agent run --replay … --tools live --json`."""
-        return {
-            "turn": self.turn,
-            "id": self.call_id,
-            "tool": self.tool,
-            "state": self.state,
-            "said": self.said,
-        }
+        return json_of(self, call_id="id")
 
 
 def recorded_calls(path: str) -> list[Recorded]:

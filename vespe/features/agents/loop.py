@@ -21,7 +21,7 @@ from vespe.features.agents.providers.turns import retell, text_of
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import TurnRunner
 from vespe.models import JsonObject, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 DONE: Final = "done"
 OnEvent = Callable[[StreamEvent], None]
@@ -50,17 +50,18 @@ class RunResult:
 
     def to_dict(self) -> JsonObject:
         """Return the JSON shape of `vespe agent run --json`."""
-        return {
-            "stop_reason": self.stop_reason,
-            "text": self.text,
-            "finish_reason": self.finish_reason,
-            "complete": self.complete,
-            "iterations": self.iterations,
-            "usage": self.usage,
-            "open_calls": self.open_calls,
-            "calls": [call.to_dict() for call in self.calls],
-            "messages": self.messages,
-        }
+        return json_of(
+            self,
+            "stop_reason",
+            "text",
+            "finish_reason",
+            "complete",
+            "iterations",
+            "usage",
+            "open_calls",
+            "calls",
+            "messages",
+        )
 
 
 @dataclass(kw_only=True)

@@ -15,7 +15,7 @@ from vespe.errors import MissingExtra, StorageError, UsageError
 from vespe.files import atomic, locations
 from vespe.lazy import hypothesis, hypothesis_jsonschema
 from vespe.models import JsonObject, Outcome, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas import validator
 
 _BATCH: Final = 40
@@ -66,12 +66,7 @@ class FuzzFinding:
 
     def to_json(self) -> JsonObject:
         """Return the finding as `tool fuzz --json` prints it."""
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "arguments": self.arguments,
-            "command": self.command,
-        }
+        return json_of(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ JSON.
 from typing import Any
 
 from vespe.models import Severity
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,4 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as `vespe lint --json` prints it."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "message": self.message,
-            "path": self.path,
-            "pointer": self.pointer,
-            "line": self.line,
-            "column": self.column,
-            "tool": self.tool,
-            "fix": self.fix,
-        }
+        return json_of(self)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 from vespe.documents.near import listed
 from vespe.documents.pointers import pointer_to
 from vespe.models import JsonObject, JsonValue, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.schemas import validator
 from vespe.schemas.comparison.gaps import NOTHING, Gap, gaps
 from vespe.schemas.explain import short
@@ -68,13 +68,7 @@ class Change:
         """Return the change as `tool diff --json` prints it; `example` is there only where there is
         one.
         """
-        document: JsonObject = {
-            "part": self.part,
-            "verdict": self.verdict,
-            "pointer": self.pointer,
-            "side": self.side,
-            "message": self.message,
-        }
+        document = json_of(self, "part", "verdict", "pointer", "side", "message")
         return document | ({"example": self.example} if self.has_example else {})
 
 

@@ -17,7 +17,7 @@ from vespe.files import atomic, locations, staging
 from vespe.lazy import hashlib, pattern, shutil
 from vespe.models import JsonObject
 from vespe.processes import process
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.tools.python.script_lock import Lock
 
 _TIMEOUT_S: Final = 600.0
@@ -337,13 +337,7 @@ class Environment:
 
     def to_json(self) -> JsonObject:
         """Return it as `cache list --json` prints it."""
-        return {
-            "digest": self.digest,
-            "dependencies": [*self.dependencies],
-            "python": self.python,
-            "bytes": self.size,
-            "used": round(self.used),
-        }
+        return json_of(self, size="bytes") | {"used": round(self.used)}
 
 
 def kept() -> tuple[Environment, ...]:

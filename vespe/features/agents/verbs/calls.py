@@ -18,6 +18,7 @@ from vespe.features.agents.turns import TurnRunner
 from vespe.features.agents.verbs import shown as agent_shown
 from vespe.models import JsonObject
 from vespe.projects.workspace import open_workspace
+from vespe.records import json_of
 
 
 @click.command("calls", epilog="Example: vespe agent calls conversation.json approve call_1")
@@ -89,12 +90,8 @@ def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:
 
 
 def _document(call: ModelCall, transcript: Transcript) -> JsonObject:
-    return {
-        "id": call.call_id,
-        "name": call.name,
-        "arguments": call.arguments,
-        "begun": call.place in transcript.started,
-    }
+    shown = json_of(call, "call_id", "name", "arguments", call_id="id")
+    return shown | {"begun": call.place in transcript.started}
 
 
 def _cells(call: ModelCall, transcript: Transcript) -> tuple[str, ...]:

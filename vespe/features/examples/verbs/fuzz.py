@@ -16,6 +16,7 @@ from vespe.features.examples.fuzzing import Fuzzed
 from vespe.models import Call, JsonObject, Tool
 from vespe.processes.workers import Workers
 from vespe.projects.workspace import open_workspace
+from vespe.records import json_of
 
 
 @click.command("fuzz", epilog="Example: vespe tool fuzz read_file --seconds 20 --seed 1")
@@ -103,11 +104,5 @@ def command(
 
 def document_of(tool: Tool, found: Fuzzed) -> JsonObject:
     """Return what was found as `tool fuzz --json` prints it."""
-    return {
-        "tool": tool.name,
-        "uid": tool.uid,
-        "findings": [finding.to_json() for finding in found.findings],
-        "calls": found.calls,
-        "seconds": round(found.seconds, 3),
-        "seed": found.seed,
-    }
+    shown = json_of(found) | {"seconds": round(found.seconds, 3)}
+    return {"tool": tool.name, "uid": tool.uid} | shown
