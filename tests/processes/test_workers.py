@@ -161,7 +161,7 @@ class Bench:
         return done.result, done.logs[-200:], done.notes
 
     def zygotes(self) -> list[int]:
-        return [zygote.pid for zygote in self.workers._zygotes.values()]
+        return [kept.process.pid for kept in self.workers._zygotes._kept]
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +320,7 @@ def test_what_nobody_closed_ends_with_what_held_it_and_leaves_no_descriptor(benc
     before = len(os.listdir("/proc/self/fd"))
     other = Bench(bench.directory, Workers())
     other.run("def f(): return 1")
-    (over,) = [zygote.over for zygote in other.workers._zygotes.values()]
+    (over,) = [kept.process.over for kept in other.workers._zygotes._kept]
     del other
     assert over.wait(PATIENCE_S) and len(os.listdir("/proc/self/fd")) == before
 
@@ -330,7 +330,7 @@ def test_a_zygote_that_ends_by_itself_leaves_no_descriptor(bench: Bench) -> None
         before = len(os.listdir("/proc/self/fd"))
         other = Bench(bench.directory, workers)
         other.run("def f(): return 1")
-        (zygote,) = workers._zygotes.values()
+        (zygote,) = [kept.process for kept in workers._zygotes._kept]
         os.kill(zygote.pid, signal.SIGKILL)
         assert zygote.over.wait(PATIENCE_S)
         deadline = time.monotonic() + PATIENCE_S

@@ -3,14 +3,14 @@ it is left behind.
 """
 
 import contextlib
+import functools
 import marshal
 import os
 import select
 import signal
 import sys
 import threading
-import weakref
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 from vespe.lazy import socket
@@ -36,15 +36,9 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._spoilt: set[tuple[object, ...]] = set()
+        self._zygotes = Keeper[_Zygote](most=_MAX_ZYGOTES, use="shared")
+        self._spoilt: set[Hashable] = set()
         self.persistent = Keeper[AnsweringProcess](most=_MAX_PERSISTENT, use="serial")
-        self._begin()
-
-    def _begin(self) -> None:
-        self._zygotes: dict[tuple[object, ...], _Zygote] = {}
-        self._pid = os.getpid()
-        weakref.finalize(self, _close_all, self._zygotes, self._pid)
 
     def __enter__(self) -> "Workers":
         return self
@@ -59,57 +53,16 @@ class Workers:
         if not is_possible():
             return None
         key = interpreter.key()
-        with self._lock:
-            self._forget_a_fork()
-            zygote = self._zygote(interpreter, key)
-            return None if zygote is None else zygote.lease()
-
-    def _zygote(self, interpreter: Interpreter, key: tuple[object, ...]) -> "_Zygote | None":
-        """Return the zygote of a key, the last one in order; raises OSError where it cannot be
-        started.
-        """
-        zygote = self._zygotes.pop(key, None)
-        if zygote is not None and not zygote.is_alive():
-            self._spoilt |= {key} if zygote.complains else set()
-            zygote.close()
-            zygote = None
-        if zygote is None and key in self._spoilt and not interpreter.preload:
+        if key in self._spoilt and not interpreter.preload:
             return None
-        if zygote is None:
-            while len(self._zygotes) >= _MAX_ZYGOTES:
-                self._zygotes.pop(next(iter(self._zygotes))).close()
-            zygote = _Zygote(
-                interpreter, preload=() if key in self._spoilt else interpreter.preload
-            )
-        self._zygotes[key] = zygote
-        return zygote
-
-    def _forget_a_fork(self) -> None:
-        """Leave the zygotes to the process that made them, where this one is a fork of it."""
-        if self._pid != os.getpid():
-            for zygote in self._zygotes.values():
-                zygote.abandon()
-            self._begin()
+        make = functools.partial(_Zygote, interpreter, key, self._spoilt)
+        with self._zygotes.borrow(key, make) as (zygote, _):
+            return zygote.lease()
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
-        with self._lock:
-            self._forget_a_fork()
-            zygotes = list(self._zygotes.values())
-            self._zygotes.clear()
         self.persistent.close()
-        for zygote in zygotes:
-            zygote.close()
-        for zygote in zygotes:
-            zygote.wait(_END_S)
-
-
-def _close_all(zygotes: "dict[tuple[object, ...], _Zygote]", pid: int) -> None:
-    """Let the zygotes of Workers that nobody closed end, where this is the process that made
-    them.
-    """
-    for zygote in zygotes.values() if pid == os.getpid() else ():
-        zygote.close()
+        self._zygotes.close()
 
 
 def is_possible() -> bool:
@@ -120,11 +73,11 @@ def is_possible() -> bool:
 
 
 class _Zygote:
-    """One zygote and its supervisors; what is not locked is called under the lock of its
-    Workers.
+    """One zygote and its supervisors. `spoilt` has the keys of those that cannot be forked after
+    their imports: one that says so adds its own.
     """
 
-    def __init__(self, interpreter: Interpreter, *, preload: Sequence[str]) -> None:
+    def __init__(self, interpreter: Interpreter, key: Hashable, spoilt: set[Hashable]) -> None:
         ours, theirs = socket.socketpair()
         # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads
         # these.
@@ -152,10 +105,7 @@ class _Zygote:
             (os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()
         }
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
-        self.complains = False
-        """Whether it has said, once it is over, why it cannot be forked, and did not end for
-        another reason.
-        """
+        self._key, self._spoilt = key, spoilt
         self.lock = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
@@ -163,7 +113,7 @@ class _Zygote:
             "supervisor": interpreter.code(SUPERVISOR)[0],
             "enter": interpreter.code(ENTER)[0],
             "scripts": interpreter.code(*interpreter.scripts),
-            "preload": list(preload),
+            "preload": [] if key in spoilt else list(interpreter.preload),
             "vespe": os.getpid(),
         }
         with contextlib.suppress(OSError):
@@ -175,13 +125,16 @@ class _Zygote:
         with self.lock:
             idle, self.idle = self.idle, []
             with contextlib.suppress(OSError):
-                self.complains = bool(self.socket.recv(200, socket.MSG_DONTWAIT))
+                # it has said why it cannot be forked, and did not end for another reason
+                if self.socket.recv(200, socket.MSG_DONTWAIT):
+                    self._spoilt.add(self._key)
             self.socket.close()
         self.over.set()
         for lease in idle:
             lease.close()
 
-    def is_alive(self) -> bool:
+    def is_usable(self) -> bool:
+        """Whether it forks supervisors."""
         return not self.over.is_set()
 
     def lease(self) -> "Lease | None":
@@ -211,19 +164,19 @@ class _Zygote:
         itself.
         """
         with self.lock:
-            if whole and self.socket.fileno() >= 0 and self.is_alive():
+            if whole and self.socket.fileno() >= 0 and self.is_usable():
                 self.idle.append(lease)
                 return
             self.leased -= 1
         lease.close()
 
     def abandon(self) -> None:
-        """Close our ends alone: a fork of Vespe has copies of them."""
+        """Close our ends alone, in a fork of Vespe."""
         self.socket.close()
         for lease in self.idle:
             lease.close()
 
-    def close(self) -> None:
+    def end(self, farewell_s: float) -> None:
         """Let it end, and its supervisors: those that serve a call once that is over."""
         with contextlib.suppress(OSError):
             self.socket.send(b"x")
@@ -233,8 +186,9 @@ class _Zygote:
         for lease in idle:
             lease.close()
 
-    def wait(self, seconds: float) -> None:
-        self.over.wait(seconds)
+    def wait(self, seconds: float) -> bool:
+        """Wait until it is over; False where that takes longer."""
+        return self.over.wait(seconds)
 
 
 class Lease:
