@@ -2,16 +2,14 @@
 asks.
 """
 
-import contextlib
 import os
-import selectors
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from vespe.processes.signals import interruptible, uninterruptible
-from vespe.processes.supervised_tree import Supervised, payload
+from vespe.processes.supervised_tree import OpenTree, payload
 
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy
@@ -43,7 +41,7 @@ class Answer(NamedTuple):
     logs: bytes
 
 
-class AnsweringProcess(Supervised):
+class AnsweringProcess(OpenTree):
     """A process that reads requests from stdin and answers on the descriptor that is the last of
     its arguments.
 
@@ -61,7 +59,7 @@ class AnsweringProcess(Supervised):
         sandbox: "Policy | None" = None,
     ) -> None:
         super().__init__(os.path.basename(argv[0]))
-        self._stdin, self._sandbox = -1, sandbox
+        self._sandbox = sandbox
         self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox)
         self._first = first
         self._gone = threading.Event()
@@ -77,7 +75,7 @@ class AnsweringProcess(Supervised):
             answered = False
             try:
                 if self.supervisor:
-                    self._send(request)
+                    self.feed(request)
                 else:
                     self.start(
                         self._command,
@@ -117,18 +115,6 @@ class AnsweringProcess(Supervised):
         self.close()
         self._gone.set()
 
-    def fed(self, fd: int) -> None:
-        """Keep both pipes open: more requests come through one of them."""
-        self._stdin = self._stdin if fd == self.control else fd
-
-    def _send(self, data: bytes) -> None:
-        fd, written = self._stdin, 0
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            written = os.write(fd, data)
-        self.feeds[fd] = memoryview(data)[written:]
-        if self.feeds[fd]:
-            self.selector.register(fd, selectors.EVENT_WRITE, "feed")
-
     def _awaited(self, mark: int, until: float, cancel: threading.Event | None) -> Answer:
         look = _LOOK_S if cancel is None else _CANCEL_POLL_S
         while self.supervised and b"\nE " not in self.outputs["status"].data:
@@ -148,10 +134,7 @@ class AnsweringProcess(Supervised):
             if key.data == "feed":
                 self.write(key.fd)
                 continue
-            output = self.outputs[key.data]
-            if not output.read():
-                self.selector.unregister(key.fd)
-                self.supervised = self.supervised and key.data != "status"
+            output = self.take(key.data)
             if key.data == "stdout":
                 output.data.clear()
 

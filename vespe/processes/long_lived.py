@@ -17,7 +17,7 @@ from vespe import defaults
 from vespe.errors import StorageError
 from vespe.lazy import pattern
 from vespe.processes.process import not_started
-from vespe.processes.supervised_tree import Supervised, payload
+from vespe.processes.supervised_tree import OpenTree, payload
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
@@ -247,9 +247,7 @@ class LastingProcess:
         if name == "result":
             # One read takes all that a pipe holds: what the tree wrote before this line is in it.
             tree.outputs["stderr"].read()
-        if not output.read():
-            tree.selector.unregister(output.fd)
-            tree.supervised = tree.supervised and name != "status"
+        tree.take(name)
         if name == "status" and b"\nE " in output.data and self._end_at is None:
             # What it left behind is the supervisor's to end.
             self._end_at = time.monotonic() + defaults.ORPHAN_GRACE_S + _PATIENCE_S
@@ -267,16 +265,8 @@ class LastingProcess:
         return [] if self.flooded else lines
 
 
-class _Tree(Supervised):
-    """A supervised tree whose stdin stays open: `stdin` is its descriptor."""
-
-    stdin = -1
-    _parting = False
-
-    @property
-    def backlog(self) -> int:
-        """How many bytes it has still to take."""
-        return len(self.feeds.get(self.stdin, b"")) if self.stdin in self.open else 0
+class _Tree(OpenTree):
+    """A tree that another thread can wake."""
 
     def waker(self) -> int:
         """Return a descriptor that wakes whoever selects, at each byte written to it; raises
@@ -291,27 +281,6 @@ class _Tree(Supervised):
             os.set_blocking(fd, False)
         self.selector.register(pipe[0], selectors.EVENT_READ, "wake")
         return pipe[1]
-
-    def fed(self, fd: int) -> None:
-        """Keep the pipe, until it is to be ended."""
-        self.stdin = self.stdin if fd == self.control else fd
-        if self._parting and fd != self.control:
-            self.shut(fd)
-
-    def feed(self, data: bytes) -> None:
-        """Have these bytes written to stdin."""
-        if self.stdin not in self.open:
-            return
-        if not self.feeds[self.stdin]:
-            self.selector.register(self.stdin, selectors.EVENT_WRITE, "feed")
-        self.feeds[self.stdin] = memoryview(bytes(self.feeds[self.stdin]) + data)
-        self.write(self.stdin)
-
-    def goodbye(self) -> None:
-        """End stdin, once what is to be written is."""
-        self._parting = True
-        if self.stdin in self.open and not self.feeds[self.stdin]:
-            self.shut(self.stdin)
 
 
 def boot_time() -> float:

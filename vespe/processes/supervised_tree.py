@@ -389,6 +389,54 @@ class Supervised:
         lease.give_back(whole=whole)
 
 
+class OpenTree(Supervised):
+    """A supervised tree whose stdin stays open: `stdin` is its descriptor."""
+
+    stdin = -1
+    _is_parting = False
+
+    @property
+    def backlog(self) -> int:
+        """How many bytes it has still to take."""
+        return len(self.feeds.get(self.stdin, b"")) if self.stdin in self.open else 0
+
+    def fed(self, fd: int) -> None:
+        """Keep the pipe, until it is to be ended."""
+        self.stdin = self.stdin if fd == self.control else fd
+        if self._is_parting and fd != self.control:
+            self.shut(fd)
+
+    def feed(self, data: bytes) -> None:
+        """Have these bytes written to stdin: what the pipe takes now, the rest when it takes
+        more.
+        """
+        if self.stdin not in self.open:
+            return
+        if waiting := self.feeds[self.stdin]:
+            self.feeds[self.stdin] = memoryview(bytes(waiting) + data)
+            return
+        written = 0
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            written = os.write(self.stdin, data)
+        self.feeds[self.stdin] = memoryview(data)[written:]
+        if written < len(data):
+            self.selector.register(self.stdin, selectors.EVENT_WRITE, "feed")
+
+    def goodbye(self) -> None:
+        """End stdin, once what is to be written is."""
+        self._is_parting = True
+        if self.stdin in self.open and not self.feeds[self.stdin]:
+            self.shut(self.stdin)
+
+    def take(self, name: str) -> Output:
+        """Read one pipe that is ready; the end of the status pipe is the supervisor's."""
+        output = self.outputs[name]
+        if not output.read():
+            self.selector.unregister(output.fd)
+            self.supervised = self.supervised and name != "status"
+        return output
+
+
 def _can_fork() -> bool:
     """Whether a supervisor can be a fork of this process, in place of an interpreter: in our own
     command, while it has one thread.
