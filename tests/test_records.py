@@ -197,7 +197,7 @@ def test_one_that_inherits_fields_has_them_too() -> None:
     assert made(1, name="n").x == 1 and made(1, name="n") != made(1)
 
 
-@LATER(frozen=True, slots=True)
+@records.dataclass(frozen=True, slots=True)
 class Inner:
     value: int
 
@@ -205,7 +205,7 @@ class Inner:
         return {"inner": self.value}
 
 
-@LATER(frozen=True, slots=True, kw_only=True)
+@records.dataclass(frozen=True, slots=True, kw_only=True)
 class Outer:
     name: str
     parts: tuple[Any, ...]
