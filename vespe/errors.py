@@ -263,8 +263,8 @@ class InvalidArguments(VespeError, ValueError):
 
 
 class ParsingError(InvalidArguments):
-    """A text that should hold JSON (a model's answer, a call's arguments) does not parse; it never
-    runs as `{}`.
+    """A string that should hold JSON (a model's answer, a call's arguments) does not parse; it
+    never runs as `{}`.
     """
 
     code = "invalid_json"

@@ -166,7 +166,7 @@ def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
 
 
 def is_custom(call: JsonObject) -> bool:
-    """Say whether a call is of a custom tool, whose input is a text."""
+    """Say whether a call is of a custom tool, whose input is a string."""
     return call.get("type") == "custom" or (
         not call.get("type") and "function" not in call and "custom" in call
     )

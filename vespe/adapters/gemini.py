@@ -72,7 +72,7 @@ class GeminiShape:
 
 def json_schema(schema: Any) -> Any:
     """Return the JSON Schema of Gemini's `Schema`: types in small letters, `nullable` as a type,
-    counts that came as texts as numbers.
+    counts that came as strings as numbers.
     """
     if isinstance(schema, list):
         return [json_schema(item) for item in schema]

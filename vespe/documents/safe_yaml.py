@@ -83,8 +83,8 @@ def _refuse_yaml_bombs(text: str, path: str) -> None:
 
 
 def parse_any_yaml(data: str, *, path: str = "") -> JsonValue:
-    """Read a stranger's YAML as data that JSON can say, by YAML 1.2's core schema: `no` is a text,
-    `200:` a key that is one.
+    """Read a stranger's YAML as data that JSON can say, by YAML 1.2's core schema: `no` is a
+    string, `200:` a key that is one.
 
     Of documents the first; of a key that comes twice the last; aliases and `<<` within bounds.
     Raises InvalidDocument.

@@ -76,8 +76,8 @@ def tool(function: Callable[P, R], /) -> ToolFunction[P, R]: ...
 @overload
 def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], ToolFunction[P, R]]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
-    """Make a function a tool: its name, schema and text come from its signature and docstring. The
-    function stays a function.
+    """Make a function a tool: its name, schema and description come from its signature and
+    docstring. The function stays a function.
 
     `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it
     is first asked for. Raises UsageError for what cannot be called, and for a name that no tool can

@@ -76,7 +76,7 @@ def from_openai_messages(
     """Translate a conversation: `{"system": …, "messages": […]}` for a request to Anthropic's
     Messages API.
 
-    `system` is the leading system and developer messages: a text, a list of text blocks, or `[]`
+    `system` is the leading system and developer messages: a string, a list of text blocks, or `[]`
     where there are none. Later ones keep their place as `role: system`; with `settle_system` each
     moves behind the user's turn that it stands in, the only place where Anthropic takes it. The
     rules and the encodings are in docs/adapters.md.

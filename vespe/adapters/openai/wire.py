@@ -53,8 +53,8 @@ def to_wire(messages: Iterable[JsonObject], *, keep: Collection[str] = ()) -> li
     The text of a result with `is_error` begins with the line `[tool error]`. What an assistant says
     right behind its calls joins their message. Of blocks that only Anthropic knows the text goes,
     where they hold some; a message that says nothing else is left out. Ids that are missing or
-    repeat are mended as for Anthropic, arguments that are no text become their JSON text. Raises
-    InvalidDocument, naming the message's index, for what OpenAI's format cannot say.
+    repeat are mended as for Anthropic, arguments that are not a string become their JSON text.
+    Raises InvalidDocument, naming the message's index, for what OpenAI's format cannot say.
     """
     kept = frozenset(keep)
     return translated(messages, ("openai", kept), lambda: _Wire(kept)).messages()

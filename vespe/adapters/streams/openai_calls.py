@@ -165,8 +165,8 @@ def _said(value: JsonValue) -> str:
 
 
 def _as_text(value: JsonValue) -> str:
-    """Return arguments that are no text as JSON, or as what is none, so that they never run, where
-    JSON cannot say them.
+    """Return arguments that are not a string as JSON, or as what is none, so that they never run,
+    where JSON cannot say them.
     """
     try:
         return arguments.to_text(value) if shallow(value) else "<nested too deeply>"

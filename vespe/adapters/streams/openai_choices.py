@@ -165,8 +165,8 @@ class ChoiceGathering:
         )
 
     def _take_other(self, key: str, value: JsonValue, events: list[StreamEvent], order: int) -> int:
-        """Take a field that is no text: the deprecated call, content in parts, or what is merged
-        and kept.
+        """Take a field that is not a string: the deprecated call, content in parts, or what is
+        merged and kept.
         """
         if key == "function_call":
             return self._legacy.take([{"index": 0, "function": value}], events, order)

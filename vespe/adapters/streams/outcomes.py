@@ -30,8 +30,8 @@ _FINISH: Final = {
 
 
 def error_object(given: JsonValue) -> JsonObject:
-    """Return a server's error as an object with a `message` that is a text: the server's sentence,
-    or what it sent instead of one.
+    """Return a server's error as an object with a `message` that is a string: the server's
+    sentence, or what it sent instead of one.
     """
     if not shallow(given):
         return failed("the server sent an error that is nested too deeply")

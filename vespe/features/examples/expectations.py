@@ -19,7 +19,7 @@ def difference(example: JsonObject, outcome: Outcome) -> tuple[str, str | None]:
     sentence, `("", None)` where not.
 
     `output` is compared as JSON compares; `output_schema` judges the result; `output_pattern` is
-    searched by the linear engine in a result that is a text, or in the compact JSON of any other.
+    searched by the linear engine in a result that is a string, or in the compact JSON of any other.
     All that an example names must hold.
     """
     if "error" in example:

@@ -80,7 +80,7 @@ class Found:
 class Subject:
     """One tool definition to judge.
 
-    `name` and `description` are None where they are absent or no text; `input_schema` and
+    `name` and `description` are None where they are absent or not a string; `input_schema` and
     `output_schema` are as they stand, None where absent. `pointers` gives the pointer of each part
     that is there; `""` is always in it. `api` is `vespe`, `openai`, `openai-responses`,
     `anthropic`, `ollama`, `mcp`, `gemini` or `bare` (name, description, parameters, and nothing

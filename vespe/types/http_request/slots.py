@@ -52,7 +52,7 @@ class Slots:
         return [] if filled is None else [filled]
 
     def structure(self, value: JsonValue) -> Any:
-        """Fill a JSON structure: a text that is one whole slot becomes the input itself, with its
+        """Fill a JSON structure: a string that is one whole slot becomes the input itself, with its
         JSON type.
 
         Members and items that name an absent input are left out; an absent root gives ABSENT.

@@ -68,7 +68,7 @@ def _suspects(subject: Subject, search: Callable[[str], Iterable[object]]) -> li
 
 def own_files(subject: Subject) -> Iterator[Text]:
     """Return the text files of a tool's directory, but for config.json, as (text, path within it);
-    what is no text is passed over.
+    what is not a string is passed over.
     """
     waiting = [subject.directory] if subject.directory and subject.api == "vespe" else []
     left = _MOST_FILES

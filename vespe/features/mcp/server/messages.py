@@ -49,7 +49,7 @@ def notification(method: str, params: JsonObject) -> JsonObject:
 
 
 def is_request_id(value: JsonValue) -> TypeGuard[RequestId]:
-    """Say whether MCP takes a value as the id of a request, or as a progress token: a text or an
+    """Say whether MCP takes a value as the id of a request, or as a progress token: a string or an
     integer, never null.
     """
     return isinstance(value, (str, int)) and not isinstance(value, bool)
