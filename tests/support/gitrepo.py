@@ -5,7 +5,9 @@ and what changes in them.
 import hashlib
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,14 +54,28 @@ def commit(directory: Path, message: str = "next") -> str:
 def published(directory: Path, *kit_ids: str, body: str = "return 1", **extra: Any) -> Path:
     """Make a repository of kits with one tool each (`NAME_tool`), committed and tagged v1; one kit
     of the id "" is the root itself.
+
+    Git makes each such repository once for a run; the others are copies.
     """
+    asked = json.dumps([kit_ids, body, extra])
+    if asked not in _MADE:
+        _MADE[asked] = Path(_PLACE.name) / str(len(_MADE))
+        _publish(_MADE[asked], *kit_ids, body=body, **extra)
+    shutil.copytree(_MADE[asked], directory, symlinks=True, dirs_exist_ok=True)
+    return directory
+
+
+_PLACE = tempfile.TemporaryDirectory(prefix="vespe-published-")
+_MADE: dict[str, Path] = {}
+
+
+def _publish(directory: Path, *kit_ids: str, body: str, **extra: Any) -> None:
     made = repository(directory)
     for kit_id in kit_ids or ("weather",):
         write_kit(directory, kit_id, **extra)
         python_tool(directory / kit_id / f"tool-{kit_id}", f"{kit_id}_tool", body)
     commit(made, "first")
     git(made, "tag", "v1")
-    return made
 
 
 def root_kit(directory: Path, kit_id: str = "weather", *, body: str = "return 1") -> Path:

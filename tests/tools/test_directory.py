@@ -1,3 +1,4 @@
+import functools
 import json
 import os
 import socket
@@ -27,6 +28,7 @@ def expectation(case: Path) -> dict[str, Any]:
     return expected
 
 
+@functools.cache
 def published(name: str) -> schema_validator.Validator:
     schema = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
     assert schema_validator.check_schema(schema) == []
