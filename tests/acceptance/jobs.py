@@ -1,0 +1,120 @@
+"""The checks that have no bound of time: `./dev acceptance [NAME ...]`; `--list` says which there
+are.
+
+The gate tries a bounded part of each. What one found here is kept in docs/figures/NAME.json, with
+the command, the commit and the date that it holds for.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "docs/figures"
+JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "crash": (
+        "each verb that changes state, killed and given a full and a broken disk at every call "
+        "that writes",
+        ("tests.acceptance.crash", "--json"),
+    ),
+    "interruptions": (
+        "each command, interrupted by a signal or two at 15 random moments",
+        ("tests.acceptance.interruptions", "--runs", "15", "--json"),
+    ),
+    "steps": (
+        "each command that changes something, interrupted at every 67th line that it comes to",
+        ("tests.acceptance.steps", "--every", "67", "--json"),
+    ),
+    "concurrency": (
+        "16 processes that make 50 changes each in one project",
+        ("tests.acceptance.concurrency", "--json"),
+    ),
+    "kills": (
+        "the same, while 200 of the processes are killed",
+        ("tests.acceptance.concurrency", "--kills", "200", "--json"),
+    ),
+    "mutations": (
+        "every way to change an installed kit that comes to mind",
+        ("tests.acceptance.mutations", "--json"),
+    ),
+    "stories": (
+        "the stories of people with Vespe, played from a terminal",
+        ("tests.acceptance.stories",),
+    ),
+}
+"""What each job tries, and the module with its words that does."""
+
+
+def main() -> int:
+    """Do the jobs that are named, or all, and return 1 where one failed."""
+    parser = argparse.ArgumentParser(prog="./dev acceptance", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a job; default: all of them")
+    parser.add_argument("--list", action="store_true", help="say which jobs there are")
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.names if name not in JOBS]:
+        parser.error(f"there is no job '{unknown[0]}'; `./dev acceptance --list` says which")
+    if asked.list:
+        for name, (what, _) in JOBS.items():
+            print(f"{name:14} {what}")
+        return 0
+    failed = [name for name in asked.names or JOBS if not done(name, FIGURES)]
+    return 1 if failed else 0
+
+
+def done(name: str, place: Path) -> bool:
+    """Do one job and keep what it found; whether it succeeded."""
+    what, (module, *words) = JOBS[name]
+    print(f"{name}: {what}", flush=True)
+    said: dict[str, Any] = {
+        "name": name,
+        "what": what,
+        "command": " ".join(("python", "-m", module, *words)),
+        "commit": commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+    began = time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+    )
+    said |= {"seconds": round(time.monotonic() - began), "exit": ended.returncode}
+    place.mkdir(parents=True, exist_ok=True)
+    record = json.dumps(said | {"result": result(ended.stdout)}, indent=2, ensure_ascii=False)
+    (place / f"{name}.json").write_text(record + "\n", encoding="utf-8")
+    print(f"{name}: ended with {ended.returncode}; {place / name}.json", flush=True)
+    return ended.returncode == 0
+
+
+def result(said: str) -> Any:
+    """What a job printed: its JSON, else its lines."""
+    try:
+        return json.loads(said)
+    except ValueError:
+        return said.splitlines()
+
+
+def commit() -> str:
+    """The commit that is tried, and whether something in the checkout differs from it."""
+    told = [
+        subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+        ).stdout.strip()
+        for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+    ]
+    return (told[0] or "unknown") + (", with changes" if told[1] else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
