@@ -211,6 +211,7 @@ def test_p10_kits_that_are_small_each_and_many_together_are_refused(
 
 def test_p10_zeros_that_cost_nothing_to_send_are_refused_by_their_size(tmp_path: Path) -> None:
     source = gitrepo.repository(tmp_path / "source")
+    gitrepo.git(source, "config", "core.compression", "1")
     with open(source / "zeros", "wb") as stream:
         stream.truncate(96 << 20)
     (source / "kit_config.json").write_text('{"kit_id": "zeros"}', encoding="utf-8")
