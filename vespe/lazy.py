@@ -3,6 +3,9 @@ first used.
 
 `pattern` is a `re.compile` that waits for its first use. Type checkers see the modules themselves.
 Modules of Vespe's own that few commands need are imported inside the functions that use them.
+
+Were the libraries imported at once, `vespe tool list` would take 35 ms more processor time, a shell
+tool 32 and a Python tool 54.
 """
 
 import contextlib
@@ -191,8 +194,8 @@ class _Mail(ModuleType):
 
 @contextlib.contextmanager
 def _without_mail() -> Iterator[None]:
-    """Keep jsonschema_rs from importing `email.utils`, with sockets and URLs: 5 ms for the date
-    when it was built.
+    """Keep jsonschema_rs from importing `email.utils`, with sockets and URLs: 8 ms of each command
+    for the date when it was built (`python -m tests.benchmarks.tricks`).
     """
     stand_in = None
     if "email.utils" not in sys.modules:
@@ -207,7 +210,7 @@ def _without_mail() -> Iterator[None]:
 
 class _LazyPattern:
     """Stands for a compiled regular expression: most commands look for nothing with most of them,
-    and compiling one takes 0.2 ms.
+    and compiling one takes 0.2 ms: 1 ms of `vespe tool list`, 4 of a tool's run.
     """
 
     def __init__(self, text: Any, flags: int = 0) -> None:

@@ -52,8 +52,8 @@ def finished(
 
 
 class _Made:
-    """An Outcome while its fields are set, which is twice as quick as by its constructor: one is
-    made for each call.
+    """An Outcome while its fields are set, which takes less than half of the time of its
+    constructor: one is made for each call, of which there may be 70,000 a second.
     """
 
     __slots__ = Outcome.__slots__

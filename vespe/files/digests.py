@@ -10,8 +10,8 @@ from vespe.records import dataclass
 if TYPE_CHECKING:
     from hashlib import sha256 as sha256
 else:
-    # Python's own: `hashlib` loads OpenSSL, which takes 3 ms, and is the faster one only for what
-    # is large.
+    # Python's own: `hashlib` loads OpenSSL, which takes 1 to 3 ms, and is the faster one only for
+    # what is large.
     try:
         from _sha2 import sha256
     except ImportError:
