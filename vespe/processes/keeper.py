@@ -173,11 +173,12 @@ class Keeper(Generic[P]):
             self._kept.clear()
             for one in kept:
                 one.is_kept = False
-            now = [one.process for one in kept if not one.users or self._use == "shared"]
-            if not is_exit and self._use != "shared":
+            is_shared = self._use == "shared"
+            self._worn += [one.process for one in kept if is_shared or not one.users]
+            if not (is_shared or is_exit) and any(one.users for one in kept):
+                self._look_by(0.0)  # also where this wait is interrupted
                 self._changed.wait_for(lambda: not any(one.users for one in kept))
-            now += self._worn
-            self._worn = []
+            now, self._worn = self._worn, []
             self._ending += now
             ending, self._given, contexts = self._ending, {}, self._contexts.pop_all()
         self._end(now, ending, contexts)
