@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -104,7 +104,8 @@ def wants_to_be_kept(tool: Tool, context: Context) -> bool:
     return context.workers is not None and bool(tool.document.get("limits", {}).get("worker"))
 
 
-class Remark(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Remark:
     """One thing that lint says of a tool: the code of the rule that it belongs to, the JSON Pointer
     into config.json, a sentence, and what to do about it.
     """
@@ -115,7 +116,8 @@ class Remark(NamedTuple):
     fix: str | None = None
 
 
-class NewTool(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NewTool:
     """What a new tool begins with: config.json without `uid`, the other files by their path in its
     directory, and sentences for its author.
     """
@@ -247,5 +249,9 @@ def type_in(details: Any) -> ToolType | None:
     """Return the type that `implementation_details` state, whatever they are; None for none that
     there is.
     """
-    name = details.get("type") if isinstance(details, dict) else None
+    return find_type(details.get("type") if isinstance(details, dict) else None)
+
+
+def find_type(name: object) -> ToolType | None:
+    """Return the type of that name; None where there is none."""
     return type_of(name) if isinstance(name, str) and name in TYPES else None

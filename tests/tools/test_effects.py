@@ -1,5 +1,6 @@
 """What a call of a tool may do to the flow of data."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,3 +123,14 @@ def test_what_is_proved_to_reach_nobody_sends_nothing_out() -> None:
     )
     unsaid = tool("send_mail", kind="shell_command")
     assert "sends_out" in effects_of(unsaid, held=True)
+
+
+def test_a_type_that_nobody_knows_says_nothing_of_effects() -> None:
+    strange = Tool(
+        uid="tool-a",
+        name="get_it",
+        description="",
+        input_schema={},
+        implementation=Implementation(type="shell"),
+    )
+    assert effects_of(strange, held=True) == effects_of(replace(strange, implementation=None))

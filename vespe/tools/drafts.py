@@ -77,7 +77,7 @@ def draft_tool(
     parts = {key: given.pop(key) for key in _PARTS if key in given}
     if type in TYPES and (kind := type_of(type)).has_template:
         begun = kind.begin(type, name, given=parts, directory=directory)
-        return _completed(_draft(name, *begun), given)
+        return _completed(_draft(name, begun.document, begun.files, begun.notes), given)
     if type == IN_PROCESS:
         return _completed(_in_process(name, parts), given)
     near = difflib.get_close_matches(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.models import PERMISSIONS, Tool
-from vespe.tool_types import type_of
+from vespe.tool_types import find_type
 from vespe.tools import bm25
 from vespe.tools.fields import EFFECTS
 
@@ -78,9 +78,8 @@ def effects_of(tool: Tool, *, held: bool = False) -> dict[str, str]:
 
 def _is_shut_in(tool: Tool, *, held: bool) -> bool:
     """Say whether it is proved that the tool reaches nobody."""
-    if tool.implementation is None:
-        return False
-    who = type_of(tool.implementation.type).network
+    kind = find_type(tool.implementation.type) if tool.implementation else None
+    who = kind.network if kind is not None else "own"
     return who == "none" or (
         held
         and who == "process"
@@ -101,8 +100,8 @@ def _declared(tool: Tool) -> Iterator[tuple[str, str]]:
     for effect in ("reads_private", "sends_out"):
         yield from _permitted(tool, effect)
     runs = tool.implementation
-    if runs is not None:
-        yield from type_of(runs.type).effects(runs)
+    if runs is not None and (kind := find_type(runs.type)) is not None:
+        yield from kind.effects(runs)
     if hints.get("openWorldHint") is True:
         yield "reads_untrusted", "openWorldHint is true"
         if hints.get("readOnlyHint") is False:

@@ -24,7 +24,7 @@ from vespe.records import dataclass
 from vespe.schemas import validator
 from vespe.schemas.comparison import samples
 from vespe.schemas.subschemas import References
-from vespe.tool_types import type_of
+from vespe.tool_types import find_type
 from vespe.tools import authoring
 
 _GIT = (
@@ -170,7 +170,8 @@ def acts_outside(tool: Tool) -> bool:
     destructive.
     """
     runs = tool.implementation
-    done = () if runs is None else type_of(runs.type).effects(runs)
+    kind = None if runs is None else find_type(runs.type)
+    done = () if runs is None or kind is None else kind.effects(runs)
     return (
         any(effect == "sends_out" for effect, _ in done)
         or tool.annotations.get("destructiveHint") is True
