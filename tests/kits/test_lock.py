@@ -157,3 +157,7 @@ def test_merges_of_two_branches_that_install_different_kits_are_clean(
         gitrepo.commit(top)
     gitrepo.git(top, "merge", "--quiet", "-m", "merged", "one")
     assert sorted(kit_lock.read_lock(lock)) == ["aa", "bb", "mm", "nn", "zz"]
+
+
+def test_a_projects_lock_says_whose_it_is() -> None:
+    assert kit_lock.project_of(kit_lock.project_lock("/a/project")) == "/a/project"

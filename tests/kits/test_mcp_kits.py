@@ -128,3 +128,24 @@ def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
 def test_a_server_that_no_tool_may_name_is_refused(server: dict[str, Any]) -> None:
     with pytest.raises(InvalidDocument):
         mcp_kits.check_server(server)
+
+
+def test_the_secrets_of_headers_are_declared_with_the_others() -> None:
+    reach = {"url": "https://a.example", "headers": {"X-Key": "${env:KEY}"}}
+    server = mcp_kits.describe_server(reach, secrets=("OTHER", "KEY"), timeout_s=5)
+    assert server == reach | {"secrets": ["OTHER", "KEY"], "timeout_s": 5}
+    with pytest.raises(UsageError, match="not a name"):
+        mcp_kits.describe_server(reach, secrets=("a b",), timeout_s=None)
+
+
+def test_a_header_that_carries_a_secret_names_it() -> None:
+    mcp_kits.check_header("Authorization", "Bearer ${env:TOKEN}")
+    with pytest.raises(UsageError, match="for all to read"):
+        mcp_kits.check_header("Authorization", "Bearer abc")
+
+
+def test_a_new_kit_takes_no_others_place(home: Path) -> None:
+    mcp_kits.check_new("things", SERVER)
+    mcp_kits.write(drafted(definition()))
+    with pytest.raises(UsageError, match="there is a kit called 'things' already"):
+        mcp_kits.check_new("things", SERVER)

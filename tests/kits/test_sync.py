@@ -1,11 +1,13 @@
 """What a lock asks of this machine."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support import gitrepo
 from tests.support.gitrepo import git
+from vespe.errors import InvalidDocument
 from vespe.kits import install, sources, store, sync
 from vespe.kits import lock as kit_lock
 from vespe.kits.fetch import Request
@@ -51,3 +53,18 @@ def test_each_ref_is_asked_once_and_what_cannot_be_asked_says_why(
         and moved.commit is None
         and "neither a tag nor a branch" in moved.why
     )
+
+
+def test_a_ref_differs_where_it_means_another_commit_or_nobody_can_say() -> None:
+    source = sources.parse_source("/kits")
+    moved = sync.Moved(source=source, kit_ids=("rain",), locked="a" * 40, commit="a" * 40)
+    assert not moved.differs
+    assert replace(moved, commit=None).differs and replace(moved, why="gone").differs
+
+
+def test_an_active_kit_that_is_in_no_root_is_refused(tmp_path: Path, home: Path) -> None:
+    (tmp_path / ".vespe").mkdir()
+    lock = kit_lock.project_lock(str(tmp_path))
+    sync.refuse_uncovered(lock, ())
+    with pytest.raises(InvalidDocument, match="does not lock the active kit 'nowhere'"):
+        sync.refuse_uncovered(lock, ("nowhere",))

@@ -50,7 +50,7 @@ _OUTSIDE: Final = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(slots=True, kw_only=True)
-class Found:
+class ServerEntry:
     """One server of a file: what `kit_config.json` says of it, and notes for whoever imports; a
     `problem` says why it is none here.
     """
@@ -68,7 +68,7 @@ class Found:
         return _OUTSIDE.sub("_", self.name.lower()).strip("_")[:64].strip("_") or "server"
 
 
-def servers_in(data: bytes, *, path: str) -> list[Found]:
+def servers_in(data: bytes, *, path: str) -> list[ServerEntry]:
     """Return every server that a file names; raises InvalidDocument for what cannot be read, or
     names none.
     """
@@ -76,7 +76,7 @@ def servers_in(data: bytes, *, path: str) -> list[Found]:
     if isinstance(document, dict) and (found := server_json.package_of(document)):
         return [
             _checked(
-                Found(
+                ServerEntry(
                     name=found.name, server=found.server, notes=found.notes, problem=found.problem
                 )
             )
@@ -134,8 +134,8 @@ def _is_entry(entry: JsonObject) -> bool:
     return "command" in entry or any(isinstance(entry.get(key), str) for key in _URLS)
 
 
-def _found(name: str, entry: JsonObject) -> Found:
-    made = Found(name=name)
+def _found(name: str, entry: JsonObject) -> ServerEntry:
+    made = ServerEntry(name=name)
     command, url = (
         entry.get("command", entry.get("cmd")),
         next((entry[key] for key in _URLS if isinstance(entry.get(key), str)), None),
@@ -168,7 +168,7 @@ def _found(name: str, entry: JsonObject) -> Found:
     return made
 
 
-def _local(made: Found, entry: JsonObject, command: Any) -> None:
+def _local(made: ServerEntry, entry: JsonObject, command: Any) -> None:
     words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
     if not all(isinstance(word, (str, int, float)) for word in words):
         made.problem = "its command is not a list of strings"
@@ -204,7 +204,7 @@ def _local(made: Found, entry: JsonObject, command: Any) -> None:
     made.server["command"] = [*(["env", *fixed] if fixed else []), *filled]
 
 
-def _environment(made: Found, said: JsonObject) -> list[str]:
+def _environment(made: ServerEntry, said: JsonObject) -> list[str]:
     """Return the assignments that are no secrets; declare the others, whose values are not
     taken.
     """
@@ -229,7 +229,7 @@ def _environment(made: Found, said: JsonObject) -> list[str]:
     return fixed
 
 
-def _remote(made: Found, entry: JsonObject, url: str) -> None:
+def _remote(made: ServerEntry, entry: JsonObject, url: str) -> None:
     said: JsonObject = next(
         (
             entry[key]
@@ -268,7 +268,7 @@ def _remote(made: Found, entry: JsonObject, url: str) -> None:
         made.server["headers"] = headers
 
 
-def _header(made: Found, name: str, value: str) -> str:
+def _header(made: ServerEntry, name: str, value: str) -> str:
     def secret(found: re.Match[str]) -> str:
         variable = re.sub(r"[^A-Za-z0-9]+", "_", found[1] or found[2]).strip("_").upper()
         _declare(made, [variable])
@@ -289,7 +289,7 @@ def _header(made: Found, name: str, value: str) -> str:
     return filled
 
 
-def _declare(made: Found, names: list[str]) -> None:
+def _declare(made: ServerEntry, names: list[str]) -> None:
     if names:
         made.server["secrets"] = list(dict.fromkeys([*made.server.get("secrets", []), *names]))
 
@@ -303,7 +303,7 @@ def _placed(word: str) -> str:
     return _PLACEHOLDER.sub(place, word)
 
 
-def _checked(made: Found) -> Found:
+def _checked(made: ServerEntry) -> ServerEntry:
     bad = next(
         (
             name

@@ -53,6 +53,11 @@ def project_lock(root: str | os.PathLike[str]) -> str:
     return os.path.join(root, defaults.PROJECT_DIR, defaults.LOCK_FILE)
 
 
+def project_of(lock: str) -> str:
+    """Return the root of the project that a project's lock belongs to."""
+    return os.path.dirname(os.path.dirname(lock))
+
+
 def user_lock() -> str:
     """Return the path of the user's own lock, of kits for every project; it may not exist."""
     return os.path.join(locations.user_data_dir(), defaults.LOCK_FILE)

@@ -18,7 +18,7 @@ from vespe.models import JsonObject
 from vespe.processes.signals import uninterruptible
 from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
-from vespe.tools import mcp_definitions
+from vespe.tools import mcp_definitions, templates
 
 SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
@@ -26,6 +26,10 @@ SERVER_KEY: Final = "mcp_server"
 """
 _SNAPSHOT: Final = "mcp_tools.json"
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
+_SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET_HEADERS: Final = frozenset(
+    ("authorization", "cookie", "x-api-key", "api-key", "proxy-authorization")
+)
 _CACHES: Final = {"npx": "~/.npm", "npm": "~/.npm", "uvx": "~/.cache/uv", "uv": "~/.cache/uv"}
 """Where programs that fetch a server keep it: they do not start it where they cannot write
 there.
@@ -55,6 +59,35 @@ def kit_path(kit_id: str) -> str:
             f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
         )
     return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
+
+
+def check_header(name: str, value: str) -> None:
+    """Raise UsageError for a header that carries a secret and holds its value, not its name."""
+    if name.lower() in _SECRET_HEADERS and not templates.secret_names(value):
+        raise UsageError(
+            f"the value of {name} would be kept in a file for all to read",
+            hint=f"--header '{name}: ${{env:NAME}}'",
+        )
+
+
+def describe_server(
+    reach: JsonObject, *, secrets: Iterable[str], timeout_s: float | None
+) -> JsonObject:
+    """Return a server as kit_config.json has it: `reach` is its `command`, or its `url` and
+    `headers`, and the secrets that headers name are declared with the others.
+
+    Raises UsageError for what is not the name of a secret.
+    """
+    server = dict(reach)
+    wanted = list(dict.fromkeys((*secrets, *templates.secret_names(server.get("headers", {})))))
+    for name in wanted:
+        if not _SECRET_NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is not a name of an environment variable")
+    if wanted:
+        server["secrets"] = wanted
+    if timeout_s:
+        server["timeout_s"] = timeout_s
+    return server
 
 
 def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
@@ -132,6 +165,18 @@ def write(made: Draft) -> str:
 def taken(kit_id: str) -> bool:
     """Whether there is a kit of that id in the user's own directory already."""
     return os.path.lexists(kit_path(kit_id))
+
+
+def check_new(kit_id: str, server: JsonObject) -> None:
+    """Check that a kit can be made of a server: raises UsageError where there is a kit of that id,
+    and as `check_server` does.
+    """
+    if taken(kit_id):
+        raise UsageError(
+            f"there is a kit called {kit_id!r} already",
+            hint=f"`vespe kit add-mcp {kit_id} --update` asks it again",
+        )
+    check_server(server)
 
 
 def permissions_of(server: JsonObject) -> JsonObject:

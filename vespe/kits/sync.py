@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vespe.errors import InvalidDocument, NotFound, SourceUnavailable, TimedOut
 from vespe.git.commit_id import is_commit
-from vespe.kits import fetch, install, review, sources, store
+from vespe.kits import fetch, install, review, roots, sources, store
 from vespe.kits import lock as kit_lock
 from vespe.kits.fetch import Progress, Request
 from vespe.kits.install import Prepared
@@ -34,6 +34,11 @@ class Moved:
     commit: str | None = None
     why: str = ""
     newer: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether it means something else than the locked commit now, or nobody can say."""
+        return bool(self.why) or self.commit != self.locked
 
 
 def source_of(kit: LockedKit) -> KitSource:
@@ -114,6 +119,26 @@ def apply(shown: Prepared, lock: str) -> None:
     with store.locked():
         kit_lock.note_lock(lock)
         install.place(shown)
+
+
+def refuse_uncovered(lock: str, active_kits: Iterable[str]) -> None:
+    """Raise InvalidDocument for an active kit of a project that is neither in its lock nor in a kit
+    root.
+    """
+    root = kit_lock.project_of(lock)
+    have = {
+        kit.kit_id
+        for kit in roots.find_kits(count_tools=False, project=root)
+        if kit.problem is None
+    }
+    for kit_id in active_kits:
+        if kit_id not in have:
+            reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
+            hint = (
+                "whoever has it commits the lock: `vespe kit install` writes it, "
+                "and `vespe kit activate` of an MCP server's kit"
+            )
+            raise InvalidDocument(reason, path=lock, hint=hint)
 
 
 def _groups(kits: tuple[LockedKit, ...]) -> list[list[LockedKit]]:

@@ -1,23 +1,21 @@
 """`vespe kit sync`: exactly the kits that the lock names, on this machine too."""
 
 import contextlib
-import os
 from collections.abc import Mapping
 
 import click
 
-from vespe import errors
 from vespe.cli import options, report
-from vespe.cli.kit import add_mcp, review
+from vespe.cli.kit import review, server_review
 from vespe.cli.waiting import waiting
 from vespe.kits import lock as kit_lock
-from vespe.kits import mcp_lock, roots, sync
+from vespe.kits import mcp_lock, sync
 from vespe.kits.lock import LockedKit
 from vespe.kits.mcp_lock import LockedServer
 from vespe.kits.sync import Moved
 from vespe.models import JsonObject
 from vespe.projects import project
-from vespe.trust import gate
+from vespe.types.mcp_tool import server_kits
 
 
 @click.command("sync", epilog="Example: vespe kit sync --locked --yes")
@@ -42,11 +40,9 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     wanted = kit_lock.read_lock(lock)
     review.confirm_strange(wanted.values(), yes=yes)
     with waiting("asking the sources"):
-        moved = tuple(
-            one for one in sync.moved_refs(wanted, lock) if one.why or one.commit != one.locked
-        )
+        moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.differs)
     for one in moved:
-        report.warn(_said(one))
+        report.warn(_describe_move(one))
     with contextlib.ExitStack() as held:
         with waiting("fetching what is missing"):
             shown = held.enter_context(sync.prepared(wanted, lock, progress=report.note))
@@ -56,9 +52,9 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
         with waiting("installing"):
             sync.apply(shown, lock)
     servers = {} if user else mcp_lock.read(lock)
-    made = _made(servers, lock, yes=yes)
+    made = _make_missing(servers, lock, yes=yes)
     if locked and not user:
-        _refuse_uncovered(lock)
+        sync.refuse_uncovered(lock, project.read_config(kit_lock.project_of(lock)).active_kits)
     for kit in shown.locked:
         report.say(f"installed {kit.kit_id}" + (f" at {kit.commit[:12]}" if kit.commit else ""))
     for kit_id in made:
@@ -76,46 +72,25 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
         )
 
 
-def _made(servers: Mapping[str, LockedServer], lock: str, *, yes: bool) -> list[str]:
+def _make_missing(servers: Mapping[str, LockedServer], lock: str, *, yes: bool) -> list[str]:
     """Make the kits of MCP servers that are not here as the lock says; each server is shown,
     started after a yes, and verified.
     """
     made = []
     for server, before in mcp_lock.missing(servers.values()):
-        # Nobody has looked at the command where --yes answers: the project must have been approved
-        # at least.
+        # Nobody reads the command where --yes answers.
         if yes:
-            gate.check(
-                project.read_config(lock.removesuffix(kit_lock.project_lock(""))),
-                environ=os.environ,
-            )
-        add_mcp.announce(server.server)
-        add_mcp.confirm_start(server.server, yes=yes)
-        draft = add_mcp.asked(server.kit_id, server.server)
-        mcp_lock.check(draft, server, lock)
-        add_mcp.approved(draft, before, update=bool(before), yes=yes)
+            server_kits.check_trusted(lock)
+        server_review.announce(server.server)
+        server_review.confirm_start(server.server, yes=yes)
+        with waiting(server_review.asking(server.kit_id)):
+            draft = server_kits.ask_locked(server, lock)
+        server_review.approve(draft, before, update=bool(before), yes=yes)
         made.append(server.kit_id)
     return made
 
 
-def _refuse_uncovered(lock: str) -> None:
-    root = lock.removesuffix(kit_lock.project_lock(""))
-    have = {
-        kit.kit_id
-        for kit in roots.find_kits(count_tools=False, project=root)
-        if kit.problem is None
-    }
-    for kit_id in project.read_config(root).active_kits:
-        if kit_id not in have:
-            reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
-            hint = (
-                "whoever has it commits the lock: `vespe kit install` writes it, "
-                "and `vespe kit activate` of an MCP server's kit"
-            )
-            raise errors.InvalidDocument(reason, path=lock, hint=hint)
-
-
-def _said(moved: Moved) -> str:
+def _describe_move(moved: Moved) -> str:
     ref = moved.source.ref or "the default branch"
     what = f"{ref} of {moved.source.text} ({', '.join(moved.kit_ids)})"
     if moved.why:

@@ -1,0 +1,101 @@
+"""The steps in which MCP servers become kits."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.mcp_servers import ByHand, definition
+from vespe import errors
+from vespe.kits import lock as kit_lock
+from vespe.kits import mcp_kits, mcp_lock
+from vespe.projects import project as projects
+from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool import server_kits
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> ByHand:
+    return ByHand(tmp_path / "server", definition(), definition("other"))
+
+
+def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, home: Path) -> None:
+    draft = server_kits.ask_server("things", {"command": list(server.command)})
+    assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
+    assert not mcp_kits.taken("things")
+
+
+def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:
+    with pytest.raises(errors.MissingSecret, match="VESPE_NOT_SET"):
+        server_kits.ask_server("things", {"command": ["never"], "secrets": ["VESPE_NOT_SET"]})
+
+
+@pytest.mark.parametrize("activate", [True, False])
+def test_a_kit_is_locked_where_it_is_activated_and_else_only_renewed(
+    activate: bool, server: ByHand, project: Path, home: Path
+) -> None:
+    mcp_kits.write(server_kits.ask_server("things", {"command": list(server.command)}))
+    server_kits.keep_in_project(str(project), ["things"], activate=activate)
+    assert list(mcp_lock.of_project(str(project))) == (["things"] if activate else [])
+    server.lists(definition("new"))
+    mcp_kits.write(server_kits.ask_server("things", {"command": list(server.command)}))
+    server_kits.keep_in_project(str(project), ["things"], activate=False)
+    locked = mcp_lock.of_project(str(project))
+    assert [list(one.definitions) for one in locked.values()] == ([["new"]] if activate else [])
+    assert projects.read_config(str(project)).active_kits == (("things",) if activate else ())
+
+
+def test_without_a_project_nothing_is_locked(home: Path, project: Path) -> None:
+    server_kits.keep_in_project(None, ["things"], activate=False)
+    assert not Path(kit_lock.project_lock(project)).exists()
+
+
+@pytest.fixture
+def file(server: ByHand, tmp_path: Path) -> str:
+    entries = {
+        "good": {"command": server.command[0], "args": list(server.command[1:])},
+        "bad": {"command": "vespe-no-such-program"},
+    }
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")
+    return str(path)
+
+
+def test_a_server_of_a_file_that_fails_says_why_and_raises_nothing(file: str, home: Path) -> None:
+    good, bad = server_kits.entries_of(file, None)
+    made = server_kits.ask_entry(good, timeout_s=7)
+    assert made is not None and made.server["timeout_s"] == 7
+    assert server_kits.ask_entry(bad, timeout_s=None) is None
+    assert "vespe-no-such-program cannot start" in bad.problem and good.problem == ""
+
+
+def test_a_server_whose_kit_is_there_has_a_problem(file: str, home: Path) -> None:
+    (good,) = server_kits.entries_of(file, "good")
+    mcp_kits.write(mcp_kits.draft("good", good.server, [definition()], about={}))
+    (again,) = server_kits.entries_of(file, "good")
+    assert "vespe kit add-mcp good --update" in again.problem
+
+
+def test_a_name_that_the_file_does_not_have_is_a_sentence(file: str, home: Path) -> None:
+    with pytest.raises(errors.UsageError, match="names no server 'other'"):
+        server_kits.entries_of(file, "other")
+
+
+def test_a_locked_server_is_asked_unseen_only_where_the_project_is_approved(
+    project: Path, tmp_path: Path
+) -> None:
+    server_kits.check_trusted(kit_lock.project_lock(str(project)))
+    (tmp_path / "other/.vespe").mkdir(parents=True)
+    with pytest.raises(errors.NotTrusted):
+        server_kits.check_trusted(kit_lock.project_lock(str(tmp_path / "other")))
+
+
+def test_a_locked_server_that_defines_other_tools_is_refused(server: ByHand, home: Path) -> None:
+    definitions = {name: mcp_definitions.digest(definition(name)) for name in ("echo", "other")}
+    locked = mcp_lock.LockedServer(
+        kit_id="things", server={"command": list(server.command)}, definitions=definitions
+    )
+    assert len(server_kits.ask_locked(locked, "/p/lock").tools) == 2
+    server.lists(definition("new"))
+    with pytest.raises(errors.InvalidDocument, match="locks other definitions"):
+        server_kits.ask_locked(locked, "/p/lock")

@@ -1,0 +1,103 @@
+"""What the verbs that make kits of MCP servers show before they ask, and the questions that they
+ask.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from vespe.cli import options, report, tool_review
+from vespe.kits import mcp_kits
+from vespe.kits.client_files import ServerEntry
+from vespe.kits.mcp_kits import Draft
+from vespe.models import JsonObject
+from vespe.tools import mcp_definitions
+
+
+def announce(server: JsonObject) -> None:
+    """Say how a server is reached, before it is."""
+    reach = server.get("url") or server["command"]
+    report.say(
+        "The server, "
+        f"which every call will {'ask' if 'url' in server else 'start, with your rights'}: "
+        f"{report.json_line(reach)}"
+    )
+    for key in ("headers", "secrets"):
+        if key in server:
+            report.say(f"  {key}  {report.json_line(server[key])}")
+    for key, paths in mcp_kits.permissions_of(server).items():
+        report.say(f"  {key}  {report.json_line(paths)}")
+
+
+def confirm_start(server: JsonObject, *, yes: bool) -> None:
+    """Ask before a server is started, or connected to."""
+    options.confirmed(
+        "Start it, to see its tools?"
+        if "command" in server
+        else "Connect to it, to see its tools?",
+        yes=yes,
+    )
+
+
+def confirm_entries(entries: Sequence[ServerEntry], *, yes: bool) -> None:
+    """Announce the servers of a file, and ask before any of them is started."""
+    for entry in entries:
+        report.say(f"\n{report.one_line(entry.name)}, as the kit {entry.kit_id}")
+        announce(entry.server)
+        for note in entry.notes:
+            report.say(f"  {report.one_line(note)}")
+    if entries:
+        options.confirmed(
+            f"Start or reach {report.count(len(entries), 'server')}, to see their tools?", yes=yes
+        )
+
+
+def asking(kit_id: str) -> str:
+    """Return the line that is shown while a server is asked."""
+    return f"asking the server of {kit_id} for its tools"
+
+
+def approve(
+    draft: Draft, before: Mapping[str, JsonObject], *, update: bool, yes: bool
+) -> tuple[str, ...]:
+    """Show a kit, ask, and write it; in an `update` only what changed since `before`, which is
+    returned in lines.
+    """
+    changes = tuple(mcp_definitions.changes(before, draft.definitions)) if update else ()
+    for line in changes:
+        report.say(report.one_line(line))
+    _show(draft, tools=() if update else draft.tools.values())
+    if not update or changes:
+        options.confirmed(
+            "Approve what changed?"
+            if update
+            else f"Approve {report.count(len(draft.tools), 'tool')}?",
+            yes=yes,
+        )
+        mcp_kits.write(draft)
+    return changes
+
+
+def approve_all(drafts: Sequence[Draft], *, yes: bool) -> None:
+    """Show the kits of several servers, ask once, and write them."""
+    for draft in drafts:
+        report.say(f"\nthe kit {draft.kit_id}")
+        _show(draft, tools=draft.tools.values())
+    if drafts:
+        total = sum(len(draft.tools) for draft in drafts)
+        options.confirmed(
+            f"Approve {report.count(total, 'tool')} of {report.count(len(drafts), 'server')}?",
+            yes=yes,
+        )
+    for draft in drafts:
+        mcp_kits.write(draft)
+
+
+def _show(draft: Draft, *, tools: Iterable[JsonObject]) -> None:
+    """Print what would be approved, complete and inert: it is what the question is about."""
+    for tool in tools:
+        report.say(f"\n{report.one_line(tool['name'])}")
+        report.say(f"  {report.one_line(tool['description'])}")
+        report.say(f"  input  {report.json_line(tool['schema']['input'])}")
+        if says := tool_review.hints_of(tool.get("annotations")):
+            report.say(f"  says   {report.one_line(says)}")
+    for sentence in draft.left_out:
+        report.warn(report.one_line(sentence))

@@ -1,0 +1,141 @@
+"""Adding MCP servers as kits, in steps: find the servers, ask each for its tools, keep what was
+approved.
+
+The steps are apart because a person decides between them. What does not work is to ask and write in
+one step: an answer of the server could then put tools into a kit that nobody has seen.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from vespe import errors
+from vespe.documents.near import listed, meant
+from vespe.files import atomic
+from vespe.kits import client_files, mcp_kits, mcp_lock
+from vespe.kits import lock as kit_lock
+from vespe.kits.client_files import ServerEntry
+from vespe.kits.mcp_kits import Draft
+from vespe.kits.mcp_lock import LockedServer
+from vespe.models import JsonObject
+from vespe.processes import process
+from vespe.projects import project, user_config
+from vespe.tools import templates
+from vespe.trust import gate
+from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool.exchange import Server, Surroundings
+
+_PATIENCE_S: Final = 120.0
+"""The first start of a server may download it, which takes longer than any call."""
+
+
+def ask_server(kit_id: str, server: JsonObject) -> Draft:
+    """Ask a server for its tools; return them as a kit, not written yet.
+
+    Raises MissingSecret, and as `exchange.ask` does.
+    """
+    user = user_config.load_user_config()
+    values = {
+        name: os.environ.get(name) or user.secrets.get(name, "")
+        for name in server.get("secrets", ())
+    }
+    for name, value in values.items():
+        if not value:
+            raise errors.MissingSecret(name, tool=kit_id)
+    reach = Server(
+        command=tuple(server["command"]) if "command" in server else None,
+        url=server.get("url"),
+        headers=templates.substitute_secrets(server.get("headers", {}), values),
+    )
+    surroundings = Surroundings(
+        directory=os.getcwd(),
+        environment=process.child_environment(os.environ, values),
+        timeout_s=max(_PATIENCE_S, server.get("timeout_s") or 0),
+        allow_hosts=user.allow_hosts,
+        secrets=tuple(values.values()),
+    )
+    answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
+    return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+
+
+def keep_in_project(root: str | None, kit_ids: Iterable[str], *, activate: bool) -> None:
+    """Activate kits in the project at `root`, and lock them there; without `activate`, renew what
+    its lock says of them. None is no project.
+    """
+    if root is None:
+        return
+    wanted = tuple(kit_ids)
+    if activate:
+        project.set_active(root, wanted, active=True)
+    else:
+        locked = mcp_lock.of_project(root)
+        wanted = tuple(kit_id for kit_id in wanted if kit_id in locked)
+    mcp_lock.keep(root, wanted)
+
+
+# Servers of a client's file
+
+
+def entries_of(file: str, name: str | None) -> list[ServerEntry]:
+    """Return the servers that a file names, or the one called `name`; the `problem` of one says why
+    no kit can be made of it.
+
+    Raises as `client_files.servers_in` does, and UsageError for a name that the file does not have.
+    """
+    entries = client_files.servers_in(atomic.read_bytes(os.path.realpath(file)), path=file)
+    if name is not None:
+        entries = _named(entries, name, file)
+    for entry in entries:
+        if not entry.problem and mcp_kits.taken(entry.kit_id):
+            entry.problem = (
+                f"there is a kit called {entry.kit_id!r} already; "
+                f"`vespe kit add-mcp {entry.kit_id} --update` asks its server again"
+            )
+    return entries
+
+
+def ask_entry(entry: ServerEntry, *, timeout_s: float | None) -> Draft | None:
+    """Ask one server of several; where it fails, say why in its `problem` and return None, so that
+    the others are asked all the same.
+    """
+    server: JsonObject = {**entry.server, **({"timeout_s": timeout_s} if timeout_s else {})}
+    try:
+        mcp_kits.check_server(server)
+        return ask_server(entry.kit_id, server)
+    except errors.Interrupted:
+        raise
+    except errors.VespeError as error:
+        entry.problem = f"{error}{f' ({error.hint})' if error.hint else ''}"
+        return None
+
+
+def _named(entries: list[ServerEntry], name: str, file: str) -> list[ServerEntry]:
+    wanted = [entry for entry in entries if name in (entry.name, entry.kit_id)]
+    if not wanted and len(entries) == 1:
+        return entries
+    if not wanted:
+        names = [entry.name for entry in entries]
+        raise errors.UsageError(
+            f"{file} names no server {name!r}",
+            hint=meant(name, names) or f"it names {listed(names, see=f'see {file}')}",
+        )
+    return wanted
+
+
+# Servers of a lock
+
+
+def check_trusted(lock: str) -> None:
+    """Raise NotTrusted where the project of a lock is not approved: it comes before a server that a
+    repository names is started unasked.
+    """
+    gate.check(project.read_config(kit_lock.project_of(lock)), environ=os.environ)
+
+
+def ask_locked(server: LockedServer, lock: str) -> Draft:
+    """Ask a server that a lock names; raises InvalidDocument where it defines other tools than the
+    locked ones.
+    """
+    draft = ask_server(server.kit_id, server.server)
+    mcp_lock.check(draft, server, lock)
+    return draft
