@@ -227,6 +227,91 @@ def test_imports_inside_functions_are_of_what_start_up_would_not_load_otherwise(
     assert not wrong, "\n".join(wrong)
 
 
+DOORS = {
+    "_ctypes": "what `ctypes` is made of: 4 ms less for each process of a tool",
+    "_json": "what `json` is made of: 8 ms less for each process of a tool",
+    "_sha2": "what `hashlib` is made of: 3 ms less for each command",
+    "_sha256": "the same before Python 3.12",
+    "_signal": "what `signal` is made of: 4 ms less for each process of a tool",
+    "_socket": "what `socket` is made of: 8 ms less for each process of a tool",
+    "_thread": "documented: https://docs.python.org/3/library/_thread.html",
+    "os._exit": "documented: https://docs.python.org/3/library/os.html#os._exit",
+    "types.python_script.child _run_exitfuncs": "`_finish` says why",
+    "types.wasm.child _ffi _func _context _instance _from_ptr": "`Binding` says why",
+    "features.mcp.server.http_handlers _connection": "`connection_of` says why",
+    "processes.sandbox.enter _SimpleCData": "the numbers of `_ctypes`",
+}
+"""Private names of others that are used all the same, everywhere or in the one module that is named
+before them.
+"""
+OF_NAMED_TUPLES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
+"""Documented: https://docs.python.org/3/library/collections.html#collections.somenamedtuple._make"""
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name.strip("_") != "" and not name.endswith("__")
+
+
+@cache
+def _own_names(name: str) -> frozenset[str]:
+    """Every name that a module gives to something: functions, classes, variables, attributes."""
+    found = set()
+    for node in ast.walk(trees()[name]):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+    return frozenset(found)
+
+
+@cache
+def _inherited() -> frozenset[str]:
+    return frozenset(own for name in MODULES for own in _own_names(name))
+
+
+def _is_self(node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    return isinstance(called, ast.Name) and called.id in ("self", "cls", "super")
+
+
+def _private_names(name: str) -> Iterator[tuple[str, int]]:
+    """Every private name that a module uses and that nothing of vespe has given; `a._b` may be an
+    inherited one only on `self`, `cls` or `super()`.
+    """
+    for node in ast.walk(trees()[name]):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not str(node.module).startswith("vespe"):
+            yield str(node.module), node.lineno
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and _is_private(node.attr):
+            if node.attr not in (_inherited() if _is_self(node.value) else _own_names(name)):
+                whole = ast.unparse(node)
+                yield whole if whole in DOORS else node.attr, node.lineno
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("getattr", "hasattr", "setattr", "delattr")
+            and isinstance(node.args[1], ast.Constant)
+            and node.args[1].value not in _own_names(name)
+        ):
+            yield str(node.args[1].value), node.lineno
+
+
+def test_no_private_name_of_another_library_is_used() -> None:
+    named = {tuple(key.split()) for key in DOORS if " " in key}
+    wrong = [
+        f"{MODULES[name]}:{line}: {used} is private: use a public name, or say in DOORS why not"
+        for name in MODULES
+        for used, line in _private_names(name)
+        if any(map(_is_private, used.split("."))) and used not in DOORS.keys() | OF_NAMED_TUPLES
+        if not any(module == name and used in names for module, *names in named)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_module_loads_another_by_a_computed_name() -> None:
     wrong = [
         f"{MODULES[name]}:{line}: {name} imports importlib"

@@ -87,7 +87,7 @@ class TextDigest:
 
     def __init__(self, *, exact: bool = False) -> None:
         self._raw = hashlib.sha256()
-        self._text: hashlib._Hash | None = None if exact else hashlib.sha256()
+        self._text = None if exact else hashlib.sha256()
         self._head = self._held = b""
 
     def update(self, chunk: bytes) -> None:

@@ -158,7 +158,10 @@ class _PatientProtocol(H11Protocol):
         self._decide()
 
     def data_received(self, data: bytes) -> None:
-        self._unset_keepalive_if_required()
+        # What follows may be answered past uvicorn, which stops this clock only where it reads.
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
         if (
             self._answering is None
             or not self._is_at_rest()

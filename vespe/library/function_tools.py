@@ -220,7 +220,7 @@ class FunctionTool:
         return {
             name: hint
             for name, hint in _plain_hints(hints).items()
-            if not python_values._is_plain(hint)
+            if not python_values.is_plain(hint)
         }
 
     def _inputs(self, inputs: JsonObject) -> JsonObject:

@@ -31,18 +31,7 @@ class LiveTrust:
     ) -> None:
         self._check = gate.TrustCheck(config, environ=environ, trusted=trusted)
         self._watched = (os.path.join(config.root, defaults.PROJECT_DIR), approvals.directory())
-        # os.environ encodes a name at each look, which is a tenth of a call; what it holds has
-        # names in bytes.
-        held, name = (
-            (getattr(os.environ, "_data", None), os.fsencode(defaults.ENV_TRUSTED_PATHS))
-            if environ is os.environ
-            else (None, b"")
-        )
-        self._listed: Callable[[], object] = (
-            partial(environ.get, defaults.ENV_TRUSTED_PATHS)
-            if held is None
-            else partial(held.get, name)
-        )
+        self._listed: Callable[[], object] = partial(environ.get, defaults.ENV_TRUSTED_PATHS)
         self._kept: dict[str | None, tuple[gate.Grant, Held, object]] = {}
         self._watch = Watch() if watch is None else watch
 

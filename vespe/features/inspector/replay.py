@@ -49,6 +49,10 @@ class _Lenient(ReplayProvider):
         self.noted: list[TurnDifference] = []
         self.given = 0
 
+    def requests(self) -> list[JsonObject]:
+        """Return the request of each recorded turn."""
+        return [turn["request"] for turn in self._document["turns"]]
+
     def _next(self, payload: JsonObject) -> JsonObject:
         recorded = self._document["turns"]
         if self._turn < len(recorded):
@@ -63,7 +67,7 @@ def replayed(path: CallPath, file: str) -> Replayed:
     runs. Raises NotTrusted.
     """
     provider = _Lenient(file)
-    requests = [turn["request"] for turn in provider._document["turns"]]
+    requests = provider.requests()
     if not requests:
         return Replayed(differences=(), turns=0, recorded=0, stopped="")
     shown = set(conversations.tool_names(requests[0]))

@@ -134,12 +134,7 @@ def _text(hint: Any) -> str:
 
 def _dotted(kind: Any) -> str:
     """The full name of a class or a special form, in the spelling of the tables of types."""
-    name = (
-        getattr(kind, "__qualname__", None)
-        or getattr(kind, "_name", None)
-        or getattr(kind, "__name__", None)
-        or ""
-    )
+    name = getattr(kind, "__qualname__", None) or getattr(kind, "__name__", None) or ""
     module = getattr(kind, "__module__", "")
     module = _MODULES.get(module, module)
     return f"{module}.{name}" if module else str(name)

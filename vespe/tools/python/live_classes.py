@@ -103,10 +103,11 @@ def _of_dataclass(kind: Any) -> Iterator[Field]:
         hints_of(kind),
         parse(vars(kind).get("__doc__") if not _is_made_up(kind) else None).parameters,
     )
-    missing = sys.modules["dataclasses"].MISSING
+    dataclasses = sys.modules["dataclasses"]
+    missing, kept = dataclasses.MISSING, {field.name for field in dataclasses.fields(kind)}
     for name, field in kind.__dataclass_fields__.items():
-        role = field._field_type.name
-        if role == "_FIELD_CLASSVAR" or not field.init:
+        init_only = name not in kept
+        if (init_only and _is_class_variable(hints.get(name, field.type))) or not field.init:
             continue
         factory = field.default_factory
         default = (
@@ -119,12 +120,21 @@ def _of_dataclass(kind: Any) -> Iterator[Field]:
         yield Field(
             name=name,
             alias=name,
-            init_only=role == "_FIELD_INITVAR",
+            init_only=init_only,
             annotation=hints.get(name, field.type),
             required=field.default is missing and factory is missing,
             default=None if default is missing else typing.cast(Any, Given(default)),
             description=documented.get(name, ""),
         )
+
+
+def _is_class_variable(hint: Any) -> bool:
+    """Tell a ClassVar from an InitVar, the two that are no fields; a string could not be
+    evaluated.
+    """
+    if isinstance(hint, str):
+        return "ClassVar" in hint
+    return hint is typing.ClassVar or typing.get_origin(hint) is typing.ClassVar
 
 
 def _of_model(kind: Any) -> Iterator[Field]:
@@ -152,7 +162,7 @@ def _of_typed_dict(kind: Any) -> Iterator[Field]:
         while (origin := typing.get_origin(hint)) is not None:
             if origin in (typing.Required, typing.NotRequired):
                 required = origin is typing.Required
-            elif origin is not typing.Annotated and getattr(origin, "_name", "") != "ReadOnly":
+            elif origin is not typing.Annotated and getattr(origin, "__name__", "") != "ReadOnly":
                 break
             hint = typing.get_args(hint)[0]
         yield Field(

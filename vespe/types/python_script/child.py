@@ -324,6 +324,8 @@ def _finish() -> "NoReturn":
     """
     import atexit
 
+    # No public name runs them without waiting for threads; multiprocessing ends a fork so too:
+    # https://github.com/python/cpython/blob/main/Lib/multiprocessing/process.py
     try:
         atexit._run_exitfuncs()
         sys.stdout.flush()

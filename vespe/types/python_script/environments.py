@@ -226,7 +226,10 @@ class Installer:
         An environment that brings a pip of its own takes seconds longer to make, and Debian's
         Python cannot make one.
         """
-        for python in (sys.executable, str(getattr(sys, "_base_executable", sys.executable))):
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        for python in (sys.executable, os.path.join(sys.base_prefix, "bin", version)):
+            if not os.path.exists(python):
+                continue
             asked = process.Command(
                 argv=(python, "-I", "-c", _HAS_PIP),
                 cwd="/",

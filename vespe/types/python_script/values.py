@@ -39,7 +39,7 @@ class Unfit(ValueError):
 def converted_inputs(function: "Callable[..., Any]", inputs: "dict[str, Any]") -> "dict[str, Any]":
     """Return the inputs as the function's annotations ask for them. Raises Unfit."""
     hints = _annotations(function)
-    asked = [name for name in inputs if name in hints and not _is_plain(hints[name])]
+    asked = [name for name in inputs if name in hints and not is_plain(hints[name])]
     made = {
         name: _whole(value) if name in hints and hints[name] in (int, "int") else value
         for name, value in inputs.items()
@@ -63,7 +63,7 @@ def _annotations(owner: "Any") -> "dict[str, Any]":
         return {}
 
 
-def _is_plain(hint: "Any") -> bool:
+def is_plain(hint: "Any") -> bool:
     return hint in PLAIN_NAMES if isinstance(hint, str) else any(hint is plain for plain in PLAIN)
 
 
@@ -92,7 +92,7 @@ def converted(value: "Any", hint: "Any", pointer: str) -> "Any":
     origin, arguments = getattr(hint, "__origin__", None), getattr(hint, "__args__", ())
     module, name = (
         getattr(hint, "__module__", ""),
-        getattr(hint, "__name__", "") or getattr(hint, "_name", "") or "",
+        getattr(hint, "__name__", "") or "",
     )
     if (
         module in ("types", "typing")
@@ -132,7 +132,7 @@ def _from_text(module: str, name: str) -> "Callable[[Any, str], Any] | None":
 
 def _of_union(value: "Any", arms: "tuple[Any, ...]", pointer: str) -> "Any":
     """Take the first arm that the value is of, or becomes."""
-    if any(_is_plain(arm) and type(value) is arm for arm in arms) or (
+    if any(is_plain(arm) and type(value) is arm for arm in arms) or (
         value is None and type(None) in arms
     ):
         return value
@@ -143,7 +143,7 @@ def _of_union(value: "Any", arms: "tuple[Any, ...]", pointer: str) -> "Any":
             continue
         if made is not value:
             return made
-    if any(_is_plain(arm) or not isinstance(arm, type) for arm in arms):
+    if any(is_plain(arm) or not isinstance(arm, type) for arm in arms):
         return value
     raise Unfit(pointer, f"is not one of {', '.join(_name(arm) for arm in arms)}: {_shown(value)}")
 

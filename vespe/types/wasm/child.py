@@ -180,7 +180,8 @@ class Binding:
     classes.
 
     wasmtime promises the functions, and none of its names for them here: where one is another, the
-    public way is taken.
+    public way is taken. Stdin as bytes has no public name at all: `WasiConfig` takes a file alone
+    (https://github.com/bytecodealliance/wasmtime-py/blob/main/wasmtime/_wasi.py).
     """
 
     def __init__(self) -> None:

@@ -233,8 +233,9 @@ def connection_of(session: Any) -> Any:
     """Return what alone outlives a request of a client: where its log level is kept, and where a
     message for no request goes.
 
-    The SDK has no public name for it. None, and one line of an error, where a later version has
-    another private one.
+    The SDK has no public name for it: a handler is given the session of one request
+    (https://github.com/modelcontextprotocol/python-sdk/blob/main/src/mcp/server/context.py). None,
+    and one line of an error, where a later version has another private one.
     """
     connection = getattr(session, "_connection", None)
     if not isinstance(getattr(connection, "state", None), dict) or not hasattr(
