@@ -3,12 +3,12 @@
 from typing import Any
 
 from vespe import report_message, report_progress
-from vespe.calls.progress import Listener, listened
+from vespe.calls.progress import ProgressListener, listened
 
 
 def test_whoever_listens_hears_of_it_and_nobody_else_does() -> None:
     heard: list[Any] = []
-    listener = Listener(
+    listener = ProgressListener(
         progress=lambda *step: heard.append(step),
         message=lambda level, data: heard.append((level, data)),
     )

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vespe.errors import InvalidArguments, InvalidDocument, StorageError
-from vespe.files.confined import MAX_DEPTH, Directory, Entry, PathRefused, replaced
+from vespe.files import confined
+from vespe.files.confined import MAX_DEPTH, Directory, DirectoryEntry, PathRefused, replaced
 
 SECRET = "outside, and nobody's business"
 
@@ -332,7 +333,7 @@ def test_listing_names_links_and_pipes_and_walking_goes_through_neither_links_no
         ("sub", "directory", 0),
         ("sub/a.txt", "file", 8),
     ]
-    assert directory.list("sub/") == [Entry(path="sub/a.txt", kind="file", size=8)]
+    assert directory.list("sub/") == [DirectoryEntry(path="sub/a.txt", kind="file", size=8)]
     assert [directory.kind(p) for p in ("sub", "loop", "pipe", "sub/a.txt", "nothing")] == [
         "directory",
         "link",
@@ -411,3 +412,7 @@ def test_importing_it_loads_nothing_heavy() -> None:
         encoding="utf-8",
     ).stdout.split()
     assert not {"json", "pathlib", "tempfile", "dataclasses", "subprocess", "inspect"} & set(loaded)
+
+
+def test_copies_of_shipped_tools_still_find_the_earlier_name_of_an_entry() -> None:
+    assert confined.Entry is confined.DirectoryEntry

@@ -11,12 +11,14 @@ import pytest
 
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError
 from vespe.http import sockets
-from vespe.http.sockets import Dialler, Limits, is_own, resolve_name
+from vespe.http.sockets import Dialler, ExchangeLimits, is_own, resolve_name
 
 
 @contextlib.contextmanager
-def limits(timeout_s: float = 20, cancel: threading.Event | None = None) -> Iterator[Limits]:
-    made = Limits("the request", timeout_s=timeout_s, cancel=cancel)
+def limits(
+    timeout_s: float = 20, cancel: threading.Event | None = None
+) -> Iterator[ExchangeLimits]:
+    made = ExchangeLimits("the request", timeout_s=timeout_s, cancel=cancel)
     token = sockets.LIMITS.set(made)
     yield made
     sockets.LIMITS.reset(token)
@@ -195,7 +197,7 @@ def test_an_idle_connection_tells_its_end(port: int) -> None:
 
 
 def test_what_is_over_already_is_waited_for_only_so_long_and_no_longer_than_a_silence() -> None:
-    made = Limits("the answer", timeout_s=60, stall_s=30)
+    made = ExchangeLimits("the answer", timeout_s=60, stall_s=30)
     made.end_within(60)
     assert not made.is_over
     assert made.remaining() <= 30

@@ -19,7 +19,7 @@ from vespe.files.entries import FILE, TreeEntry
 from vespe.git.session import Session
 from vespe.kits import archives, fetch, sources
 from vespe.kits.entry_rules import KitTree
-from vespe.kits.fetch import Fetched, Request
+from vespe.kits.fetch import Fetched, FetchRequest
 from vespe.kits.origins import CommitOrigin
 
 GIT_ALONE = ("a hostile .gitmodules", "an empty name")
@@ -35,7 +35,7 @@ def own_home(home: Path) -> Path:
 def fetched(place: Path, source: Path, *, ref: str = "", **wanted: Any) -> Fetched:
     made = place / f"fetched-{len(list(place.glob('fetched-*')))}"
     made.mkdir()
-    request = Request(source=sources.parse_source(f"{source}{ref}"), base="/", **wanted)
+    request = FetchRequest(source=sources.parse_source(f"{source}{ref}"), base="/", **wanted)
     return fetch.fetch(request, str(made))
 
 

@@ -10,7 +10,7 @@ from tests.support import gitrepo
 from vespe.errors import Refused
 from vespe.kits import install, sources, store
 from vespe.kits import lock as kit_lock
-from vespe.kits.fetch import Request
+from vespe.kits.fetch import FetchRequest
 from vespe.kits.lock import LockedKit
 
 
@@ -57,7 +57,9 @@ def test_the_same_again_and_its_neighbours_are_fine(new: LockedKit) -> None:
 
 def test_nothing_is_left_of_what_was_only_prepared(tmp_path: Path, home: Path) -> None:
     source = gitrepo.published(tmp_path / "source", "rain")
-    with install.prepared([Request(source=sources.parse_source(str(source)), base="/")]) as shown:
+    with install.prepared(
+        [FetchRequest(source=sources.parse_source(str(source)), base="/")]
+    ) as shown:
         assert [review.kit_id for review in shown.unapproved] == ["rain"] and Path(
             shown.staged[0].path
         ).is_dir()

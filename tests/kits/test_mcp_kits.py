@@ -15,7 +15,7 @@ from vespe.tools import directory, mcp_definitions
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"], "timeout_s": 5}
 
 
-def drafted(*definitions: dict[str, Any]) -> mcp_kits.Draft:
+def drafted(*definitions: dict[str, Any]) -> mcp_kits.KitDraft:
     return mcp_kits.draft("things", SERVER, definitions, about={"name": "Things", "version": "2"})
 
 

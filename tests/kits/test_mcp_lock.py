@@ -15,7 +15,7 @@ from vespe.kits import lock, mcp_kits, mcp_lock
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"]}
 
 
-def made(*definitions: dict[str, Any], server: dict[str, Any] | None = None) -> mcp_kits.Draft:
+def made(*definitions: dict[str, Any], server: dict[str, Any] | None = None) -> mcp_kits.KitDraft:
     return mcp_kits.draft("things", server or SERVER, definitions or (definition(),), about={})
 
 

@@ -10,7 +10,7 @@ from tests.support.gitrepo import git
 from vespe.errors import InvalidDocument
 from vespe.kits import install, sources, store, sync
 from vespe.kits import lock as kit_lock
-from vespe.kits.fetch import Request
+from vespe.kits.fetch import FetchRequest
 from vespe.kits.lock import LockedKit
 
 
@@ -20,7 +20,7 @@ def lock(tmp_path: Path, home: Path) -> str:
     (tmp_path / "project/.vespe").mkdir(parents=True)
     made = kit_lock.project_lock(tmp_path / "project")
     with install.prepared(
-        [Request(source=sources.parse_source(f"{tmp_path}/source@v1"), base="/")]
+        [FetchRequest(source=sources.parse_source(f"{tmp_path}/source@v1"), base="/")]
     ) as shown:
         install.install(shown, made)
     return made

@@ -9,7 +9,7 @@ from vespe.errors import KitNotFound, Refused
 from vespe.kits import install, sources, store
 from vespe.kits import lock as kit_lock
 from vespe.kits import update as kit_update
-from vespe.kits.fetch import Request
+from vespe.kits.fetch import FetchRequest
 
 
 @pytest.fixture
@@ -17,7 +17,9 @@ def lock(tmp_path: Path, home: Path) -> str:
     source = gitrepo.published(tmp_path / "source", "rain", "sun")
     (tmp_path / "project/.vespe").mkdir(parents=True)
     made = kit_lock.project_lock(tmp_path / "project")
-    with install.prepared([Request(source=sources.parse_source(str(source)), base="/")]) as shown:
+    with install.prepared(
+        [FetchRequest(source=sources.parse_source(str(source)), base="/")]
+    ) as shown:
         install.install(shown, made)
     (source / "rain/tool-rain/main.py").write_text("new", encoding="utf-8")
     gitrepo.commit(source)

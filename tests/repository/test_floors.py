@@ -312,6 +312,49 @@ def test_no_private_name_of_another_library_is_used() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+ONE_MEANING = {"Sessions"}
+"""Names of a protocol and of the one class that keeps to it."""
+
+
+def test_a_class_that_another_package_imports_has_its_name_alone() -> None:
+    """One name, one meaning: classes with a `_`, and those of scripts that nobody imports, are not
+    asked, nor those that only their own package knows.
+    """
+    owners: dict[str, set[str]] = {}
+    for name in MODULES.keys() - SCRIPTS:
+        for node in ast.walk(trees()[name]):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                owners.setdefault(node.name, set()).add(name)
+    wrong = {
+        f"{used}: {', '.join(sorted(owners[used]))}"
+        for name in MODULES
+        for module, used in _names_from_others(name)
+        if used not in ONE_MEANING and module in owners.get(used, ()) and len(owners[used]) > 1
+    }
+    assert not wrong, "\n".join(sorted(wrong))
+
+
+def _package_of(name: str) -> str:
+    return ".".join(name.split(".")[: 2 if name.startswith("features.") else 1])
+
+
+def _names_from_others(name: str) -> Iterator[tuple[str, str]]:
+    """Every name that a module takes from a module of another package, as (module, name)."""
+    modules: dict[str, str] = {}
+    for node in ast.walk(trees()[name]):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("vespe."):
+            module = str(node.module).removeprefix("vespe.")
+            for alias in node.names:
+                modules[alias.asname or alias.name] = f"{module}.{alias.name}"
+                if _package_of(module) != _package_of(name):
+                    yield module, alias.name
+    for node in ast.walk(trees()[name]):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = modules.get(node.value.id, "")
+            if module in MODULES and _package_of(module) != _package_of(name):
+                yield module, node.attr
+
+
 def test_no_module_loads_another_by_a_computed_name() -> None:
     wrong = [
         f"{MODULES[name]}:{line}: {name} imports importlib"

@@ -158,7 +158,7 @@ def serve(root: str, how: str) -> None:
     listener = server.bound("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()
-    policy = http_gate.Policy(token=None)
+    policy = http_gate.AccessPolicy(token=None)
     http_server.serve_http(served, listener, policy, tell=_tell)
     return None
 

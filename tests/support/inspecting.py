@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe.calls.path import open_path
-from vespe.features.inspector.gate import Answer, Request, Secrets
+from vespe.features.inspector.gate import PageAnswer, PageRequest, Secrets
 from vespe.features.inspector.inspected import Inspected
 from vespe.features.inspector.site import Site
 from vespe.projects.workspace import open_workspace
@@ -164,16 +164,16 @@ class Pages:
         assert answer.status == 200, answer.body.decode()
         return answer.body.decode()
 
-    def answer(self, *words: str, **query: str) -> Answer:
+    def answer(self, *words: str, **query: str) -> PageAnswer:
         """Return whatever is answered."""
-        return asyncio.run(self.site(Request(path=words or ("",), query=query)))
+        return asyncio.run(self.site(PageRequest(path=words or ("",), query=query)))
 
-    def post(self, *words: str, **fields: str) -> Answer:
+    def post(self, *words: str, **fields: str) -> PageAnswer:
         """Send a form; `in_NAME` is an input's field."""
         form = tuple((key.replace("in_", "in:"), value) for key, value in fields.items())
-        return asyncio.run(self.site(Request(path=words, query={}, form=form)))
+        return asyncio.run(self.site(PageRequest(path=words, query={}, form=form)))
 
-    def follow(self, answer: Answer) -> str:
+    def follow(self, answer: PageAnswer) -> str:
         """Return the page that a form that was sent leads to."""
         assert answer.status == 303, answer.body.decode()
         path, _, query = answer.headers["location"].partition("#")[0].partition("?")

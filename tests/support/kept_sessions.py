@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.mcp_servers import Quick, Stateful
 from vespe.tools import mcp_definitions
 from vespe.types.mcp_tool import exchange
-from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
+from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 from vespe.types.mcp_tool.sessions import Sessions
 
 
@@ -41,7 +41,7 @@ class Client:
         timeout_s: float = 60,
         cancel: threading.Event | None = None,
         **arguments: Any,
-    ) -> Answer:
+    ) -> SessionAnswer:
         """Call a tool."""
         request = {"tool": name, "arguments": arguments, "digest": self._digests[name]}
         surroundings = self._surroundings(timeout_s=timeout_s, cancel=cancel)

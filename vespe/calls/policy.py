@@ -10,7 +10,7 @@ from vespe import defaults
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
-from vespe.calls.policy_rules import Rule, flow_of, read_rules, tightening
+from vespe.calls.policy_rules import PolicyRule, flow_of, read_rules, tightening
 from vespe.documents.near import meant
 from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
@@ -112,7 +112,7 @@ class CallPolicy:
 
     def __init__(
         self,
-        rules: Iterable[Rule] = (),
+        rules: Iterable[PolicyRule] = (),
         *,
         policy: str = "ask",
         root: str | None = None,
@@ -166,7 +166,7 @@ class CallPolicy:
         if asking is None and (risk := self._risk(tool, inputs)):
             if self._flow == "deny":
                 return f"{tool.name!r} {risk}"
-            asking = Rule(kind="ask", tool=_AFTER, where=risk)
+            asking = PolicyRule(kind="ask", tool=_AFTER, where=risk)
         if not self._open(tool, inputs, asking):
             return ""
         if any(self._holds(answer, tool, asking) for answer in about):
@@ -234,7 +234,7 @@ class CallPolicy:
             return f"the user has denied calls of {tool.name!r}"
         return ""
 
-    def _rule(self, kind: str, tool: Tool, inputs: JsonObject, shown: str) -> Rule | None:
+    def _rule(self, kind: str, tool: Tool, inputs: JsonObject, shown: str) -> PolicyRule | None:
         return next(
             (
                 rule
@@ -244,18 +244,18 @@ class CallPolicy:
             None,
         )
 
-    def _open(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> bool:
+    def _open(self, tool: Tool, inputs: JsonObject, asking: PolicyRule | None) -> bool:
         """Whether a person's word is needed."""
         if asking is not None:
             return True
         return not self._free(tool, inputs)
 
     @staticmethod
-    def _holds(answer: KeptAnswer, tool: Tool, asking: Rule | None) -> bool:
+    def _holds(answer: KeptAnswer, tool: Tool, asking: PolicyRule | None) -> bool:
         same = answer.allowed and answer.rule == (asking.key if asking else "")
         return same and bool(answer.digest) and answer.digest == policy_answers.digest_of(tool)
 
-    def _asked(self, tool: Tool, inputs: JsonObject, asking: Rule | None) -> str:
+    def _asked(self, tool: Tool, inputs: JsonObject, asking: PolicyRule | None) -> str:
         why = _why(asking)
         if self._policy == "read-only" or self._ask is None:
             after = f" (it {why})" if asking is not None and asking.tool == _AFTER else ""
@@ -274,7 +274,7 @@ class CallPolicy:
             self._keep(tool, answer, asking)
         return "" if answer.allowed else f"the user has denied this call of {tool.name!r}"
 
-    def _keep(self, tool: Tool, answer: Answer, asking: Rule | None) -> None:
+    def _keep(self, tool: Tool, answer: Answer, asking: PolicyRule | None) -> None:
         kept = KeptAnswer(
             tool=policy_answers.subject(tool),
             allowed=answer.allowed,
@@ -286,7 +286,7 @@ class CallPolicy:
             policy_answers.keep(self._root, kept)
 
 
-def _why(asking: Rule | None) -> str:
+def _why(asking: PolicyRule | None) -> str:
     if asking is None:
         return "the tool is not marked as read-only"
     return asking.where if asking.tool == _AFTER else "the configuration asks for it"
@@ -294,7 +294,7 @@ def _why(asking: Rule | None) -> str:
 
 def rules_of(
     user: JsonObject, project: JsonObject, *, paths: tuple[str, str] = ("", "")
-) -> tuple[Rule, ...]:
+) -> tuple[PolicyRule, ...]:
     """Return the rules of the user's `approvals` and of the project's, which can only deny and ask.
 
     `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is

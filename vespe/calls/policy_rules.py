@@ -23,7 +23,7 @@ the widest to the tightest.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class PolicyRule:
     """One entry: `tool` and each of `arguments` are patterns with `*`, any text, and `?`, any
     character; all must match.
 
@@ -77,7 +77,7 @@ class Rule:
         return as_it_is or _fits(plain, pattern)
 
 
-def read_rules(document: JsonValue, *, path: str) -> tuple[Rule, ...]:
+def read_rules(document: JsonValue, *, path: str) -> tuple[PolicyRule, ...]:
     """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is
     no rule.
 
@@ -111,12 +111,12 @@ def flow_of(*documents: JsonObject) -> str:
     return max((one for one in said if one in FLOW), key=FLOW.index, default="")
 
 
-def tightening(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+def tightening(rules: tuple[PolicyRule, ...]) -> tuple[PolicyRule, ...]:
     """Return the rules that a project may add to its user's: what it allows does not count."""
     return tuple(rule for rule in rules if rule.kind != "allow")
 
 
-def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
+def _read(kind: str, entries: JsonValue, path: str) -> Iterator[PolicyRule]:
     pointer = f"/approvals/{kind}"
     if not isinstance(entries, list):
         raise InvalidDocument("must be a list of rules", path=path, pointer=pointer)
@@ -140,7 +140,7 @@ def _read(kind: str, entries: JsonValue, path: str) -> Iterator[Rule]:
                 path=path,
                 pointer=f"{where}/arguments",
             )
-        yield Rule(
+        yield PolicyRule(
             kind=kind,
             tool=given["tool"],
             arguments=tuple(sorted(arguments.items())),

@@ -13,7 +13,7 @@ Message = Callable[[str, JsonValue], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
+class ProgressListener:
     """Hears of a call's steps: `progress` of how much of how much is done, `message` of what there
     is to say, with its level.
     """
@@ -22,7 +22,7 @@ class Listener:
     message: Message
 
 
-_LISTENER: Final[ContextVar[Listener | None]] = ContextVar("vespe_listener", default=None)
+_LISTENER: Final[ContextVar[ProgressListener | None]] = ContextVar("vespe_listener", default=None)
 
 
 def report_progress(done: float, total: float | None = None, *, message: str = "") -> None:
@@ -65,7 +65,7 @@ def report_message(level: str, data: JsonValue) -> None:
 
 
 @contextmanager
-def listened(listener: Listener) -> Iterator[None]:
+def listened(listener: ProgressListener) -> Iterator[None]:
     """Let `listener` hear of the steps of what runs within."""
     token = _LISTENER.set(listener)
     try:

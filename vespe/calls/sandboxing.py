@@ -20,7 +20,7 @@ from vespe.lazy import pattern
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
-from vespe.processes.sandbox.policy import PROXY_PORT, Surroundings, policy, python_needs
+from vespe.processes.sandbox.policy import PROXY_PORT, ToolSurroundings, policy, python_needs
 from vespe.processes.sandbox.protected import holds, homes
 from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
@@ -44,7 +44,7 @@ def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context
             levels.Machine(),
             "off",
             permissions,
-            Surroundings(project="/", directory="/", scratch="/"),
+            ToolSurroundings(project="/", directory="/", scratch="/"),
         )
         _require(setting, made, tool)
         yield replace(context, sandbox=made)
@@ -104,7 +104,7 @@ def installing(
         read=("/", *filter(os.path.lexists, keys)), write=(*written, *filter(os.path.isdir, caches))
     )
     with private_directory() as scratch:
-        where = Surroundings(
+        where = ToolSurroundings(
             project=scratch,
             directory=scratch,
             scratch=scratch,
@@ -140,7 +140,7 @@ class Reach:
                 f"the sandbox did not let it reach {host}:{port}, "
                 "which `permissions.network` does not name"
             )
-        with sockets.Limits(host, timeout_s=self._timeout_s).hold():
+        with sockets.ExchangeLimits(host, timeout_s=self._timeout_s).hold():
             return sockets.Dialler(self._literal).connect_tcp(host, port).get_extra_info("socket")
 
 
@@ -178,8 +178,8 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
     return None
 
 
-def _surroundings(tool: Tool, context: Context, scratch: str) -> Surroundings:
-    return Surroundings(
+def _surroundings(tool: Tool, context: Context, scratch: str) -> ToolSurroundings:
+    return ToolSurroundings(
         project=context.project_root,
         directory=context.directory,
         scratch=scratch,

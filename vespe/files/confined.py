@@ -36,7 +36,7 @@ class PathRefused(InvalidArguments):
         self.path, self.reason = path, reason
 
 
-class Entry(NamedTuple):
+class DirectoryEntry(NamedTuple):
     """One name in a directory: its path from the root, `file`, `directory`, `link` or `other`, and
     its size in bytes.
 
@@ -48,6 +48,10 @@ class Entry(NamedTuple):
     kind: str
     size: int
     problem: str | None = None
+
+
+Entry = DirectoryEntry
+"""The name that it had in 0.2: copies of shipped tools import it."""
 
 
 class Written(NamedTuple):
@@ -165,11 +169,11 @@ class Directory:
             _require_regular(os.stat(name, dir_fd=parent, follow_symlinks=False), path)
             os.unlink(name, dir_fd=parent)
 
-    def list(self, path: str = ".") -> list[Entry]:
+    def list(self, path: str = ".") -> list[DirectoryEntry]:
         """List one directory, sorted by name."""
         return list(self._entries(path, deep=False))
 
-    def walk(self, path: str = ".") -> Iterator[Entry]:
+    def walk(self, path: str = ".") -> Iterator[DirectoryEntry]:
         """Return everything beneath a directory, each directory before what is in it, sorted,
         without what is in `.git`.
 
@@ -178,7 +182,7 @@ class Directory:
         """
         return self._entries(path, deep=True)
 
-    def _entries(self, path: str, *, deep: bool) -> Iterator[Entry]:
+    def _entries(self, path: str, *, deep: bool) -> Iterator[DirectoryEntry]:
         parts = _parts(path)
         with _translated("list", path):
             descriptor = self._descend(parts, path)
@@ -399,16 +403,19 @@ def _write_new(parent: int, name: str, *, data: bytes, mode: int | None) -> None
         os.close(descriptor)
 
 
-def _scan(descriptor: int, prefix: str) -> Iterator[tuple[str, Entry]]:
+def _scan(descriptor: int, prefix: str) -> Iterator[tuple[str, DirectoryEntry]]:
     for name in sorted(os.listdir(descriptor)):
         with contextlib.suppress(FileNotFoundError):  # gone since it was listed
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
             kind = _kind(status.st_mode)
             shown = os.fsencode(prefix + name).decode("utf-8", "replace")
-            yield name, Entry(path=shown, kind=kind, size=status.st_size if kind == "file" else 0)
+            yield (
+                name,
+                DirectoryEntry(path=shown, kind=kind, size=status.st_size if kind == "file" else 0),
+            )
 
 
-def _walk(descriptor: int, prefix: str, *, depth: int | None) -> Iterator[Entry]:
+def _walk(descriptor: int, prefix: str, *, depth: int | None) -> Iterator[DirectoryEntry]:
     for name, entry in _scan(descriptor, prefix):
         if entry.kind != "directory" or depth is None or name == ".git":
             yield entry

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from vespe import defaults
 from vespe.errors import InvalidArguments, UsageError, VespeError
-from vespe.files.confined import Directory, Entry
+from vespe.files.confined import Directory, DirectoryEntry
 
 PATTERN_SECONDS: Final = 5.0
 """How long a regular expression may take over all files; Python's engine can need longer than the
@@ -107,9 +107,9 @@ def _search(directory: Directory, find: Finder, files: str, *, path: str, limit:
     return Found(matches, searched, skipped, truncated=False)
 
 
-def _candidates(directory: Directory, path: str, files: str) -> Iterator[Entry]:
+def _candidates(directory: Directory, path: str, files: str) -> Iterator[DirectoryEntry]:
     if directory.kind(path) == "file":
-        yield Entry(path=path, kind="file", size=0)
+        yield DirectoryEntry(path=path, kind="file", size=0)
         return
     for entry in directory.walk(path):
         if entry.problem or (
@@ -118,7 +118,7 @@ def _candidates(directory: Directory, path: str, files: str) -> Iterator[Entry]:
             yield entry
 
 
-def _text_of(directory: Directory, entry: Entry) -> str | None:
+def _text_of(directory: Directory, entry: DirectoryEntry) -> str | None:
     """Read a file for searching, or give None where it is no text that can be."""
     if entry.size > MAX_SEARCHED_BYTES:
         return None

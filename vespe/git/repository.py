@@ -122,7 +122,7 @@ that.
 """
 
 
-class Answer(NamedTuple):
+class GitAnswer(NamedTuple):
     """What a git command came to: its exit status, what it printed, and what it complained of."""
 
     status: int
@@ -179,7 +179,7 @@ class WorkTree(NamedTuple):
 
     def ask(
         self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> GitAnswer:
         """Run one git command, with the variables `extra`; raises ToolExecutionError without
         git.
         """
@@ -192,11 +192,11 @@ class WorkTree(NamedTuple):
         except FileNotFoundError:
             raise ToolExecutionError("git is not installed, or not on PATH") from None
         status = 1 if done.returncode is None else done.returncode
-        return Answer(status, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+        return GitAnswer(status, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
     def tell(
         self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> GitAnswer:
         """Run one git command that must succeed; raises ToolExecutionError with git's own words
         where it does not.
         """

@@ -70,7 +70,12 @@ class Opened:
     """
 
     def __init__(
-        self, answer: "httpcore2.Response", *, host: str, limits: sockets.Limits, max_bytes: int
+        self,
+        answer: "httpcore2.Response",
+        *,
+        host: str,
+        limits: sockets.ExchangeLimits,
+        max_bytes: int,
     ) -> None:
         self.status: int = answer.status
         self.headers = tuple(
@@ -129,7 +134,7 @@ class Client:
     ) -> Response:
         """Send one request and read its answer; see the function `exchange`."""
         url = parse_url(request.url)
-        limits = sockets.Limits(
+        limits = sockets.ExchangeLimits(
             f"the request to {url.authority}", timeout_s=timeout_s, cancel=cancel
         )
         with limits.hold():
@@ -147,7 +152,7 @@ class Client:
 
     @contextmanager
     def opened(
-        self, request: Request, *, limits: sockets.Limits, max_bytes: int
+        self, request: Request, *, limits: sockets.ExchangeLimits, max_bytes: int
     ) -> Iterator[Opened]:
         """Send one request, and give its answer before its body has come; leaving closes what is
         unread. Nothing is tried again.

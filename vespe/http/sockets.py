@@ -26,7 +26,7 @@ there are none.
 _CANCEL_POLL_S = 0.05
 
 
-class Limits:
+class ExchangeLimits:
     """What bounds one call: a deadline over all of it, one over each silence (`stall_s`), and an
     event that cancels it.
 
@@ -142,7 +142,7 @@ class Limits:
         return step if self._cancel is None else min(step, _CANCEL_POLL_S)
 
 
-LIMITS: Final[ContextVar[Limits]] = ContextVar("LIMITS")
+LIMITS: Final[ContextVar[ExchangeLimits]] = ContextVar("LIMITS")
 """The limits of the call that this thread makes: a pooled stream outlives the call that opened it,
 and is told only seconds a read.
 """
@@ -284,7 +284,7 @@ class Dialler:
         with limits.connecting():
             return self._dial(host, port, limits)
 
-    def _dial(self, host: str, port: int, limits: Limits) -> Stream:
+    def _dial(self, host: str, port: int, limits: ExchangeLimits) -> Stream:
         found = [host] if addresses.is_address(host) else self._addresses(host, port)
         if not addresses.listed(host, port, self._allow_hosts):
             self._judge(host, found)

@@ -49,7 +49,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class FetchRequest:
     """What is wanted of a source: relative paths begin at `base`; `kit_ids` () are all; `commit`
     stands for what the ref means.
 
@@ -66,7 +66,7 @@ class Request:
     places: Mapping[str, str] = field(default_factory=dict)
 
 
-def fetch(request: Request, directory: str, *, progress: Progress | None = None) -> Fetched:
+def fetch(request: FetchRequest, directory: str, *, progress: Progress | None = None) -> Fetched:
     """Get the kits of a source, by way of a bare repository in `directory` where it is one.
 
     Raises NotFound (no such place, ref, commit, directory or kit), Refused, InvalidDocument (a
@@ -138,7 +138,7 @@ def open_session(
     )
 
 
-def _from_folder(request: Request) -> tuple[KitTree, ...]:
+def _from_folder(request: FetchRequest) -> tuple[KitTree, ...]:
     path = request.source.path(request.base)
     if request.source.ref is not None:
         raise NotFound(
@@ -150,7 +150,9 @@ def _from_folder(request: Request) -> tuple[KitTree, ...]:
     )
 
 
-def _chosen(request: Request, origin: Callable[[str], Origin], what: str) -> tuple[KitTree, ...]:
+def _chosen(
+    request: FetchRequest, origin: Callable[[str], Origin], what: str
+) -> tuple[KitTree, ...]:
     if not request.places:
         try:
             return _kits(origin(request.subdirectory), request.kit_ids, what)
@@ -176,7 +178,7 @@ def _kits_below(origin: Callable[[str], Origin], subdirectory: str) -> list[str]
     return found
 
 
-def _from_archive(request: Request) -> KitTree:
+def _from_archive(request: FetchRequest) -> KitTree:
     from vespe.kits import archives
 
     path = request.source.path(request.base)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from vespe.errors import Refused, StorageError
 from vespe.kits import fetch, signatures, staging, store
 from vespe.kits import lock as kit_lock
-from vespe.kits.fetch import Fetched, Progress, Request
+from vespe.kits.fetch import Fetched, FetchRequest, Progress
 from vespe.kits.lock import LockedKit
 from vespe.kits.sources import KitSource
 from vespe.kits.staging import Staged
@@ -72,7 +72,7 @@ def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
 
 @contextmanager
 def prepared(
-    requests: Sequence[Request], *, progress: Progress | None = None
+    requests: Sequence[FetchRequest], *, progress: Progress | None = None
 ) -> Iterator[Prepared]:
     """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`.
     Raises as `kit_fetch.fetch` does.
@@ -151,7 +151,7 @@ def subdirectory(directory: str, index: int) -> str:
     return path
 
 
-def _prepared(request: Request, directory: str, progress: Progress | None) -> Prepared:
+def _prepared(request: FetchRequest, directory: str, progress: Progress | None) -> Prepared:
     return stage(fetch.fetch(request, directory, progress=progress), directory)
 
 

@@ -37,7 +37,7 @@ there.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class KitDraft:
     """A kit to be written: `tools` are config.json documents by uid, `left_out` says why others are
     none.
     """
@@ -107,7 +107,7 @@ def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
 
 def draft(
     kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *, about: JsonObject
-) -> Draft:
+) -> KitDraft:
     """Make the kit of a server's definitions; a tool that Vespe could not run is left out, with the
     reason.
     """
@@ -128,7 +128,7 @@ def draft(
             continue
         names.add(config["name"])
         tools[config["uid"]], kept[name] = config, mcp_definitions.pinned(definition)
-    return Draft(
+    return KitDraft(
         kit_id=kit_id,
         server=server,
         about=about,
@@ -138,7 +138,7 @@ def draft(
     )
 
 
-def write(made: Draft) -> str:
+def write(made: KitDraft) -> str:
     """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises
     StorageError.
     """
@@ -193,7 +193,7 @@ def permissions_of(server: JsonObject) -> JsonObject:
     return {"write": [".", _CACHES[program]]} if program in _CACHES else {}
 
 
-def _files(made: Draft) -> Iterator[tuple[str, str]]:
+def _files(made: KitDraft) -> Iterator[tuple[str, str]]:
     title = made.about.get("title") or made.about.get("name") or made.kit_id
     config = {
         "kit_id": made.kit_id,

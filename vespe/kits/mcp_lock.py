@@ -10,7 +10,7 @@ from vespe.documents import fields
 from vespe.errors import InvalidDocument, UsageError
 from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_kits, roots
-from vespe.kits.mcp_kits import Draft
+from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 from vespe.tools import mcp_definitions
@@ -107,7 +107,7 @@ def missing(locked: Iterable[LockedServer]) -> list[tuple[LockedServer, Mapping[
     return found
 
 
-def check(made: Draft, wanted: LockedServer, lock: str) -> None:
+def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
     """Raise InvalidDocument where a server defines other tools than those that are locked; `made`
     is of what it says now.
     """

@@ -10,7 +10,7 @@ from vespe.errors import InvalidDocument, NotFound, SourceUnavailable, TimedOut
 from vespe.git.commit_id import is_commit
 from vespe.kits import fetch, install, review, roots, sources, store
 from vespe.kits import lock as kit_lock
-from vespe.kits.fetch import Progress, Request
+from vespe.kits.fetch import FetchRequest, Progress
 from vespe.kits.install import Prepared
 from vespe.kits.lock import LockedKit
 from vespe.kits.sources import KitSource
@@ -155,7 +155,9 @@ def _fetched(
     first = kits[0]
     places = {kit.kit_id: kit.subdirectory for kit in kits}
     source = source_of(first)
-    request = Request(source=source, base=install.base_of(lock), commit=first.commit, places=places)
+    request = FetchRequest(
+        source=source, base=install.base_of(lock), commit=first.commit, places=places
+    )
     try:
         got = install.stage(fetch.fetch(request, directory, progress=progress), directory)
     except NotFound as error:

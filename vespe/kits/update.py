@@ -13,7 +13,7 @@ from vespe.kits import changes as kit_changes
 from vespe.kits import install, removal, signatures, sources, store, sync
 from vespe.kits import lock as kit_lock
 from vespe.kits.changes import KitChange
-from vespe.kits.fetch import Progress, Request
+from vespe.kits.fetch import FetchRequest, Progress
 from vespe.kits.install import Prepared
 from vespe.kits.lock import LockedKit
 from vespe.records import dataclass
@@ -73,7 +73,7 @@ def prepared(
     for kit in kits.values():
         groups.setdefault((kit.source, kit.ref), {})[kit.kit_id] = kit.subdirectory
     requests = [
-        Request(
+        FetchRequest(
             source=sync.source_of(kits[next(iter(places))]),
             base=install.base_of(lock),
             places=places,

@@ -31,7 +31,7 @@ class NoAnswer(Exception):
         self.reason, self.logs = reason, logs
 
 
-class Answer(NamedTuple):
+class ProcessAnswer(NamedTuple):
     """The head of an answer (one line, without its size), the bytes after it, and what the tree
     wrote to stderr meanwhile.
     """
@@ -64,7 +64,7 @@ class AnsweringProcess(OpenTree):
         self._first = first
         self._gone = threading.Event()
 
-    def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> Answer:
+    def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> ProcessAnswer:
         """Send a request and wait for its answer until a moment of `time.monotonic`. The first one
         starts the process.
 
@@ -115,7 +115,7 @@ class AnsweringProcess(OpenTree):
         self.close()
         self._gone.set()
 
-    def _awaited(self, mark: int, until: float, cancel: threading.Event | None) -> Answer:
+    def _awaited(self, mark: int, until: float, cancel: threading.Event | None) -> ProcessAnswer:
         look = _LOOK_S if cancel is None else _CANCEL_POLL_S
         while self.supervised and b"\nE " not in self.outputs["status"].data:
             if (left := until - time.monotonic()) <= 0:
@@ -124,7 +124,7 @@ class AnsweringProcess(OpenTree):
                 raise NoAnswer("cancelled", self._said(mark))
             self._serve(min(left, look))
             if (found := self._whole(mark)) is not None:
-                return Answer(*found, self._said(mark))
+                return ProcessAnswer(*found, self._said(mark))
         raise NoAnswer("ended", self._said(mark))
 
     def _serve(self, wait: float) -> None:

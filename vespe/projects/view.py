@@ -29,7 +29,7 @@ _CONDITIONS: Final = ("if", "then", "else")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ViewRule:
     """What `tools` says under one pattern: a tool's name, or `SCOPE/NAME`, either with `*` and
     `?`.
     """
@@ -81,11 +81,11 @@ class View:
     argument of `preset`; what is hidden by any pattern is hidden.
     """
 
-    def __init__(self, rules: Iterable[Rule] = (), *, path: str = "") -> None:
+    def __init__(self, rules: Iterable[ViewRule] = (), *, path: str = "") -> None:
         self.rules = tuple(sorted(rules, key=lambda rule: rule.rank, reverse=True))
         self.path = path
 
-    def rules_about(self, name: str | None, scope: str) -> list[Rule]:
+    def rules_about(self, name: str | None, scope: str) -> list[ViewRule]:
         """Return the rules about a tool, the most exact first."""
         return [rule for rule in self.rules if rule.about(name, scope)]
 
@@ -200,7 +200,7 @@ def view_of(config: ProjectConfig) -> View:
     )
 
 
-def read_rules(document: JsonObject, *, path: str) -> tuple[Rule, ...]:
+def read_rules(document: JsonObject, *, path: str) -> tuple[ViewRule, ...]:
     """Read `tools` of a project's config.json; raises InvalidDocument with the pointer of what is
     wrong.
     """
@@ -213,11 +213,11 @@ def read_rules(document: JsonObject, *, path: str) -> tuple[Rule, ...]:
             pointer=f"/{TOOLS}",
         )
     for pattern, given in said.items():
-        _check(Rule(pattern, given if isinstance(given, dict) else {}), given, path)
-    return tuple(Rule(pattern, given) for pattern, given in said.items())
+        _check(ViewRule(pattern, given if isinstance(given, dict) else {}), given, path)
+    return tuple(ViewRule(pattern, given) for pattern, given in said.items())
 
 
-def _check(rule: Rule, given: JsonValue, path: str) -> None:
+def _check(rule: ViewRule, given: JsonValue, path: str) -> None:
     if not isinstance(given, dict):
         raise wrong_type("an object", given, path=path, pointer=rule.at())
     for key, value in given.items():
@@ -256,7 +256,7 @@ def _unlike(key: str, value: JsonValue) -> str:
     return "" if fits else wanted
 
 
-def _wrong_arguments(rule: Rule, tool: Tool) -> Iterator[tuple[str, str]]:
+def _wrong_arguments(rule: ViewRule, tool: Tool) -> Iterator[tuple[str, str]]:
     preset, hidden = rule.said.get("preset", {}), rule.said.get("hide", [])
     taken = _arguments(tool.input_schema)
     found = (

@@ -19,7 +19,7 @@ NO_INPUTS: JsonObject = {"type": "object", "properties": {}, "additionalProperti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class ToolTemplate:
     """What a new tool begins with; `script` is the text of its Python file, "" for the types that
     need none.
     """
@@ -61,7 +61,7 @@ def function_name(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
-def said_of(template: Template) -> JsonObject:
+def said_of(template: ToolTemplate) -> JsonObject:
     """Return what a template says, by the fields that the user's own words take the place of."""
     return {
         "description": template.description,

@@ -11,7 +11,7 @@ from vespe.kits.client_files import ServerEntry
 SERVER = {"command": ["npx", "a\x1bb"], "secrets": ["TOKEN"]}
 
 
-def drafted(text: str = "Does it.") -> mcp_kits.Draft:
+def drafted(text: str = "Does it.") -> mcp_kits.KitDraft:
     return mcp_kits.draft("things", SERVER, [definition(description=text)], about={})
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.inspecting import Pages
-from vespe.features.inspector.gate import Request
+from vespe.features.inspector.gate import PageRequest
 from vespe.features.inspector.page import Visit
 from vespe.features.inspector.running import Runs
 
@@ -16,7 +16,7 @@ def test_a_number_is_one_that_a_page_could_mean(given: str, number: int, pages: 
     visit = Visit(
         project=project,
         runs=Runs(project.path),
-        request=Request(path=("",), query={"n": given, "w": " a "}),
+        request=PageRequest(path=("",), query={"n": given, "w": " a "}),
         words=(),
     )
     assert visit.number("n") == number

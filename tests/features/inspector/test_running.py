@@ -41,7 +41,7 @@ def test_a_yes_for_the_session_holds_until_the_inspector_ends(pages: Pages) -> N
 def test_a_tool_that_changed_since_it_was_shown_is_asked_about_again(pages: Pages) -> None:
     runs, call = given(pages)
     key, _ = now(runs.start(call))
-    runs._waiting[key] = running.Waiting(
+    runs._waiting[key] = running.UnconfirmedCall(
         given=call, inputs={"text": "hi"}, why="", digest="another"
     )
     again = now(runs.go_on(key, Answer(allowed=True)))

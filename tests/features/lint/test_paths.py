@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.ondisk import write_kit, write_tool
 from vespe.errors import NotFound
-from vespe.features.lint.paths import Place, places, tool_directories, touched
+from vespe.features.lint.paths import LintPath, places, tool_directories, touched
 
 
 def kinds(*paths: Path) -> list[tuple[str, str]]:
@@ -44,8 +44,8 @@ def test_a_file_means_what_it_belongs_to(root: Path) -> None:
 def test_a_tool_of_a_kit_knows_its_kit(root: Path) -> None:
     [place] = places([str(root / "kits" / "web" / "tool-b")])
     assert place.kit_id == "web"
-    assert Place("tool", str(root / ".vespe" / "tools" / "tool-a")).kit_id is None
-    assert Place("kit", str(root / "kits" / "web")).kit_id == "web"
+    assert LintPath("tool", str(root / ".vespe" / "tools" / "tool-a")).kit_id is None
+    assert LintPath("kit", str(root / "kits" / "web")).kit_id == "web"
 
 
 def test_a_config_of_another_program_is_a_file(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from vespe.models import Permissions
 from vespe.processes.process import Command, Finished, run
 from vespe.processes.sandbox import levels
-from vespe.processes.sandbox.policy import Surroundings, policy
+from vespe.processes.sandbox.policy import ToolSurroundings, policy
 
 LEVELS = [level for level in levels.LEVELS if level in ("namespaces", "landlock")]
 
@@ -20,7 +20,7 @@ def held(tmp_path: Path, level: str, script: str, **stated: object) -> Finished:
     for name in ("project", "scratch"):
         (tmp_path / name).mkdir(exist_ok=True)
     project = str(tmp_path / "project")
-    where = Surroundings(
+    where = ToolSurroundings(
         project=project,
         directory=project,
         scratch=str(tmp_path / "scratch"),

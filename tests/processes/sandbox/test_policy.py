@@ -10,7 +10,7 @@ import pytest
 from vespe.models import Permissions
 from vespe.processes.sandbox.held import Policy
 from vespe.processes.sandbox.levels import Machine
-from vespe.processes.sandbox.policy import Surroundings, policy
+from vespe.processes.sandbox.policy import ToolSurroundings, policy
 
 BEST = Machine(landlock=7, namespaces=0, filter=0)
 
@@ -34,7 +34,7 @@ def made(
     for name in (".ssh/key", "notes"):
         (home / name).write_text("k", encoding="utf-8")
     root = home.parent
-    where = Surroundings(
+    where = ToolSurroundings(
         project=str(project or root / "project"),
         directory=str(root / "tool"),
         scratch=str(root / "scratch"),

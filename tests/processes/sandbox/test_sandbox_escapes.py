@@ -23,7 +23,7 @@ from vespe.models import Permissions
 from vespe.processes.child_scripts import ENTER
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy
-from vespe.processes.sandbox.policy import Surroundings, policy
+from vespe.processes.sandbox.policy import ToolSurroundings, policy
 from vespe.processes.sandbox.programs import loaders
 
 MACHINE = levels.machine()
@@ -152,7 +152,7 @@ class World:
         }
 
     def policy(self, level: str, kind: str) -> Policy:
-        where = Surroundings(
+        where = ToolSurroundings(
             project=str(self.base / ("home" if kind == "home" else "project")),
             directory=str(self.base / "tool"),
             scratch=str(self.base / "scratch"),

@@ -13,7 +13,7 @@ from tests.support.mcp_servers import ByHand, definition
 from vespe import errors
 from vespe.tools import mcp_definitions
 from vespe.types.mcp_tool import exchange
-from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
+from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 CALL = {"tool": "echo", "arguments": {"text": "hi"}, "digest": mcp_definitions.digest(definition())}
 
@@ -25,7 +25,7 @@ def ask(
     *,
     timeout_s: float = 30,
     cancel: threading.Event | None = None,
-) -> Answer:
+) -> SessionAnswer:
     environment = {"PATH": os.environ["PATH"], "TOKEN": "abc"}
     surroundings = Surroundings(
         directory=str(tmp_path), environment=environment, timeout_s=timeout_s, cancel=cancel

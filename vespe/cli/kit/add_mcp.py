@@ -8,7 +8,7 @@ from vespe.cli.kit import server_review
 from vespe.cli.waiting import waiting
 from vespe.kits import mcp_kits, roots
 from vespe.kits.client_files import ServerEntry
-from vespe.kits.mcp_kits import Draft
+from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 from vespe.types.mcp_tool import server_kits
@@ -144,7 +144,7 @@ def _parse_header(text: str) -> tuple[str, str]:
 
 
 def _report(
-    draft: Draft, changes: tuple[str, ...], *, update: bool, active: bool, as_json: bool
+    draft: KitDraft, changes: tuple[str, ...], *, update: bool, active: bool, as_json: bool
 ) -> None:
     kit = roots.find_kit(draft.kit_id)
     if as_json:
@@ -211,7 +211,7 @@ def _warn_left_out(entry: ServerEntry) -> None:
     report.warn(report.one_line(f"{entry.name} is left out: {entry.problem}"))
 
 
-def _report_all(drafts: list[Draft], left_out: list[ServerEntry], *, as_json: bool) -> None:
+def _report_all(drafts: list[KitDraft], left_out: list[ServerEntry], *, as_json: bool) -> None:
     if as_json:
         kits = [
             {

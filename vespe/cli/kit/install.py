@@ -68,7 +68,7 @@ def command(
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     kept = install.kept_source(parsed, lock, os.getcwd())
     within = subdirectory if subdirectory.startswith("/") else subdirectory.rstrip("/")
-    request = fetch.Request(
+    request = fetch.FetchRequest(
         source=kept,
         base=install.base_of(lock),
         subdirectory=within,

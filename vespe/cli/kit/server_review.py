@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from vespe.cli import options, report, tool_review
 from vespe.kits import mcp_kits
 from vespe.kits.client_files import ServerEntry
-from vespe.kits.mcp_kits import Draft
+from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
 
@@ -56,7 +56,7 @@ def asking(kit_id: str) -> str:
 
 
 def approve(
-    draft: Draft, before: Mapping[str, JsonObject], *, update: bool, yes: bool
+    draft: KitDraft, before: Mapping[str, JsonObject], *, update: bool, yes: bool
 ) -> tuple[str, ...]:
     """Show a kit, ask, and write it; in an `update` only what changed since `before`, which is
     returned in lines.
@@ -76,7 +76,7 @@ def approve(
     return changes
 
 
-def approve_all(drafts: Sequence[Draft], *, yes: bool) -> None:
+def approve_all(drafts: Sequence[KitDraft], *, yes: bool) -> None:
     """Show the kits of several servers, ask once, and write them."""
     for draft in drafts:
         report.say(f"\nthe kit {draft.kit_id}")
@@ -91,7 +91,7 @@ def approve_all(drafts: Sequence[Draft], *, yes: bool) -> None:
         mcp_kits.write(draft)
 
 
-def _show(draft: Draft, *, tools: Iterable[JsonObject]) -> None:
+def _show(draft: KitDraft, *, tools: Iterable[JsonObject]) -> None:
     """Print what would be approved, complete and inert: it is what the question is about."""
     for tool in tools:
         report.say(f"\n{report.one_line(tool['name'])}")

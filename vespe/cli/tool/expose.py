@@ -10,7 +10,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import project
-from vespe.projects.view import EXPOSURES, TOOLS, Rule
+from vespe.projects.view import EXPOSURES, TOOLS, ViewRule
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.trust import gate
 
@@ -132,7 +132,7 @@ def _refuse_unknown(workspace: Workspace, patterns: tuple[str, ...], said: JsonO
     for what comes later.
     """
     for pattern in patterns:
-        if Rule(pattern, {}).exact:
+        if ViewRule(pattern, {}).exact:
             workspace.resolve(pattern)
         elif "as" in said:
             raise errors.UsageError(

@@ -25,7 +25,7 @@ from vespe.features.agents.providers.base import LLMProvider
 from vespe.features.agents.providers.requests import definitions
 from vespe.features.agents.tool_sets import chosen, tool_set
 from vespe.features.agents.transcripts import Transcript
-from vespe.features.agents.turns import MAX_PARALLEL, Policy, TurnRunner
+from vespe.features.agents.turns import MAX_PARALLEL, PolicyLike, TurnRunner
 from vespe.lazy import asyncio, difflib
 from vespe.library import Project
 from vespe.models import Call, JsonObject, Outcome, Tool
@@ -312,7 +312,7 @@ class _Source:
 
     tools: Sequence[Tool]
     runner: Runner
-    policy: Policy
+    policy: PolicyLike
     check_trust: Callable[[], None] | None
     always: frozenset[str] = frozenset()
     budget: object = None

@@ -19,7 +19,7 @@ from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.recording_file import first_difference
 from vespe.features.agents.recordings import ReplayProvider
 from vespe.features.agents.transcripts import Transcript
-from vespe.features.agents.turns import Policy, bridged
+from vespe.features.agents.turns import PolicyLike, bridged
 from vespe.files.private_copy import private_directory
 from vespe.lazy import shutil
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -126,7 +126,12 @@ class LiveTools:
     """
 
     def __init__(
-        self, path: CallPath, tools: Mapping[str, Tool], *, policy: Policy, in_copy: bool = False
+        self,
+        path: CallPath,
+        tools: Mapping[str, Tool],
+        *,
+        policy: PolicyLike,
+        in_copy: bool = False,
     ) -> None:
         self._path, self._tools, self._policy, self._in_copy = path, tools, policy, in_copy
         self._bridge = None if CALL in tools else Bridge(tools)

@@ -16,7 +16,7 @@ from vespe.features.agents.call_results import CallResult, interrupted, not_run
 from vespe.features.agents.events import EventSystem, Tell
 from vespe.features.agents.limits import Limits, Quota, Spent, Stop
 from vespe.features.agents.open_calls import ModelCall
-from vespe.features.agents.providers.base import Answer, LLMProvider, traits_of
+from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, traits_of
 from vespe.features.agents.providers.turns import retell, text_of
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import TurnRunner
@@ -116,7 +116,7 @@ class _Run:
     def __init__(self, loop: Loop, transcript: Transcript, stop: Stop) -> None:
         self.loop, self.transcript, self.stop = loop, transcript, stop
         self.spent, self.quota = Spent(), Quota(loop.limits.max_calls_per_tool)
-        self.answer: Answer | None = None
+        self.answer: ModelAnswer | None = None
         self.done: list[CallResult] = []
         self.arrived: dict[str, float] = {}
         self.answered_at = 0.0
@@ -176,7 +176,7 @@ class _Run:
             retell(replace(answer, message=self.transcript.messages[-1]), self._tell)
         return True
 
-    def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
+    def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> ModelAnswer:
         """Have the provider answer, and tell of it where somebody listens."""
         if (telemetry := tracing.telemetry()) is None:
             return self._respond(tools, options)
@@ -186,10 +186,10 @@ class _Run:
             span.answered(answer.usage, answer.finish_reason)
         return answer
 
-    def _respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> Answer:
+    def _respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> ModelAnswer:
         """Have the provider answer: here, or beside a window that is kept alive meanwhile."""
 
-        def work(cancel: threading.Event, tell: Tell) -> Answer:
+        def work(cancel: threading.Event, tell: Tell) -> ModelAnswer:
             def heard(event: StreamEvent) -> None:
                 if event.type in ("tool_start", "tool_arguments") and event.call_id:
                     self.arrived[event.call_id] = time.perf_counter()

@@ -14,8 +14,8 @@ from vespe.errors import Diverged, InvalidDocument, ProviderError
 from vespe.features.agents import providers, recording_file
 from vespe.features.agents.providers import turns
 from vespe.features.agents.providers.base import (
-    Answer,
     LLMProvider,
+    ModelAnswer,
     OnEvent,
     Reply,
     Tools,
@@ -155,7 +155,7 @@ class ReplayProvider:
         options: Mapping[str, object] | None = None,
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Return the recorded answer, streamed or not as it was recorded; its events are told in
         either case.
         """

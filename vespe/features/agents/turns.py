@@ -32,7 +32,7 @@ before that.
 """
 
 
-class Policy(Protocol):
+class PolicyLike(Protocol):
     """What decides on calls: a CallPolicy, or a set of tools with one of its own."""
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
@@ -59,7 +59,7 @@ class TurnRunner:
 
     tools: Mapping[str, Tool]
     runner: Runner
-    policy: Policy
+    policy: PolicyLike
     strict: frozenset[str] = frozenset()
     max_parallel: int = MAX_PARALLEL
     before: Callable[[Sequence[ModelCall]], None] = _nothing

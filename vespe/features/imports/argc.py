@@ -91,7 +91,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class ArgcCommand:
     """One function of a script; the whole script where the name is empty."""
 
     name: str
@@ -103,7 +103,7 @@ class Command:
 class Script:
     """What the comments of a script say."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ArgcCommand, ...]
     variables: tuple[Variable, ...]
     needs: tuple[str, ...]
 
@@ -114,7 +114,7 @@ def parse(text: str) -> Script:
     """
     variables: dict[str, Variable] = {}
     needs: list[str] = []
-    commands: list[Command] = []
+    commands: list[ArgcCommand] = []
     description, is_command = "", False
     options: list[Option] = []
     whole: tuple[str, list[Option]] = ("", [])
@@ -133,7 +133,7 @@ def parse(text: str) -> Script:
         elif tag == "" and (found := _FUNCTION.match(line)):
             if is_command:
                 commands.append(
-                    Command(
+                    ArgcCommand(
                         name=found[1] or found[2], description=description, options=tuple(options)
                     )
                 )
@@ -142,7 +142,7 @@ def parse(text: str) -> Script:
             description, options, is_command = "", [], False
     if not commands:
         described, said = whole if whole[0] else (description, options)
-        commands.append(Command(name="", description=described, options=tuple(said)))
+        commands.append(ArgcCommand(name="", description=described, options=tuple(said)))
     return Script(commands=tuple(commands), variables=tuple(variables.values()), needs=tuple(needs))
 
 
@@ -195,7 +195,7 @@ def _schema(found: re.Match[str]) -> JsonObject:
     return {"type": _TYPES.get(hints[0], "string") if hints else "string"}
 
 
-def inputs(command: Command) -> JsonObject:
+def inputs(command: ArgcCommand) -> JsonObject:
     """Return the input schema of a command."""
     properties = {option.name: option.schema for option in command.options}
     required = [option.name for option in command.options if option.required]

@@ -58,7 +58,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class RecordedConversation:
     """A recording, read."""
 
     provider: str
@@ -93,7 +93,7 @@ def file_of(root: str, named: Sequence[str], name: str) -> Found:
     )
 
 
-def read(path: str) -> Conversation:
+def read(path: str) -> RecordedConversation:
     """Read a recording; raises InvalidDocument and StorageError."""
     document, provider = recording_file.read_recording(path), ReplayProvider(path)
     outcomes = {
@@ -108,7 +108,7 @@ def read(path: str) -> Conversation:
         known = len(request["messages"])
         said.append(_answered(provider, request, outcomes))
     requests = [turn["request"] for turn in document["turns"]]
-    return Conversation(
+    return RecordedConversation(
         provider=provider.name,
         model=provider.model,
         stop_reason=provider.stop_reason,

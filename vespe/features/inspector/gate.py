@@ -43,7 +43,7 @@ _STRANGER: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class PageRequest:
     """What was asked for, once it is let in: `path` are the words after the room, decoded; `form`
     is None but for a POST.
     """
@@ -58,7 +58,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PageAnswer:
     """What is sent back; `headers` beside those that every answer has."""
 
     status: int = 200
@@ -67,7 +67,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Pages: TypeAlias = Callable[[Request], Awaitable[Answer]]
+Pages: TypeAlias = Callable[[PageRequest], Awaitable[PageAnswer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Gate:
             self._under_way -= 1
         return await _send(answer, send, with_body=scope["method"] != "HEAD")
 
-    async def _answer(self, scope: JsonObject, receive: Receive) -> Answer:
+    async def _answer(self, scope: JsonObject, receive: Receive) -> PageAnswer:
         headers = _single(scope["headers"])
         if refused := self._refusal(scope, headers):
             return refused
@@ -119,19 +119,19 @@ class Gate:
                 f"{COOKIE}={self._secrets.cookie}; Path=/{self._secrets.room}/; HttpOnly; "
                 "SameSite=Strict"
             )
-            return Answer(
+            return PageAnswer(
                 status=303, headers={"location": f"/{self._secrets.room}/", "set-cookie": cookie}
             )
         words = _words(scope)
         if words is None or not self._knows(words[0], headers.get("cookie", "")):
             return _said(403, _STRANGER)
-        request = Request(path=words[1:], query=dict(_pairs(scope["query_string"])))
+        request = PageRequest(path=words[1:], query=dict(_pairs(scope["query_string"])))
         if scope["method"] != "POST":
             return await self._pages(request)
         form = await self._form(headers, receive)
-        if isinstance(form, Answer):
+        if isinstance(form, PageAnswer):
             return form
-        posted = Request(path=request.path, query=request.query, form=form)
+        posted = PageRequest(path=request.path, query=request.query, form=form)
         if not _same(posted.said("token"), self._secrets.token):
             return _said(
                 403,
@@ -140,7 +140,7 @@ class Gate:
             )
         return await _unless_gone(self._pages(posted), receive)
 
-    def _refusal(self, scope: JsonObject, headers: Mapping[str, str]) -> Answer | None:
+    def _refusal(self, scope: JsonObject, headers: Mapping[str, str]) -> PageAnswer | None:
         """Say why a request is turned away by what any page may know of it: where it is sent, where
         it comes from, and how.
         """
@@ -156,7 +156,7 @@ class Gate:
                 "This server does not answer other pages: paste the link into the address bar.\n",
             )
         if method not in ("GET", "HEAD", "POST"):
-            return Answer(
+            return PageAnswer(
                 status=405,
                 body=b"GET, HEAD or POST\n",
                 kind=_PLAIN,
@@ -188,7 +188,7 @@ class Gate:
 
     async def _form(
         self, headers: Mapping[str, str], receive: Receive
-    ) -> tuple[tuple[str, str], ...] | Answer:
+    ) -> tuple[tuple[str, str], ...] | PageAnswer:
         declared = headers.get("content-length", "0")
         if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
             return _TOO_LARGE
@@ -214,8 +214,8 @@ _PLAIN: Final = "text/plain; charset=utf-8"
 _MAX_FIELDS: Final = 1000
 
 
-def _said(status: int, text: str, **headers: str) -> Answer:
-    return Answer(status=status, body=text.encode(), kind=_PLAIN, headers=headers)
+def _said(status: int, text: str, **headers: str) -> PageAnswer:
+    return PageAnswer(status=status, body=text.encode(), kind=_PLAIN, headers=headers)
 
 
 _TOO_LARGE: Final = _said(413, f"A form has at most {MAX_BODY_BYTES} bytes.\n", connection="close")
@@ -264,7 +264,7 @@ def _pairs(text: bytes) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-async def _unless_gone(answering: Awaitable[Answer], receive: Receive) -> Answer:
+async def _unless_gone(answering: Awaitable[PageAnswer], receive: Receive) -> PageAnswer:
     """Wait for an answer, and end what it waits for where the browser hangs up meanwhile."""
     task = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(_hung_up(receive))
@@ -291,7 +291,7 @@ async def _live(receive: Receive, send: Send) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _send(answer: Answer, send: Send, *, with_body: bool) -> None:
+async def _send(answer: PageAnswer, send: Send, *, with_body: bool) -> None:
     headers: dict[str, Any] = {
         **_HEADERS,
         "content-type": answer.kind,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-from vespe.features.inspector.gate import Request
+from vespe.features.inspector.gate import PageRequest
 from vespe.features.inspector.inspected import Inspected
 from vespe.features.inspector.running import Runs
 from vespe.records import dataclass
@@ -18,7 +18,7 @@ class Visit:
 
     project: Inspected
     runs: Runs
-    request: Request
+    request: PageRequest
     words: tuple[str, ...]
 
     def asked(self, name: str, among: tuple[str, ...] = ()) -> str:

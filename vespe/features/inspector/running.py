@@ -41,7 +41,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class UnconfirmedCall:
     """A call that waits for a person's word: why, the inputs as they would run, and the digest of
     the tool that was shown.
 
@@ -61,7 +61,7 @@ class Runs:
         self._path = path
         self._lock = threading.Lock()
         self._ran: OrderedDict[str, Ran] = OrderedDict()
-        self._waiting: OrderedDict[str, Waiting] = OrderedDict()
+        self._waiting: OrderedDict[str, UnconfirmedCall] = OrderedDict()
         self._policy: tuple[object, CallPolicy] | None = None
         self._answer: Answer | None = None
         self._question: Question | None = None
@@ -71,7 +71,7 @@ class Runs:
         """Return a call that ended, as long as it is kept."""
         return self._ran.get(key)
 
-    def waiting(self, key: str) -> Waiting | None:
+    def waiting(self, key: str) -> UnconfirmedCall | None:
         """Return a call that waits for a person's word."""
         return self._waiting.get(key)
 
@@ -109,7 +109,8 @@ class Runs:
             )
         digest = policy_answers.digest_of(given.tool)
         return self._keep(
-            self._waiting, Waiting(given=given, inputs=inputs, why=question.why, digest=digest)
+            self._waiting,
+            UnconfirmedCall(given=given, inputs=inputs, why=question.why, digest=digest),
         ), True
 
     def _asked(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from vespe import defaults
 from vespe.errors import NotFound, Refused, VespeError
-from vespe.features.inspector.gate import Answer, Request, Secrets
+from vespe.features.inspector.gate import PageAnswer, PageRequest, Secrets
 from vespe.features.inspector.inspected import Inspected
 from vespe.features.inspector.page import Page, Redirect, Visit
 from vespe.features.inspector.rendering import ASSETS, Renderer, asset
@@ -63,11 +63,11 @@ class Site:
         self._assets = {name: asset(name) for name in ASSETS}
         self._under_way: set[asyncio.Task[Any]] = set()
 
-    async def __call__(self, request: Request) -> Answer:
+    async def __call__(self, request: PageRequest) -> PageAnswer:
         """Answer a request."""
         first, rest = request.path[0] if request.path else "", request.path[1:]
         if first in self._assets and not rest and request.form is None:
-            return Answer(body=self._assets[first], kind=ASSETS[first])
+            return PageAnswer(body=self._assets[first], kind=ASSETS[first])
         visit = Visit(project=self._project, runs=self._runs, request=request, words=rest)
         module, words = PAGES.get(first, ("", -1))
         if request.form is None:
@@ -93,14 +93,14 @@ class Site:
         """Whether a call runs still."""
         return self._runs.running > 0
 
-    def _shown(self, module: str, visit: Visit) -> Answer:
+    def _shown(self, module: str, visit: Visit) -> PageAnswer:
         try:
             page: Page = _page(module).show(visit)
         except VespeError as error:
             page = _told(error)
         return self._rendered(page, visit)
 
-    async def _changed(self, module: str, visit: Visit) -> Answer:
+    async def _changed(self, module: str, visit: Visit) -> PageAnswer:
         task = asyncio.current_task()
         assert task is not None
         self._under_way.add(task)
@@ -113,13 +113,13 @@ class Site:
         if isinstance(done, Page):
             return await asyncio.to_thread(self._rendered, done, visit)
         place = f"#{done.place}" if done.place else ""
-        return Answer(
+        return PageAnswer(
             status=303, headers={"location": self._renderer.url(*done.words, **done.query) + place}
         )
 
-    def _rendered(self, page: Page, visit: Visit) -> Answer:
+    def _rendered(self, page: Page, visit: Visit) -> PageAnswer:
         context = {**self._around(visit), **page.context, "title": page.title}
-        return Answer(status=page.status, body=self._renderer.render(page.template, context))
+        return PageAnswer(status=page.status, body=self._renderer.render(page.template, context))
 
     def _around(self, visit: Visit) -> Mapping[str, Any]:
         root = self._project.root

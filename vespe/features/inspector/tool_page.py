@@ -13,7 +13,7 @@ from vespe.cli import tool_review
 from vespe.features.inspector import form
 from vespe.features.inspector.logged import LoggedCall, logged
 from vespe.features.inspector.page import Page, Redirect, Visit
-from vespe.features.inspector.running import Given, Ran, Waiting
+from vespe.features.inspector.running import Given, Ran, UnconfirmedCall
 from vespe.features.inspector.sources import sources_of
 from vespe.features.inspector.tools_page import reason
 from vespe.models import JsonObject, Row, Tool
@@ -102,7 +102,7 @@ def _run(visit: Visit, row: Row, tool: Tool) -> JsonObject:
     and what came of it.
     """
     ran, waiting = visit.runs.ran(visit.asked("ran")), visit.runs.waiting(visit.asked("waiting"))
-    kept: Ran | Waiting | None = ran or waiting
+    kept: Ran | UnconfirmedCall | None = ran or waiting
     kept = kept if kept is not None and kept.given.tool.uid == tool.uid else None
     values: Mapping[str, str] = kept.given.fields if kept else _prefilled(visit, tool)
     error = kept.outcome.error if isinstance(kept, Ran) else None
@@ -112,8 +112,8 @@ def _run(visit: Visit, row: Row, tool: Tool) -> JsonObject:
         "fields": form.fields_of(tool, values, violations),
         "whole": kept.given.whole if kept else "",
         "outcome": kept.outcome if isinstance(kept, Ran) else None,
-        "waiting": visit.asked("waiting") if isinstance(kept, Waiting) else "",
-        "question": kept if isinstance(kept, Waiting) else None,
+        "waiting": visit.asked("waiting") if isinstance(kept, UnconfirmedCall) else "",
+        "question": kept if isinstance(kept, UnconfirmedCall) else None,
         "asks": asks,
         "gone": bool(visit.asked("ran") or visit.asked("waiting")) and kept is None,
         "refusal": visit.project.refusal(row.entry) if row.status != "inactive" else None,

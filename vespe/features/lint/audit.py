@@ -15,7 +15,7 @@ from vespe.features.lint import settings as lint_settings
 from vespe.features.lint.base import AnyRule, Found, Outline, Rule, SetRule, Subject
 from vespe.features.lint.findings import Finding
 from vespe.features.lint.foreign import Definition, ForeignFile
-from vespe.features.lint.paths import Place, places, tool_directories, touched
+from vespe.features.lint.paths import LintPath, places, tool_directories, touched
 from vespe.features.lint.rules.flow import Flow, flow_of
 from vespe.features.lint.settings import Settings, Wrong
 from vespe.features.lint.sources import Ignores, Source, Told, placed
@@ -82,7 +82,7 @@ def flows(paths: Iterable[str]) -> Iterator[Flow]:
 class _Run:
     """The judging of one place, with the configuration of the project that it stands in."""
 
-    def __init__(self, audit: Audit, place: Place) -> None:
+    def __init__(self, audit: Audit, place: LintPath) -> None:
         self._audit, self._place = audit, place
         self._settings = audit.given
         self._rules: list[Rule] = []
@@ -439,7 +439,7 @@ def _why_unused(code: str) -> str:
     return "the rule finds nothing: remove it" if code in RULES else "there is no rule of that code"
 
 
-def _root_of(place: Place) -> str | None:
+def _root_of(place: LintPath) -> str | None:
     """Return the project whose configuration speaks for a place: the nearest `.vespe` above it."""
     here = os.path.abspath(place.path)
     while here != os.path.dirname(here):

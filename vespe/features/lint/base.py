@@ -7,7 +7,7 @@ from dataclasses import field
 from types import ModuleType
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from vespe.calls.policy_rules import Rule as CallRule
+from vespe.calls.policy_rules import PolicyRule as CallRule
 from vespe.models import JsonValue, Severity
 from vespe.records import dataclass
 from vespe.tools.directory import Problem

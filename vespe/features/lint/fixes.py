@@ -12,7 +12,7 @@ from vespe.documents import strict_json
 from vespe.documents.pointers import resolve_pointer
 from vespe.errors import InvalidDocument
 from vespe.features.lint import foreign
-from vespe.features.lint.paths import Place, places, tool_directories, touched
+from vespe.features.lint.paths import LintPath, places, tool_directories, touched
 from vespe.features.lint.rules.schema import TYPES, meant, types_of
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
@@ -39,7 +39,7 @@ def mend(paths: Iterable[str], *, changed: Collection[str] | None = None) -> Ite
 Fix = Callable[[bytes, str], str]
 
 
-def _files(place: Place) -> Iterator[tuple[str, Fix]]:
+def _files(place: LintPath) -> Iterator[tuple[str, Fix]]:
     if place.kind == "tool":
         yield os.path.join(place.path, defaults.CONFIG_FILE), _tool
     elif place.kind == "file":
@@ -58,7 +58,7 @@ def _files(place: Place) -> Iterator[tuple[str, Fix]]:
         )
 
 
-def _is_within(file: str, place: Place) -> bool:
+def _is_within(file: str, place: LintPath) -> bool:
     """Whether no link leads from the place that was named to the file: what is elsewhere was not
     given to be mended.
     """

@@ -16,7 +16,7 @@ _PREFIX: Final = "tool-"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LintPath:
     """One thing to lint: `path` as it is shown, which is a file for `file` and the
     configurations.
     """
@@ -37,11 +37,11 @@ class Place:
         )
 
 
-def places(paths: Iterable[str]) -> Iterator[Place]:
+def places(paths: Iterable[str]) -> Iterator[LintPath]:
     """Say what each path is, each thing once; raises NotFound for a path that does not exist or
     holds nothing to lint.
     """
-    seen: set[Place] = set()
+    seen: set[LintPath] = set()
     for path in paths:
         for place in _places(path):
             if place not in seen:
@@ -49,7 +49,7 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
                 yield place
 
 
-def _places(path: str) -> Iterator[Place]:
+def _places(path: str) -> Iterator[LintPath]:
     path = path.rstrip("/") or "/"
     if not os.path.lexists(path):
         raise NotFound(
@@ -67,47 +67,47 @@ def _places(path: str) -> Iterator[Place]:
         yield _of_file(path)
 
 
-def _of_directory(path: str) -> Iterator[Place]:
+def _of_directory(path: str) -> Iterator[LintPath]:
     if os.path.isdir(os.path.join(path, defaults.PROJECT_DIR)):
-        yield Place("project", path)
+        yield LintPath("project", path)
     elif os.path.basename(os.path.abspath(path)) == defaults.PROJECT_DIR:
-        yield Place("project", os.path.dirname(path) or ".")
+        yield LintPath("project", os.path.dirname(path) or ".")
     elif _is_kit(path):
-        yield Place("kit", path)
+        yield LintPath("kit", path)
     elif _is_tool(path):
-        yield Place("tool", path)
+        yield LintPath("tool", path)
     else:
         names = _names(path)
         if any(name.startswith(_PREFIX) for name in names):
-            yield Place("tools", path)
+            yield LintPath("tools", path)
         inner = [os.path.join(path, name) for name in names if not name.startswith(".")]
-        yield from (Place("kit", kit) for kit in inner if _is_kit(kit))
+        yield from (LintPath("kit", kit) for kit in inner if _is_kit(kit))
         yield from (
-            Place("file", file)
+            LintPath("file", file)
             for file in inner
             if file.endswith(SUFFIXES) and os.path.isfile(file)
         )
 
 
-def _of_file(path: str) -> Place:
+def _of_file(path: str) -> LintPath:
     """Say what a file belongs to: hooks are given the files that changed."""
     name, directory = os.path.basename(path), os.path.dirname(path) or "."
     if name == defaults.KIT_CONFIG_FILE:
-        return Place("kit_config", path)
+        return LintPath("kit_config", path)
     if (
         os.path.basename(os.path.abspath(directory)) == defaults.PROJECT_DIR
         and name == defaults.CONFIG_FILE
     ):
-        return Place("project_config", path)
+        return LintPath("project_config", path)
     above = directory
     for _ in range(3):
         if _is_tool(above) and (
             os.path.basename(os.path.abspath(above)).startswith(_PREFIX)
             or not path.endswith(SUFFIXES)
         ):
-            return Place("tool", above)
+            return LintPath("tool", above)
         above = os.path.dirname(above) or "."
-    return Place("file", path)
+    return LintPath("file", path)
 
 
 def tool_directories(directory: str) -> list[str]:

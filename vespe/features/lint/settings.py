@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from vespe.calls import policy_rules
-from vespe.calls.policy_rules import Rule as CallRule
+from vespe.calls.policy_rules import PolicyRule as CallRule
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.features.lint import FAMILIES, RULES

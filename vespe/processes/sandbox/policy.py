@@ -71,7 +71,7 @@ what another configuration says.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ToolSurroundings:
     """Where a tool runs: the project, its own directory, a temporary directory of its own, and its
     environment.
 
@@ -92,7 +92,7 @@ def policy(
     machine: Machine,
     level: str,
     permissions: Permissions,
-    where: Surroundings,
+    where: ToolSurroundings,
     *,
     connect: Connect | None = None,
 ) -> Policy:
@@ -128,7 +128,7 @@ def policy(
     )
 
 
-def _seatbelt(permissions: Permissions, where: Surroundings, files: "_Files") -> Policy:
+def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files") -> Policy:
     rules = [(os.fsencode(path), rights) for path, rights in files.rules()]
     profile = seatbelt.profile(
         hidden=files.hidden if permissions.read is None else (*homes(), *files.hidden),
@@ -176,7 +176,7 @@ def _network(permissions: Permissions) -> dict[str, Any]:
     }
 
 
-def _environment(where: Surroundings, *, proxied: bool) -> dict[str, str]:
+def _environment(where: ToolSurroundings, *, proxied: bool) -> dict[str, str]:
     found = {"TMPDIR": where.scratch}
     if proxied:
         proxy = f"http://127.0.0.1:{PROXY_PORT}"
@@ -245,7 +245,7 @@ class _Files:
     where there are any.
     """
 
-    def __init__(self, permissions: Permissions, where: Surroundings, *, mounts: bool) -> None:
+    def __init__(self, permissions: Permissions, where: ToolSurroundings, *, mounts: bool) -> None:
         self._permissions, self._where, self._mounts = permissions, where, mounts
         self.hidden = protected(where.own)
         self._hiding = tuple(f"{path}/" for path in self.hidden)

@@ -5,11 +5,11 @@ from typing import Any
 
 from vespe.models import JsonObject
 from vespe.tool_types import NewTool
-from vespe.tools.new_tool import SLOT, Template, document_of, said_of, schemas_of, slots_schema
+from vespe.tools.new_tool import SLOT, ToolTemplate, document_of, said_of, schemas_of, slots_schema
 
 PLACEHOLDER_URL = "https://api.example.com/items"
 _CURRENCY: JsonObject = {"type": "string", "pattern": "^[A-Z]{3}$"}
-_RATE = Template(
+_RATE = ToolTemplate(
     description="Get the exchange rate between two currencies.",
     input_schema={
         "type": "object",
@@ -34,7 +34,9 @@ _RATE = Template(
 """A public API that asks for no key: https://frankfurter.dev."""
 
 
-def http_template(schema: JsonObject | None, args: JsonObject | None, url: str | None) -> Template:
+def http_template(
+    schema: JsonObject | None, args: JsonObject | None, url: str | None
+) -> ToolTemplate:
     """A GET of a public API, or of the user's own URL with inputs that follow from the slots in it
     and in the arguments.
     """
@@ -51,7 +53,7 @@ def http_template(schema: JsonObject | None, args: JsonObject | None, url: str |
             if key not in inside
         }
         args = {**({"query": query} if query else {}), "response": "json"}
-    return Template(
+    return ToolTemplate(
         description=described, input_schema=inputs, entrypoint="GET", path=path, args=args
     )
 

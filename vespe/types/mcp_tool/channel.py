@@ -23,7 +23,7 @@ from vespe.models import JsonObject
 from vespe.processes.long_lived import LastingProcess, Listener, boot_time
 from vespe.records import dataclass
 from vespe.types.mcp_tool import exchange
-from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
+from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5
@@ -46,7 +46,7 @@ class Unsent(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class CallPatience:
     """How long a call may take: until `until`, or until `cancel` is set; `name` and `kit` are what
     errors call the tool and its kit.
     """
@@ -115,7 +115,7 @@ class Channel:
         """Leave the session to the parent of this process, which is a fork."""
         self._process.abandon()
 
-    def ask(self, request: JsonObject, patience: Patience) -> Answer:
+    def ask(self, request: JsonObject, patience: CallPatience) -> SessionAnswer:
         """Make one call, and end it where it is interrupted.
 
         Raises Unsent, SessionEnded, and what `mcp_exchange.ask` raises. On KeyboardInterrupt, and
@@ -129,7 +129,7 @@ class Channel:
                 self._calls.pop(call.number, None)
         return self._answer(call, text, logs, patience)
 
-    def _watched(self, call: _Call, patience: Patience) -> tuple[bytes, str]:
+    def _watched(self, call: _Call, patience: CallPatience) -> tuple[bytes, str]:
         over = False
         try:
             told = self._awaited(call, patience)
@@ -142,7 +142,7 @@ class Channel:
                 self._give_up(call, patience.name)
         return told
 
-    def _begun(self, request: JsonObject, patience: Patience) -> _Call:
+    def _begun(self, request: JsonObject, patience: CallPatience) -> _Call:
         with self._lock:
             if self._over:
                 raise Unsent(self._end_of(None, patience))
@@ -160,7 +160,7 @@ class Channel:
         call.given, call.began = True, boot_time()
         self._process.send(call.line)
 
-    def _awaited(self, call: _Call, patience: Patience) -> tuple[bytes, str]:
+    def _awaited(self, call: _Call, patience: CallPatience) -> tuple[bytes, str]:
         look = _LOOK_S if patience.cancel is None else _CANCEL_POLL_S
         while True:
             if (left := patience.until - time.monotonic()) <= 0:
@@ -212,7 +212,7 @@ class Channel:
             time.sleep(_CANCEL_POLL_S)
         return True
 
-    def _answer(self, call: _Call, text: bytes, logs: str, patience: Patience) -> Answer:
+    def _answer(self, call: _Call, text: bytes, logs: str, patience: CallPatience) -> SessionAnswer:
         if text.startswith(b'{"large"'):
             large = json.loads(text)
             raise OutputTooLarge(
@@ -234,14 +234,14 @@ class Channel:
                 error.message = f"{error.message}; {exchange.UNKNOWN}"
             raise
 
-    def _raise_lost(self, call: _Call, patience: Patience) -> NoReturn:
+    def _raise_lost(self, call: _Call, patience: CallPatience) -> NoReturn:
         with self._lock:
             error = self._end_of(call, patience)
         if call.sent or self._closed:
             raise error
         raise Unsent(error)
 
-    def _end_of(self, call: _Call | None, patience: Patience) -> VespeError:
+    def _end_of(self, call: _Call | None, patience: CallPatience) -> VespeError:
         """Return the error of a call whose session is over."""
         name, logs = patience.name, self._logs(call)
         if self._closed:

@@ -73,7 +73,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SessionAnswer:
     """What the session told, and what the server wrote to its stderr."""
 
     document: JsonObject
@@ -82,7 +82,7 @@ class Answer:
 
 def ask(
     server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str
-) -> Answer:
+) -> SessionAnswer:
     """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds
     `tool`, `arguments` and `digest`.
 
@@ -157,7 +157,7 @@ def reach(server: Server, surroundings: Surroundings) -> JsonObject:
     }
 
 
-def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
+def answer(data: bytes, logs: str, *, name: str, kit: str) -> SessionAnswer:
     """Read what a session told; raises as `ask` does."""
     try:
         document = strict_json.parse_object(data, limit=len(data))
@@ -167,7 +167,7 @@ def answer(data: bytes, logs: str, *, name: str, kit: str) -> Answer:
         ) from None
     if "error" in document:
         raise _error(document["error"], name, kit=kit, logs=logs)
-    return Answer(document=document, logs=logs)
+    return SessionAnswer(document=document, logs=logs)
 
 
 def of(name: str, kit: str) -> str:

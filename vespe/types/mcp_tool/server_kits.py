@@ -15,7 +15,7 @@ from vespe.files import atomic
 from vespe.kits import client_files, mcp_kits, mcp_lock
 from vespe.kits import lock as kit_lock
 from vespe.kits.client_files import ServerEntry
-from vespe.kits.mcp_kits import Draft
+from vespe.kits.mcp_kits import KitDraft
 from vespe.kits.mcp_lock import LockedServer
 from vespe.models import JsonObject
 from vespe.processes import process
@@ -29,7 +29,7 @@ _PATIENCE_S: Final = 120.0
 """The first start of a server may download it, which takes longer than any call."""
 
 
-def ask_server(kit_id: str, server: JsonObject) -> Draft:
+def ask_server(kit_id: str, server: JsonObject) -> KitDraft:
     """Ask a server for its tools; return them as a kit, not written yet.
 
     Raises MissingSecret, and as `exchange.ask` does.
@@ -94,7 +94,7 @@ def entries_of(file: str, name: str | None) -> list[ServerEntry]:
     return entries
 
 
-def ask_entry(entry: ServerEntry, *, timeout_s: float | None) -> Draft | None:
+def ask_entry(entry: ServerEntry, *, timeout_s: float | None) -> KitDraft | None:
     """Ask one server of several; where it fails, say why in its `problem` and return None, so that
     the others are asked all the same.
     """
@@ -132,7 +132,7 @@ def check_trusted(lock: str) -> None:
     gate.check(project.read_config(kit_lock.project_of(lock)), environ=os.environ)
 
 
-def ask_locked(server: LockedServer, lock: str) -> Draft:
+def ask_locked(server: LockedServer, lock: str) -> KitDraft:
     """Ask a server that a lock names; raises InvalidDocument where it defines other tools than the
     locked ones.
     """

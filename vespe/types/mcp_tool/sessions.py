@@ -13,7 +13,7 @@ from vespe.processes.keeper import Closed, Keeper, Terms
 
 if TYPE_CHECKING:
     from vespe.types.mcp_tool.channel import Channel
-    from vespe.types.mcp_tool.exchange import Answer, Server, Surroundings
+    from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 MAX_SESSIONS: Final = 8
 IDLE_S: Final = 300.0
@@ -50,7 +50,7 @@ class Sessions:
         *,
         name: str,
         kit: str,
-    ) -> "Answer":
+    ) -> "SessionAnswer":
         """Make a call in the session with this server; otherwise as `mcp_exchange.ask`, and
         SessionEnded.
 
@@ -60,7 +60,7 @@ class Sessions:
         from vespe.types.mcp_tool import channel as mcp_channel
         from vespe.types.mcp_tool import exchange
 
-        patience = mcp_channel.Patience(
+        patience = mcp_channel.CallPatience(
             until=time.monotonic() + surroundings.timeout_s,
             timeout_s=surroundings.timeout_s,
             cancel=surroundings.cancel,

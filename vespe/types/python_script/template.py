@@ -12,7 +12,7 @@ from vespe.tool_types import NewTool
 from vespe.tools.drafts import without_fixed
 from vespe.tools.new_tool import (
     NO_INPUTS,
-    Template,
+    ToolTemplate,
     document_of,
     existing_file,
     function_name,
@@ -56,7 +56,7 @@ def {function}(**inputs: object) -> dict[str, object]:
 '''
 
 
-def python_template(name: str, entrypoint: str | None, *, given: bool) -> Template:
+def python_template(name: str, entrypoint: str | None, *, given: bool) -> ToolTemplate:
     """A Python function of that name; with a schema or arguments `given` by the user, one that
     takes any keyword.
 
@@ -69,7 +69,9 @@ def python_template(name: str, entrypoint: str | None, *, given: bool) -> Templa
         if given
         else "Count the characters, words and lines of a text."
     )
-    return Template(description=description, input_schema={}, entrypoint=function, script=script)
+    return ToolTemplate(
+        description=description, input_schema={}, entrypoint=function, script=script
+    )
 
 
 def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> NewTool:

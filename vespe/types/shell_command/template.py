@@ -10,7 +10,7 @@ from vespe.files.trees import TreeFile
 from vespe.models import JsonObject
 from vespe.tool_types import NewTool
 from vespe.tools.new_tool import (
-    Template,
+    ToolTemplate,
     document_of,
     existing_file,
     said_of,
@@ -21,14 +21,14 @@ from vespe.tools.new_tool import (
 
 def shell_template(
     schema: JsonObject | None, args: JsonObject | None, entrypoint: str | None
-) -> Template:
+) -> ToolTemplate:
     """A program that every POSIX system has, or the user's own with inputs that follow from the
     slots in its arguments.
     """
     if entrypoint is not None or args is not None:
         given: JsonObject = {"argv": [], **(args or {})}
         inputs = slots_schema([given["argv"], given.get("stdin")])
-        return Template(
+        return ToolTemplate(
             description=f"Run {entrypoint or 'a command'}.",
             input_schema=schema or inputs,
             entrypoint=entrypoint or "printf",
@@ -36,7 +36,7 @@ def shell_template(
         )
     if schema is not None:
         args = {"argv": [], "stdin": "json", "output": "json"}
-        return Template(
+        return ToolTemplate(
             description="Give back the inputs that were received.",
             input_schema=schema,
             entrypoint="cat",
@@ -47,7 +47,7 @@ def shell_template(
         "description": "The text to print.",
         "default": "hello, world",
     }
-    return Template(
+    return ToolTemplate(
         description="Print a text.",
         input_schema={
             "type": "object",

@@ -25,7 +25,7 @@ from vespe.errors import (
 from vespe.files import atomic
 from vespe.files.stamps import Stamp, settled, stamp
 from vespe.models import Execution, JsonObject, Tool
-from vespe.processes.answering import Answer, NoAnswer
+from vespe.processes.answering import NoAnswer, ProcessAnswer
 from vespe.tool_types import Context, Executor
 from vespe.tools import built
 from vespe.tools.permissions import permissions_of
@@ -92,7 +92,7 @@ class WasmModule:
 
     def _asked(
         self, request: JsonObject, path: str, until: float, context: Context, name: str
-    ) -> tuple[JsonObject, Answer]:
+    ) -> tuple[JsonObject, ProcessAnswer]:
         """Have a worker run it."""
         with workers.borrow() as (worker, _):
             digest = self._digest(path, name)
@@ -185,7 +185,7 @@ def _unanswered(none: NoAnswer, name: str, context: Context) -> VespeError:
     return ToolExecutionError(f"the worker that ran {name} ended without an answer", details=said)
 
 
-def _execution(head: JsonObject, answer: Answer, tool: Tool, context: Context) -> Execution:
+def _execution(head: JsonObject, answer: ProcessAnswer, tool: Tool, context: Context) -> Execution:
     logs, kind = answer.logs.decode("utf-8", "replace"), head["kind"]
     if kind == "missing":
         raise MissingExtra("a compiled tool", extra="wasm", module="wasmtime")

@@ -13,7 +13,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.models import JsonObject
 from vespe.processes import child_scripts
-from vespe.processes.answering import Answer, AnsweringProcess
+from vespe.processes.answering import AnsweringProcess, ProcessAnswer
 from vespe.processes.keeper import Keeper, Loan, Terms
 
 _CHILD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.py")
@@ -39,7 +39,7 @@ class Worker:
 
     def ask(
         self, request: JsonObject, *, until: float, cancel: threading.Event | None
-    ) -> tuple[JsonObject, Answer]:
+    ) -> tuple[JsonObject, ProcessAnswer]:
         """Have a module run; returns what became of it. Raises as `AnsweringProcess.ask` does."""
         data = marshal.dumps(request)
         answer = self._process.ask(len(data).to_bytes(8, "big") + data, until=until, cancel=cancel)

@@ -18,7 +18,7 @@ from tests.support.loopback import Exchange
 from vespe.adapters.streams.base import StreamEvent
 from vespe.errors import ProviderError
 from vespe.features.agents.providers import turns
-from vespe.features.agents.providers.base import Answer
+from vespe.features.agents.providers.base import ModelAnswer
 from vespe.features.agents.providers.retries import Patience
 
 
@@ -58,7 +58,7 @@ def test_the_events_of_a_whole_answer_are_told_in_its_order() -> None:
         "tool_calls": calls,
     }
     turns.retell(
-        Answer(message=message, finish_reason="tool_calls", usage={"total_tokens": 3}),
+        ModelAnswer(message=message, finish_reason="tool_calls", usage={"total_tokens": 3}),
         events.append,
     )
     assert [(event.type, event.text, event.call_id) for event in events] == [

@@ -7,7 +7,7 @@ import pytest
 
 from vespe.calls.policy import Answer, Question
 from vespe.features.agents.verbs.asking import ask, asker
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.models import Tool
 
 TOOL = Tool(uid="u", name="f", description="", input_schema={}, scope="project_tools")
@@ -52,4 +52,4 @@ def test_all_that_a_tool_would_get_can_be_seen_before_the_answer(
 
 
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:
-    assert asker(Shown()) is None
+    assert asker(RunDisplay()) is None

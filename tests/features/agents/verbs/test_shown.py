@@ -5,7 +5,7 @@ import pytest
 from vespe.adapters.streams.base import StreamEvent
 from vespe.features.agents.call_results import CallResult, not_run
 from vespe.features.agents.open_calls import ModelCall
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.models import Outcome
 
 CALL = ModelCall(call_id="c", name="f")
@@ -14,7 +14,7 @@ CALL = ModelCall(call_id="c", name="f")
 def test_words_go_to_stdout_and_results_to_stderr_each_on_a_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    shown = Shown()
+    shown = RunDisplay()
     for event in (
         StreamEvent("text", "a"),
         StreamEvent("text", "b"),
@@ -29,7 +29,7 @@ def test_words_go_to_stdout_and_results_to_stderr_each_on_a_line(
 def test_a_long_result_is_cut_in_its_line_and_cannot_steer_the_terminal(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    Shown().event(
+    RunDisplay().event(
         CallResult(
             call=CALL,
             outcome=Outcome(tool="f", uid=None, result="\x1b[2J\n" + "x" * 1000),
@@ -41,5 +41,5 @@ def test_a_long_result_is_cut_in_its_line_and_cannot_steer_the_terminal(
 
 
 def test_quietly_no_word_goes_to_stdout(capfd: pytest.CaptureFixture[str]) -> None:
-    Shown(quiet=True).event(StreamEvent("text", "a"))
+    RunDisplay(quiet=True).event(StreamEvent("text", "a"))
     assert capfd.readouterr().out == ""

@@ -7,7 +7,7 @@ import pytest
 
 from vespe.errors import InvalidDocument, UsageError
 from vespe.features.mcp.clients import entries
-from vespe.features.mcp.clients.table import CLIENTS, Client
+from vespe.features.mcp.clients.table import CLIENTS, McpClient
 
 CLAUDE, CODEX = CLIENTS["claude-code"], CLIENTS["codex"]
 
@@ -24,7 +24,7 @@ def test_the_command_names_an_executable_by_its_absolute_path() -> None:
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda client: client.name)
 def test_a_portable_command_has_no_path_of_this_machine_and_is_known_as_the_project_s(
-    client: Client, tmp_path: Path
+    client: McpClient, tmp_path: Path
 ) -> None:
     command = entries.portable_command(client, str(tmp_path), ["--read-only"])
     assert command == ["vespe", "mcp", "serve", "--project", client.workspace, "--read-only"]
@@ -118,7 +118,7 @@ def test_a_blank_file_holds_no_servers() -> None:
     ("client", "origin"), [(CLAUDE, '{"a": 1}'), (CODEX, "a = 1")], ids=["json", "toml"]
 )
 def test_a_file_is_known_to_be_what_a_merge_made_until_anybody_else_changes_it(
-    client: Client, origin: str
+    client: McpClient, origin: str
 ) -> None:
     merged = entries.merged(
         client, origin, "v", entry=client.entry(["/v", "mcp", "serve", "--project", "/p"]), path="f"

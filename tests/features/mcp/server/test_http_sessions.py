@@ -12,7 +12,7 @@ from vespe import Project, report_message
 from vespe.features.mcp.server import revisions
 from vespe.features.mcp.server.http_gate import GONE, MESSAGE, replayed
 from vespe.features.mcp.server.http_handlers import Handlers
-from vespe.features.mcp.server.http_sessions import Sessions
+from vespe.features.mcp.server.http_sessions import HttpSessions
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
 from vespe.projects.workspace import open_workspace
@@ -35,7 +35,7 @@ class Client:
     given.
     """
 
-    def __init__(self, app: Sessions) -> None:
+    def __init__(self, app: HttpSessions) -> None:
         self.app, self.session, self.status, self.ids = app, "", 0, itertools.count()
         self.headers = HEADERS
 
@@ -104,18 +104,20 @@ class Client:
 
 
 @contextlib.asynccontextmanager
-async def served(project: Path, **options: int) -> AsyncIterator[tuple[Sessions, Handlers]]:
+async def served(project: Path, **options: int) -> AsyncIterator[tuple[HttpSessions, Handlers]]:
     made = Project(project)
     made.register(say)
     with ServedTools(open_workspace(project), registry=made.registry) as tools:
         handlers = Handlers(tools)
         manager = handlers.manager()
         async with manager.run():
-            yield Sessions(manager.handle_request, **options), handlers  # type: ignore[arg-type]  # the SDK's types are Starlette's
+            yield HttpSessions(manager.handle_request, **options), handlers  # type: ignore[arg-type]  # the SDK's types are Starlette's
 
 
 def run(
-    project: Path, work: Callable[[Sessions, Handlers], Coroutine[Any, Any, None]], **options: int
+    project: Path,
+    work: Callable[[HttpSessions, Handlers], Coroutine[Any, Any, None]],
+    **options: int,
 ) -> None:
     async def whole() -> None:
         async with served(project, **options) as (sessions, handlers):
@@ -125,7 +127,7 @@ def run(
 
 
 def test_a_client_that_comes_back_finds_its_session_as_it_left_it(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         first = await Client(sessions).hello()
         await first.ask("logging/setLevel", level="debug")
         second = await Client(sessions).hello()
@@ -143,7 +145,7 @@ def test_a_client_that_comes_back_finds_its_session_as_it_left_it(project: Path)
 
 
 def test_requests_that_come_together_wake_a_session_once(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         clients = [await Client(sessions).hello() for _ in range(3)]
         assert [client.sleeps for client in clients] == [True, True, True]
         app, opening = sessions._app, list[bool]()
@@ -160,7 +162,7 @@ def test_requests_that_come_together_wake_a_session_once(project: Path) -> None:
 
 
 def test_a_session_that_is_ended_or_slept_longest_or_unknown_is_not_found(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         ended = await Client(sessions).hello()
         await ended.ask("", http="DELETE")
         assert ended.status == 200
@@ -176,7 +178,7 @@ def test_a_session_that_is_ended_or_slept_longest_or_unknown_is_not_found(projec
 
 
 def test_an_open_stream_keeps_a_session_awake_and_is_told_of_changes(project: Path) -> None:
-    async def work(sessions: Sessions, handlers: Handlers) -> None:
+    async def work(sessions: HttpSessions, handlers: Handlers) -> None:
         client, told = await Client(sessions).hello(), asyncio.Event()
         stream = asyncio.ensure_future(
             client.ask(
@@ -194,13 +196,13 @@ def test_an_open_stream_keeps_a_session_awake_and_is_told_of_changes(project: Pa
     run(project, work, awake=0)
 
 
-def opened(sessions: Sessions) -> int:
+def opened(sessions: HttpSessions) -> int:
     """Return how many sessions the SDK has."""
     return len(sessions._app.__self__._server_instances)  # type: ignore[attr-defined]  # a method of its manager
 
 
 def test_what_would_be_much_to_keep_is_left_with_the_sdk(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         large = [await Client(sessions).hello("x" * 10_000) for _ in range(3)]
         assert not sessions._known and opened(sessions) == 3
         small = [await Client(sessions).hello() for _ in range(2)]
@@ -213,7 +215,7 @@ def test_what_would_be_much_to_keep_is_left_with_the_sdk(project: Path) -> None:
 
 
 def test_a_session_that_is_changed_by_much_is_left_with_the_sdk(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         client = await Client(sessions).hello()
         await client.ask("logging/setLevel", level="debug", _meta={"more": "x" * 10_000})
         assert not sessions._known
@@ -224,7 +226,7 @@ def test_a_session_that_is_changed_by_much_is_left_with_the_sdk(project: Path) -
 
 
 def test_a_session_whose_request_was_broken_off_sleeps_too(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         client = await Client(sessions).hello()
         stream = asyncio.ensure_future(client.ask("", http="GET"))
         while client.status != 200:
@@ -237,7 +239,7 @@ def test_a_session_whose_request_was_broken_off_sleeps_too(project: Path) -> Non
 
 
 def test_the_revision_that_one_client_says_is_not_said_for_another(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         other, client = await Client(sessions).hello(), await Client(sessions).hello()
         await other.ask("tools/list")
         app, said = sessions._app, list[str]()
@@ -257,7 +259,7 @@ def test_the_revision_that_one_client_says_is_not_said_for_another(project: Path
 
 
 def test_a_request_of_the_newest_revision_leaves_a_session_as_it_was(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         client = await Client(sessions).hello()
         client.headers = HEADERS | {"mcp-protocol-version": revisions.NEWEST}
         await client.ask("tools/list")
@@ -270,7 +272,7 @@ def test_a_request_of_the_newest_revision_leaves_a_session_as_it_was(project: Pa
 
 
 def test_a_session_that_the_sdk_ended_is_opened_again_once(project: Path) -> None:
-    async def work(sessions: Sessions, _: Handlers) -> None:
+    async def work(sessions: HttpSessions, _: Handlers) -> None:
         client = await Client(sessions).hello()
         direct = Client(sessions._app)  # type: ignore[arg-type]  # past the sessions, as if its time were over
         direct.session = client.session

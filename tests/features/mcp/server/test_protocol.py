@@ -9,7 +9,7 @@ import pytest
 
 from vespe.features.mcp.server import protocol, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
-from vespe.features.mcp.server.protocol import Cancellation, PendingCall, Session
+from vespe.features.mcp.server.protocol import Cancellation, PendingCall, ProtocolSession
 
 ENVELOPE = {revisions.REVISION_KEY: revisions.NEWEST, revisions.CAPABILITIES_KEY: {}}
 
@@ -33,7 +33,7 @@ class Shelf:
 
 
 def ask(
-    method: str, params: Any = None, *, session: Session | None = None, modern: bool = False
+    method: str, params: Any = None, *, session: ProtocolSession | None = None, modern: bool = False
 ) -> Any:
     given = (
         {**(params or {}), "_meta": {**ENVELOPE, **(params or {}).get("_meta", {})}}
@@ -43,12 +43,12 @@ def ask(
     message = {"jsonrpc": "2.0", "id": 1, "method": method} | (
         {} if given is None else {"params": given}
     )
-    return protocol.handle(message, session or Session(), Shelf())
+    return protocol.handle(message, session or ProtocolSession(), Shelf())
 
 
 @pytest.mark.parametrize("revision", revisions.HANDSHAKE)
 def test_a_handshake_settles_the_revision(revision: str) -> None:
-    session = Session()
+    session = ProtocolSession()
     result = ask("initialize", {"protocolVersion": revision, "capabilities": {}}, session=session)[
         "result"
     ]
@@ -65,7 +65,7 @@ def test_the_newest_revision_has_discovery_and_no_handshake() -> None:
 
 
 def test_requests_of_both_kinds_may_come_from_one_client() -> None:
-    session = Session()
+    session = ProtocolSession()
     assert "resultType" not in ask("tools/list", session=session)["result"]
     assert ask("tools/list", session=session, modern=True)["result"]["resultType"] == "complete"
 
@@ -94,7 +94,7 @@ def test_a_call_waits_to_be_run_with_what_its_client_wants_to_hear() -> None:
 
 
 def test_a_level_that_was_set_holds_for_the_calls_after_it() -> None:
-    session = Session()
+    session = ProtocolSession()
     assert ask("logging/setLevel", {"level": "warning"}, session=session)["result"] == {}
     assert ask("tools/call", {"name": "add"}, session=session).log_level == "warning"
 
@@ -105,11 +105,13 @@ def test_a_cancellation_names_the_request() -> None:
         "method": "notifications/cancelled",
         "params": {"requestId": 5, "reason": "enough"},
     }
-    assert protocol.handle(message, Session(), Shelf()) == Cancellation(id=5, reason="enough")
+    assert protocol.handle(message, ProtocolSession(), Shelf()) == Cancellation(
+        id=5, reason="enough"
+    )
 
 
 def test_a_subscription_is_acknowledged_told_of_changes_and_closed() -> None:
-    session = Session()
+    session = ProtocolSession()
     wanted = {"toolsListChanged": True, "promptsListChanged": True}
     said = ask("subscriptions/listen", {"notifications": wanted}, session=session, modern=True)
     assert said["params"]["notifications"] == {"toolsListChanged": True}
@@ -122,7 +124,7 @@ def test_a_subscription_is_acknowledged_told_of_changes_and_closed() -> None:
 
 
 def test_a_client_that_shook_hands_hears_on_its_subscription_too() -> None:
-    session = Session()
+    session = ProtocolSession()
     session.initialized = True
     ask(
         "subscriptions/listen",
@@ -137,7 +139,7 @@ def test_a_client_that_shook_hands_hears_on_its_subscription_too() -> None:
 
 
 def test_a_subscription_that_is_cancelled_hears_no_more() -> None:
-    session = Session()
+    session = ProtocolSession()
     ask(
         "subscriptions/listen",
         {"notifications": {"toolsListChanged": True}},
@@ -149,7 +151,7 @@ def test_a_subscription_that_is_cancelled_hears_no_more() -> None:
 
 
 def test_subscriptions_are_bounded() -> None:
-    session = Session()
+    session = ProtocolSession()
     session.subscriptions = {number: {} for number in range(100)}
     wanted = {"notifications": {}, "_meta": ENVELOPE}
     message = {
@@ -163,7 +165,7 @@ def test_subscriptions_are_bounded() -> None:
 
 
 def test_nobody_is_told_of_changes_who_did_not_ask() -> None:
-    assert protocol.changes(Session()) == []
+    assert protocol.changes(ProtocolSession()) == []
 
 
 @pytest.mark.parametrize("revision", revisions.SUPPORTED)
@@ -188,7 +190,7 @@ def test_results_are_what_the_schema_of_each_revision_says(
     key = "$defs" if "$defs" in schema else "definitions"
     if definition not in schema[key]:
         return
-    session = Session()
+    session = ProtocolSession()
     session.revision = revision
     given = params | ({"protocolVersion": revision} if method == "initialize" else {})
     result = ask(method, given, session=session, modern=revision == revisions.NEWEST)["result"]

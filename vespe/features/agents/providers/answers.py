@@ -9,14 +9,14 @@ from typing import Final
 from vespe.adapters.messages import plain_text, quoted
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ProviderError
-from vespe.features.agents.providers.base import Answer, LLMProvider, Reply
+from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, Reply
 from vespe.models import JsonObject
 
 _EXCERPT: Final = 600
 _BEGINNING: Final = 120
 
 
-def whole(provider: LLMProvider, reply: Reply) -> Answer:
+def whole(provider: LLMProvider, reply: Reply) -> ModelAnswer:
     """Read an answer that was not streamed; raises ProviderError for an error, and for what is no
     answer of the API's.
     """
@@ -31,7 +31,9 @@ def whole(provider: LLMProvider, reply: Reply) -> Answer:
         raise _unreadable(provider, reply, error.message) from None
 
 
-def checked(answer: Answer, provider: LLMProvider, reply: Reply, *, body: str = "") -> Answer:
+def checked(
+    answer: ModelAnswer, provider: LLMProvider, reply: Reply, *, body: str = ""
+) -> ModelAnswer:
     """Return an answer, its content as a text where it is one plain text, as OpenAI says it.
 
     Raises ProviderError for one that says nothing: neither a text, nor a call, nor why it stopped;

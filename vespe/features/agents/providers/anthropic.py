@@ -7,7 +7,7 @@ from typing import Any, Final
 from vespe.adapters import anthropic as adapter_anthropic
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import Answer, Tools, Traits
+from vespe.features.agents.providers.base import ModelAnswer, Tools, Traits
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -56,14 +56,14 @@ def payload(
     return requests.with_options(made, _own_words(requests.checked_options(options)))
 
 
-def answer(document: JsonObject) -> Answer:
+def answer(document: JsonObject) -> ModelAnswer:
     """Read a whole answer."""
     stop = adapter_anthropic.to_finish_reason(document.get("stop_reason"))
     spoken = adapter_anthropic.to_openai_messages(
         [{"role": "assistant", "content": document.get("content") or []}]
     )
     message = spoken[0] if spoken else {"role": "assistant", "content": None}
-    return Answer(
+    return ModelAnswer(
         message=message,
         finish_reason=stop["finish_reason"],
         usage=adapter_anthropic.from_anthropic_usage(document.get("usage")),

@@ -19,7 +19,7 @@ OnEvent: TypeAlias = Callable[[StreamEvent], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ModelAnswer:
     """A model's whole answer: `message` in the inner format, `finish_reason` in OpenAI's words,
     `usage` in OpenAI's shape.
 
@@ -130,7 +130,7 @@ class LLMProvider(Protocol):
         options: Mapping[str, object] | None = None,
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Do as `create_message`, and give why the model stopped and what it used, too."""
         ...
 
@@ -153,7 +153,7 @@ class LLMProvider(Protocol):
         """
         ...
 
-    def answer(self, document: JsonObject) -> Answer:
+    def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed."""
         ...
 

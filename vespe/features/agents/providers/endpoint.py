@@ -104,7 +104,7 @@ def _attempt(
     request: http_client.Request,
     there: Destination,
     *,
-    limits: sockets.Limits,
+    limits: sockets.ExchangeLimits,
     stack: ExitStack,
 ) -> Reply:
     with ExitStack() as attempt:
@@ -127,7 +127,7 @@ def _attempt(
 
 
 def _reply(
-    opened: http_client.Opened, there: Destination, first: bytes, limits: sockets.Limits
+    opened: http_client.Opened, there: Destination, first: bytes, limits: sockets.ExchangeLimits
 ) -> Reply:
     """Return a successful answer, whose first piece is read already: from here on nothing is tried
     again.
@@ -149,7 +149,12 @@ def _reply(
 
 
 def _pieces(
-    opened: http_client.Opened, first: bytes, limits: sockets.Limits, *, who: str, identifier: str
+    opened: http_client.Opened,
+    first: bytes,
+    limits: sockets.ExchangeLimits,
+    *,
+    who: str,
+    identifier: str,
 ) -> Iterator[bytes]:
     size = len(first)
     yield first
@@ -166,7 +171,7 @@ def _pieces(
         ) from error
 
 
-def _body(opened: http_client.Opened, limits: sockets.Limits) -> bytes:
+def _body(opened: http_client.Opened, limits: sockets.ExchangeLimits) -> bytes:
     """Read the beginning of an error's body; what of it does not come, or not soon, is left out."""
     body = b""
     limits.end_within(_ERROR_BODY_S)

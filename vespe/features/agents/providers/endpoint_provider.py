@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from vespe.adapters.streams.base import StreamingProcessor
 from vespe.features.agents.providers import endpoint_account, retries, turns
-from vespe.features.agents.providers.base import Answer, Reply, Tools, Traits
+from vespe.features.agents.providers.base import ModelAnswer, Reply, Tools, Traits
 from vespe.features.agents.providers.endpoint import Destination, Endpoint
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.http.addresses import Url
@@ -32,7 +32,7 @@ class EndpointProvider:
     """Whether the key is a bearer token, or else Anthropic's `x-api-key`."""
     request: "ClassVar[staticmethod[..., JsonObject]]"
     """Makes the vendor's request of the model's name and what `payload` is given."""
-    answer: "ClassVar[staticmethod[[JsonObject], Answer]]"
+    answer: "ClassVar[staticmethod[[JsonObject], ModelAnswer]]"
     """Reads a body that was not streamed."""
     processor: ClassVar[Callable[[], StreamingProcessor]]
     create_message = turns.create_message

@@ -9,7 +9,7 @@ from vespe.adapters.streams.ollama import OllamaStreamingProcessor
 from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import Answer, Tools, Traits
+from vespe.features.agents.providers.base import ModelAnswer, Tools, Traits
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -72,14 +72,14 @@ def payload(
     return requests.with_options(made, own) | ({"options": inner} if inner else {})
 
 
-def answer(document: JsonObject) -> Answer:
+def answer(document: JsonObject) -> ModelAnswer:
     """Read a whole answer, as the one line of a stream, so that both give the same message: ids for
     calls without one, too.
     """
     read = OllamaStreamingProcessor()
     read.feed(strict_json.compact_json(document).encode("utf-8") + b"\n")
     read.close()
-    return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
+    return ModelAnswer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
 
 
 def _format(given: Any) -> JsonObject:

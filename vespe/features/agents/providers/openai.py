@@ -9,7 +9,7 @@ from vespe.adapters import openai as adapter_openai
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.documents import strict_json
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import Answer, Tools
+from vespe.features.agents.providers.base import ModelAnswer, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -42,7 +42,7 @@ def payload(
     return requests.with_options(made, requests.checked_options(options))
 
 
-def answer(document: JsonObject) -> Answer:
+def answer(document: JsonObject) -> ModelAnswer:
     """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
     message.
     """
@@ -51,7 +51,7 @@ def answer(document: JsonObject) -> Answer:
         b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n"
     )
     read.close()
-    return Answer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
+    return ModelAnswer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
 
 
 class OpenAIProvider(EndpointProvider):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from vespe.errors import ProviderError
-from vespe.http.sockets import Limits
+from vespe.http.sockets import ExchangeLimits
 from vespe.lazy import email_utils
 from vespe.records import dataclass
 
@@ -44,10 +44,10 @@ class Patience:
     backoff_s: float = 0.5
     on_wait: Callable[[ProviderError, float], None] | None = None
 
-    def limits(self, what: str, cancel: threading.Event | None) -> Limits:
+    def limits(self, what: str, cancel: threading.Event | None) -> ExchangeLimits:
         """Begin the time of one request, its retries and waits among it."""
         hint = "the endpoint may be busy: ask again later, or for less"
-        return Limits(
+        return ExchangeLimits(
             what,
             timeout_s=self.total_s,
             cancel=cancel,
@@ -77,7 +77,11 @@ for.
 
 
 def persistently(
-    attempt: Callable[[], T], patience: Patience, *, limits: Limits, cancel: threading.Event | None
+    attempt: Callable[[], T],
+    patience: Patience,
+    *,
+    limits: ExchangeLimits,
+    cancel: threading.Event | None,
 ) -> T:
     """Attempt until it succeeds, or fails for good; raises what the last attempt raised,
     Interrupted as soon as cancelled.

@@ -14,7 +14,7 @@ from vespe.features.agents.providers import failures, openai, retries, scripts, 
 from vespe.features.agents.providers import scripts as provider_scripts
 from vespe.features.agents.providers.base import Reply, Tools
 from vespe.features.agents.providers.scripts import Script
-from vespe.http.sockets import Limits
+from vespe.http.sockets import ExchangeLimits
 from vespe.models import JsonObject
 
 
@@ -80,7 +80,7 @@ class SimulatedProvider:
     def close(self) -> None:
         """Do nothing: there are no connections."""
 
-    def _attempt(self, payload: JsonObject, limits: Limits) -> Reply:
+    def _attempt(self, payload: JsonObject, limits: ExchangeLimits) -> Reply:
         number, turn = self._turn + 1, self._next()
         scripts.check_match(turn, payload, number=number, path=self._script.path)
         fail = turn.get("fail", {})
@@ -119,7 +119,7 @@ class SimulatedProvider:
             hint="add a turn to the script, or end the conversation earlier",
         )
 
-    def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: Limits) -> Reply:
+    def _failing(self, fail: JsonObject, pieces: Iterator[bytes], limits: ExchangeLimits) -> Reply:
         if "status" in fail:
             headers = {"retry-after": str(fail["retry_after"])} if "retry_after" in fail else {}
             raise failures.of_status(

@@ -13,8 +13,8 @@ from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.errors import ProviderError
 from vespe.features.agents.providers import answers
 from vespe.features.agents.providers.base import (
-    Answer,
     LLMProvider,
+    ModelAnswer,
     OnEvent,
     Reply,
     Tools,
@@ -59,7 +59,7 @@ def respond(
     options: Mapping[str, object] | None = None,
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
-) -> Answer:
+) -> ModelAnswer:
     """Return the model's answer; see `LLMProvider.respond`, which each provider has from here."""
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
@@ -76,7 +76,7 @@ def respond(
     return answer
 
 
-def retell(answer: Answer, on_event: OnEvent) -> None:
+def retell(answer: ModelAnswer, on_event: OnEvent) -> None:
     """Tell the events of an answer that came whole."""
     message = answer.message
     if isinstance(text := message.get("reasoning_content"), str) and text:
@@ -152,7 +152,7 @@ def _is_document(reply: Reply) -> bool:
     )
 
 
-def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
+def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> ModelAnswer:
     processor = provider.processor()
     _read(processor, reply, on_event)
     _tell(processor.close(), reply, on_event)
@@ -164,7 +164,7 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> Answer:
             request_id=reply.request_id,
             transient=True,
         )
-    answer = Answer(
+    answer = ModelAnswer(
         message=processor.message(),
         finish_reason=processor.finish_reason,
         usage=processor.usage,

@@ -49,7 +49,7 @@ class _Held:
     """Whether it is a function of the program, which needs nobody's word."""
 
 
-class Answer(list[JsonObject]):
+class ToolsetAnswer(list[JsonObject]):
     """The messages to append to a conversation: the model's turn and, behind it, what became of its
     calls.
 
@@ -322,7 +322,7 @@ class Toolset:
 
     # ---- a model's response
 
-    def answer(self, response: object) -> Answer:
+    def answer(self, response: object) -> ToolsetAnswer:
         """Run the calls in any vendor's response, and return the messages to append: the model's
         turn and the results.
 
@@ -355,7 +355,7 @@ class Toolset:
         self._runner().run(turn.calls, results, stop=Stop(), cut=tuple(cut_calls(turn)))
         return self._answer(turn, results)
 
-    async def aanswer(self, response: object) -> Answer:
+    async def aanswer(self, response: object) -> ToolsetAnswer:
         """Run the calls in a response from an event loop, async functions in the caller's own. See
         `answer`.
         """
@@ -438,9 +438,9 @@ class Toolset:
         self.saw(one.tool)
         return CallResult(call=one.call, outcome=outcome, ran=True)
 
-    def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> Answer:
+    def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> ToolsetAnswer:
         ordered = [results[place] for place in sorted(results)]
-        return Answer(
+        return ToolsetAnswer(
             [*turn.messages, *turn.results(ordered, self.tools, put_off=self._put_off)], ordered
         )
 

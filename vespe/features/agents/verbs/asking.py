@@ -8,7 +8,7 @@ from typing import Final
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
 from vespe.cli import options, report
 from vespe.documents import strict_json
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 
 _SHOWN: Final = 4000
 _ANSWERS: Final = {
@@ -26,7 +26,7 @@ _EXPLAINED: Final = """  y   yes, this once         n   no, not this once
       until the tool changes  v  show all that it would get"""
 
 
-def asker(shown: Shown) -> Ask | None:
+def asker(shown: RunDisplay) -> Ask | None:
     """Return what asks on the terminal, below what is shown there, or None where nobody can be
     asked.
     """

@@ -119,7 +119,7 @@ def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
     path.check_trust()
     for warning in path.workspace.warnings:
         report.warn(warning)
-    shown = agent_shown.Shown()
+    shown = agent_shown.RunDisplay()
     tools = tool_set(chosen(path.workspace)).tools
     return TurnRunner(
         tools=tools,
@@ -135,5 +135,5 @@ def _yes(_: Question) -> Answer:
     return Answer(allowed=True)
 
 
-def _show(shown: agent_shown.Shown, result: CallResult) -> None:
+def _show(shown: agent_shown.RunDisplay, result: CallResult) -> None:
     shown.event(result.event)

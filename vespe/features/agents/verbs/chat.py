@@ -12,7 +12,7 @@ from vespe.features.agents.agent import Agent
 from vespe.features.agents.loop import DONE
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import chat_commands, chat_lines, setup
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.processes.signals import Terminated, go_on
 
 
@@ -32,7 +32,7 @@ def command(resume: str | None, **given: Any) -> None:
     path = wanted.path()
     transcript = chat_commands.taken_up(resume) if resume is not None else Transcript()
     provider = wanted.llm(transcript)
-    shown = Shown()
+    shown = RunDisplay()
     agent = wanted.agent(path, provider, transcript=setup.named(transcript, provider), shown=shown)
     who = (
         provider.name
@@ -49,7 +49,7 @@ def command(resume: str | None, **given: Any) -> None:
         agent.close()
 
 
-def _session(agent: Agent, shown: Shown) -> None:
+def _session(agent: Agent, shown: RunDisplay) -> None:
     interrupted = over = False
     while not over:
         # Ctrl-C can come at any step, a second one too: whatever it ends, the session goes on from
@@ -66,7 +66,7 @@ def _session(agent: Agent, shown: Shown) -> None:
             go_on()
 
 
-def _step(agent: Agent, shown: Shown) -> bool:
+def _step(agent: Agent, shown: RunDisplay) -> bool:
     """Read one line and do what it says; gives whether the session is over."""
     line = chat_lines.next_line()
     if line is None:
@@ -77,7 +77,7 @@ def _step(agent: Agent, shown: Shown) -> bool:
     return False
 
 
-def _turn(agent: Agent, line: str, shown: Shown) -> None:
+def _turn(agent: Agent, line: str, shown: RunDisplay) -> None:
     _leave_no_calls(agent)
     try:
         _say(agent, line)

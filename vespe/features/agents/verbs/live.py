@@ -17,7 +17,7 @@ from vespe.features.agents.live_replay import (
 )
 from vespe.features.agents.tool_sets import chosen, tool_set
 from vespe.features.agents.verbs import asking
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.projects.workspace import open_workspace
 
 LIVE = "live"
@@ -33,7 +33,7 @@ def replayed(path: CallPath, talk: str, *, approve: str, in_copy: bool, as_json:
             copy = stack.enter_context(copied_project(path.workspace.root))
             path = replace(path, workspace=open_workspace(copy), trusted=True)
         tools = tool_set(chosen(path.workspace)).tools
-        policy = policy_of(path, policy=approve, ask=asking.asker(Shown(quiet=as_json)))
+        policy = policy_of(path, policy=approve, ask=asking.asker(RunDisplay(quiet=as_json)))
         live = LiveTools(path, tools, policy=policy, in_copy=in_copy)
         compared = [live.compare(one) for one in calls]
     _show(compared, as_json)

@@ -19,7 +19,7 @@ from vespe.features.agents import transcripts
 from vespe.features.agents.loop import DONE, RunResult
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import live, recording, setup
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 
 _LIMITS: Final = {
     "max_iterations": ("it used up its rounds of calls", "--max-iterations"),
@@ -119,7 +119,7 @@ def _run(
     provider, hooks = recorded.provider(wanted, transcript)
     file = None if kept is None else transcripts.ConversationFile(kept)
     transcript.keep = None if file is None else file.keep
-    shown = Shown(quiet=as_json)
+    shown = RunDisplay(quiet=as_json)
     agent = wanted.agent(
         path, provider, transcript=setup.named(transcript, provider), shown=shown, **hooks
     )

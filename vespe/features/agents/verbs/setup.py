@@ -21,7 +21,7 @@ from vespe.features.agents.providers.base import LLMProvider
 from vespe.features.agents.providers.retries import AT_ONCE, PATIENCE
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import asking
-from vespe.features.agents.verbs.shown import Shown
+from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 from vespe.records import dataclass
@@ -244,7 +244,7 @@ class Wanted:
         provider: LLMProvider,
         *,
         transcript: Transcript | None,
-        shown: Shown,
+        shown: RunDisplay,
         **hooks: Any,
     ) -> Agent:
         """Make the agent, which shows what it does and asks on the terminal; raises UsageError for

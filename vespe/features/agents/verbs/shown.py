@@ -17,7 +17,7 @@ from vespe.models import JsonObject, JsonValue
 _LINE: Final = 160
 
 
-class Shown:
+class RunDisplay:
     """Shows a run; with `quiet` the model's words are left for the document that comes at the
     end.
     """

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from vespe.documents import jsonc, toml
 from vespe.errors import InvalidDocument, UsageError
-from vespe.features.mcp.clients.table import WORKSPACES, Client
+from vespe.features.mcp.clients.table import WORKSPACES, McpClient
 from vespe.models import JsonObject
 
 _SERVE: Final = ["mcp", "serve", "--project"]
@@ -28,7 +28,7 @@ def server_command(root: str, extra: Sequence[str] = ()) -> list[str]:
     return [*program, *_SERVE, root, *extra]
 
 
-def portable_command(client: Client, root: str, extra: Sequence[str] = ()) -> list[str]:
+def portable_command(client: McpClient, root: str, extra: Sequence[str] = ()) -> list[str]:
     """Return the argv that serves the project at `root` on every machine that has it, for a file
     that a team commits.
 
@@ -52,7 +52,7 @@ def portable_command(client: Client, root: str, extra: Sequence[str] = ()) -> li
     return [program, *_SERVE, client.workspace, *extra]
 
 
-def as_started(client: Client, command: Sequence[str], root: str) -> list[str]:
+def as_started(client: McpClient, command: Sequence[str], root: str) -> list[str]:
     """Return the argv that the client runs in `root` for an entry's: with the project's directory
     put in.
     """
@@ -68,7 +68,7 @@ def _installed() -> str:
     return beside if os.access(beside, os.X_OK) else ""
 
 
-def servers_of(client: Client, text: str, *, path: str) -> JsonObject:
+def servers_of(client: McpClient, text: str, *, path: str) -> JsonObject:
     """Return the servers by name that a client's file holds; raises InvalidDocument for a file that
     cannot be read.
     """
@@ -130,7 +130,7 @@ def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
     return plain if plain not in servers else f"{plain}-{digest[:6]}"
 
 
-def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str) -> str:
+def merged(client: McpClient, text: str, name: str, *, entry: JsonObject, path: str) -> str:
     """Return a client's file with the entry under `name`; what else an entry of that name holds
     stays. Raises InvalidDocument.
     """
@@ -144,14 +144,14 @@ def merged(client: Client, text: str, name: str, *, entry: JsonObject, path: str
     return text
 
 
-def unmerged(client: Client, text: str, name: str, *, path: str) -> str:
+def unmerged(client: McpClient, text: str, name: str, *, path: str) -> str:
     """Return a client's file without the entry under `name`. Raises InvalidDocument."""
     if client.toml:
         return toml.without_table(text, client.key, name, path=path)
     return jsonc.without_member(text, [client.key, name], path=path)
 
 
-def is_made_of(client: Client, text: str, origin: str, *, name: str, root: str) -> bool:
+def is_made_of(client: McpClient, text: str, origin: str, *, name: str, root: str) -> bool:
     """Say whether a client's file is exactly what writing its entry `name`, which serves the
     project at `root`, made of `origin`.
     """

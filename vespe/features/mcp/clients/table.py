@@ -19,7 +19,7 @@ WORKSPACES: Final = (".", _FOLDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class McpClient:
     """One client. `key` is the member that holds the servers by name; `extra` stands in each entry
     before the command.
 
@@ -78,7 +78,7 @@ def _xdg(environ: Places) -> str:
 CLIENTS: Final = {
     client.name: client
     for client in (
-        Client(
+        McpClient(
             name="claude-code",
             title="Claude Code",
             extra={"type": "stdio"},
@@ -88,7 +88,7 @@ CLIENTS: Final = {
             ),
             then="start `claude` here, approve the server, and type /mcp",
         ),
-        Client(
+        McpClient(
             name="claude-desktop",
             title="Claude Desktop",
             user_file=lambda environ: os.path.join(
@@ -96,7 +96,7 @@ CLIENTS: Final = {
             ),
             then="restart Claude Desktop; the tools are under the + of a chat",
         ),
-        Client(
+        McpClient(
             name="cursor",
             title="Cursor",
             extra={"type": "stdio"},
@@ -105,7 +105,7 @@ CLIENTS: Final = {
             workspace=_FOLDER,
             then="open this folder in Cursor and switch the server on in Settings, Tools & MCP",
         ),
-        Client(
+        McpClient(
             name="vscode",
             title="VS Code",
             key="servers",
@@ -115,14 +115,14 @@ CLIENTS: Final = {
             workspace=_FOLDER,
             then="open this folder in VS Code and run `MCP: List Servers` to start it",
         ),
-        Client(
+        McpClient(
             name="gemini",
             title="Gemini CLI",
             project_file=".gemini/settings.json",
             user_file=lambda environ: os.path.join(_home(environ), ".gemini", "settings.json"),
             then="start `gemini` here and type /mcp",
         ),
-        Client(
+        McpClient(
             name="codex",
             title="Codex",
             key="mcp_servers",
@@ -134,7 +134,7 @@ CLIENTS: Final = {
             toml=True,
             then="start `codex` here and type /mcp",
         ),
-        Client(
+        McpClient(
             name="zed",
             title="Zed",
             key="context_servers",
@@ -148,7 +148,7 @@ CLIENTS: Final = {
             prefers_project=False,
             then="open the Agent Panel of this project; its settings list the server",
         ),
-        Client(name="generic", title="this client", extra={}),
+        McpClient(name="generic", title="this client", extra={}),
     )
 }
 """Every client by its name on the command line."""

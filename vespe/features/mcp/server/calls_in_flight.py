@@ -14,7 +14,7 @@ from vespe.features.mcp.server import messages, tool_call
 from vespe.features.mcp.server.messages import RequestId
 from vespe.features.mcp.server.progress import Progress
 from vespe.features.mcp.server.protocol import PendingCall
-from vespe.features.mcp.server.tool_call import Calls
+from vespe.features.mcp.server.tool_call import CallRunner
 from vespe.models import JsonObject
 
 MAX_CALLS: Final = 16
@@ -66,7 +66,7 @@ class Flights:
     """Runs calls in threads of its own, and sends each answer when it is there."""
 
     def __init__(
-        self, calls: Calls, send: Callable[[JsonObject], None], *, limit: int = MAX_CALLS
+        self, calls: CallRunner, send: Callable[[JsonObject], None], *, limit: int = MAX_CALLS
     ) -> None:
         self._calls, self._send, self._limit = calls, send, limit
         self._known: dict[RequestId, Flight] = {}

@@ -45,7 +45,7 @@ _JSON: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class AccessPolicy:
     """Who is let in: with a `token` only who says it; `remote` lets other hosts' names through than
     this machine's own.
     """
@@ -66,7 +66,7 @@ class Gate:
     def __init__(
         self,
         app: App,
-        policy: Policy,
+        policy: AccessPolicy,
         *,
         running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
         quick: Quick | None = None,

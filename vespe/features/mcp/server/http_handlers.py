@@ -58,7 +58,7 @@ _NOTIFICATIONS: Final[dict[str, Any]] = {
 _Context = ServerRequestContext[Any, Any]
 
 
-class Served(protocol.ToolSource, tool_call.Calls, Watched, Protocol):
+class Served(protocol.ToolSource, tool_call.CallRunner, Watched, Protocol):
     """What is served: lists of tools and resources, calls, and whether there is something new."""
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ class Handlers:
             self._calls.discard(cancel)
 
     def _handled(self, context: _Context) -> protocol.Handled:
-        session = protocol.Session()
+        session = protocol.ProtocolSession()
         session.initialized, session.revision = True, context.protocol_version
         kept: dict[str, Any] = getattr(connection_of(context.session), "state", {})
         session.log_level = kept.get(_LEVEL)

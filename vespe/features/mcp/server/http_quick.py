@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeAlias
 
 from vespe.documents import strict_json
 from vespe.features.mcp.server import protocol, revisions, tool_call
-from vespe.features.mcp.server.protocol import PendingCall, Session
+from vespe.features.mcp.server.protocol import PendingCall, ProtocolSession
 from vespe.features.mcp.server.stdio_io import encoded
 from vespe.models import JsonObject
 
@@ -45,7 +45,7 @@ _STREAM: Final = ("text/event-stream", "text/*", "*/*")
 InThread: TypeAlias = Callable[[Callable[[], JsonObject]], Awaitable[JsonObject]]
 
 
-class Source(protocol.ToolSource, tool_call.Calls, Protocol):
+class Source(protocol.ToolSource, tool_call.CallRunner, Protocol):
     """What is served."""
 
     def input_schema(self, name: str) -> JsonObject | None:
@@ -71,7 +71,7 @@ class Quick:
         """
         if message.get("method") != "tools/call" or not self.takes(headers, message):
             return None
-        pending = protocol.handle(message, Session(), self._tools)
+        pending = protocol.handle(message, ProtocolSession(), self._tools)
         if (
             not isinstance(pending, PendingCall)
             or _wants_more(pending)
@@ -128,9 +128,11 @@ class Quick:
         `gone` ends its call.
         """
         if message["method"] != "tools/call":
-            handled = await asyncio.to_thread(protocol.handle, message, Session(), self._tools)
+            handled = await asyncio.to_thread(
+                protocol.handle, message, ProtocolSession(), self._tools
+            )
         else:
-            handled = protocol.handle(message, Session(), self._tools)
+            handled = protocol.handle(message, ProtocolSession(), self._tools)
             if isinstance(handled, PendingCall):
                 handled = await self._called(handled, gone)
         return _text(handled)

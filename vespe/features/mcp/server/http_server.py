@@ -4,16 +4,16 @@ import socket
 from collections.abc import Callable
 
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
-from vespe.features.mcp.server.http_gate import Gate, Policy
+from vespe.features.mcp.server.http_gate import AccessPolicy, Gate
 from vespe.features.mcp.server.http_handlers import Handlers, Served
-from vespe.features.mcp.server.http_sessions import Sessions
+from vespe.features.mcp.server.http_sessions import HttpSessions
 from vespe.http import server
 
 
 def serve_http(
     tools: Served,
     listener: socket.socket,
-    policy: Policy,
+    policy: AccessPolicy,
     *,
     stateless: bool = False,
     max_calls: int = MAX_CALLS,
@@ -27,6 +27,6 @@ def serve_http(
     handlers = Handlers(tools, stateless=stateless, max_calls=max_calls)
     manager = handlers.manager()
     quick = handlers.quick()
-    app = manager.handle_request if stateless else Sessions(manager.handle_request)  # type: ignore[arg-type]  # the SDK's types are Starlette's
+    app = manager.handle_request if stateless else HttpSessions(manager.handle_request)  # type: ignore[arg-type]  # the SDK's types are Starlette's
     gate = Gate(app, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # so are these
     server.serve(gate, listener, life=handlers, tell=tell, answering=gate.answer_short)

@@ -41,7 +41,7 @@ class _Session:
         self.busy = 0
 
 
-class Sessions:
+class HttpSessions:
     """The ASGI application around the SDK's; of sessions without a request under way (an open
     stream is one) `awake` are kept by it.
     """

@@ -101,7 +101,10 @@ def serve_http(
     with _served(project, registry, trusted, selection) as tools:
         listener = server.bound(found[1].strip("[]"), int(found[2]))
         http_server.serve_http(
-            tools, listener, http_gate.Policy(token=token), tell=logging.getLogger("vespe").error
+            tools,
+            listener,
+            http_gate.AccessPolicy(token=token),
+            tell=logging.getLogger("vespe").error,
         )
 
 

@@ -39,7 +39,7 @@ class ToolSource(Protocol):
         ...
 
 
-class Session:
+class ProtocolSession:
     """What is known of one client: the `revision` of its handshake, its `log_level`, and its open
     subscriptions by id.
 
@@ -84,7 +84,7 @@ class Cancellation:
 class _Request:
     id: RequestId
     params: JsonObject
-    session: Session
+    session: ProtocolSession
     tools: ToolSource
     revision: str
 
@@ -92,7 +92,7 @@ class _Request:
 Handled: TypeAlias = JsonObject | PendingCall | Cancellation | None
 
 
-def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
+def handle(message: JsonValue, session: ProtocolSession, tools: ToolSource) -> Handled:
     """Return what answers a message: the answer, the call to run, the call to cancel, or None where
     there is nothing to say.
 
@@ -113,7 +113,7 @@ def handle(message: JsonValue, session: Session, tools: ToolSource) -> Handled:
         return messages.failed(message["id"], error.code, error.message, data=error.data)
 
 
-def changes(session: Session) -> list[JsonObject]:
+def changes(session: ProtocolSession) -> list[JsonObject]:
     """Return what to tell a client when the tools have changed: their descriptions are resources,
     and change with them.
 
@@ -137,7 +137,7 @@ def changes(session: Session) -> list[JsonObject]:
     ]
 
 
-def ends(session: Session) -> list[JsonObject]:
+def ends(session: ProtocolSession) -> list[JsonObject]:
     """Return the answers that close a client's open subscriptions, and forget them."""
     closing = [
         messages.answered(
@@ -152,7 +152,7 @@ def ends(session: Session) -> list[JsonObject]:
     return closing
 
 
-def _notified(message: JsonObject, session: Session) -> Cancellation | None:
+def _notified(message: JsonObject, session: ProtocolSession) -> Cancellation | None:
     params = message.get("params")
     if message["method"] == "notifications/initialized":
         session.initialized = True
@@ -167,7 +167,9 @@ def _notified(message: JsonObject, session: Session) -> Cancellation | None:
     return Cancellation(id=identifier, reason=str(params.get("reason", "")))
 
 
-def _answer(message: JsonObject, session: Session, tools: ToolSource) -> JsonObject | PendingCall:
+def _answer(
+    message: JsonObject, session: ProtocolSession, tools: ToolSource
+) -> JsonObject | PendingCall:
     method = message["method"]
     params = message.get("params")
     if not isinstance(params, dict | None):
@@ -190,7 +192,7 @@ def _answer(message: JsonObject, session: Session, tools: ToolSource) -> JsonObj
     )
 
 
-def _revision(method: str, params: JsonObject, session: Session) -> str:
+def _revision(method: str, params: JsonObject, session: ProtocolSession) -> str:
     """Return the revision that a request is made in: the newest says so in each, and the handshake
     speaks for all others.
     """

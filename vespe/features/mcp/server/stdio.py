@@ -16,7 +16,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.features.mcp.server import messages, protocol
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS, Flights
 from vespe.features.mcp.server.marks import Changes
-from vespe.features.mcp.server.protocol import Cancellation, PendingCall, Session
+from vespe.features.mcp.server.protocol import Cancellation, PendingCall, ProtocolSession
 from vespe.features.mcp.server.reader_threads import Turns
 from vespe.features.mcp.server.stdio_io import Outbox, lines
 from vespe.features.mcp.server.tools import ServedTools
@@ -71,7 +71,7 @@ class _Server:
     ) -> None:
         self._tools, self._streams, self._warn = tools, streams, warn
         self._warned = set(tools.left_out)
-        self._session = Session()
+        self._session = ProtocolSession()
         self._outbox = Outbox(streams.target, source=streams.source)
         self._flights = Flights(tools, self._outbox.send, limit=max_calls)
         self._changes = Changes(tools)

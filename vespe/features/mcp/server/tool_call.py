@@ -19,7 +19,7 @@ _REFUSED: Final = (errors.NotFound, errors.NotTrusted, errors.InvalidDocument, e
 """There is no such tool here, or none any more: an error of the protocol, not of the tool."""
 
 
-class Calls(Protocol):
+class CallRunner(Protocol):
     """What runs a call: `vespe.features.mcp.server.tools.ServedTools`."""
 
     def in_process(self, name: str) -> bool:
@@ -42,7 +42,7 @@ class Calls(Protocol):
 
 def run(
     pending: PendingCall,
-    calls: Calls,
+    calls: CallRunner,
     *,
     notify: Notify,
     cancel: threading.Event | None = None,
@@ -109,7 +109,7 @@ def _refused(pending: PendingCall, error: errors.VespeError, *, code: int) -> Js
 
 def _listener(
     pending: PendingCall, told: Progress | None, notify: Notify
-) -> call_progress.Listener:
+) -> call_progress.ProgressListener:
     def progress(done: float, total: float | None, message: str) -> None:
         if told is not None:
             told.tell(done, total=total, message=message)
@@ -117,7 +117,7 @@ def _listener(
     def message(level: str, data: JsonValue) -> None:
         _say(pending, notify, level=level, data=data)
 
-    return call_progress.Listener(progress=progress, message=message)
+    return call_progress.ProgressListener(progress=progress, message=message)
 
 
 def _say(pending: PendingCall, notify: Notify, *, level: str, data: JsonValue) -> None:

@@ -9,7 +9,7 @@ from vespe import errors
 from vespe.cli import options, report
 from vespe.documents import strict_json, toml
 from vespe.features.mcp.clients import entries, files
-from vespe.features.mcp.clients.table import CLIENTS, Client
+from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 
@@ -88,7 +88,7 @@ def command(
 
 
 def command_for(
-    client: Client,
+    client: McpClient,
     root: str,
     path: str | None,
     *,
@@ -109,7 +109,7 @@ def command_for(
 
 
 def merge(
-    client: Client, path: str, entry: JsonObject, *, root: str, wanted: str | None, yes: bool
+    client: McpClient, path: str, entry: JsonObject, *, root: str, wanted: str | None, yes: bool
 ) -> JsonObject:
     """Write an entry into a client's file and return what was done, as `--json` prints it; asks
     before it replaces another server.
@@ -134,7 +134,7 @@ def wrote(document: JsonObject) -> str:
 
 
 def path_of(
-    client: Client, root: str, *, named: str | None, scope: str | None, needed: bool
+    client: McpClient, root: str, *, named: str | None, scope: str | None, needed: bool
 ) -> str | None:
     """Return the client's file; None where it has none and none is needed."""
     if named is not None:
@@ -157,7 +157,7 @@ def _names(servers: JsonObject, root: str, *, wanted: str | None) -> list[str]:
 
 
 def _print(
-    client: Client, path: str | None, name: str, *, entry: JsonObject, as_json: bool
+    client: McpClient, path: str | None, name: str, *, entry: JsonObject, as_json: bool
 ) -> None:
     document = {client.key: {name: entry}}
     text = (
@@ -177,7 +177,7 @@ def _print(
 
 
 def _remove(
-    client: Client, path: str, names: list[str], *, root: str, yes: bool, as_json: bool
+    client: McpClient, path: str, names: list[str], *, root: str, yes: bool, as_json: bool
 ) -> None:
     def without(text: str) -> str:
         for name in names:
@@ -214,11 +214,11 @@ def _remove(
     _tell(_done(client, done, name=names[0] if names else None), said, as_json=as_json)
 
 
-def _made_of(client: Client, name: str, root: str) -> files.MadeOf:
+def _made_of(client: McpClient, name: str, root: str) -> files.MadeOf:
     return lambda text, origin: entries.is_made_of(client, text, origin, name=name, root=root)
 
 
-def _done(client: Client, done: files.Changed, *, name: str | None) -> JsonObject:
+def _done(client: McpClient, done: files.Changed, *, name: str | None) -> JsonObject:
     return {
         "client": client.name,
         "path": done.path,

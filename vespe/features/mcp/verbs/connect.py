@@ -13,7 +13,7 @@ from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.documents.near import listed
 from vespe.features.mcp.clients import entries
-from vespe.features.mcp.clients.table import CLIENTS, Client
+from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.features.mcp.verbs import config
 from vespe.models import JsonObject
 from vespe.processes import process
@@ -92,7 +92,7 @@ def command(
     return 0 if seen["check"]["ok"] else 1
 
 
-def _checked(client: Client, started: list[str], root: str) -> JsonObject:
+def _checked(client: McpClient, started: list[str], root: str) -> JsonObject:
     """Start the server in the project with the environment of this shell; return what it shows, or
     why it shows nothing.
     """
@@ -132,7 +132,7 @@ def _trusted(root: str) -> bool:
     return True
 
 
-def _tell(seen: JsonObject, client: Client) -> None:
+def _tell(seen: JsonObject, client: McpClient) -> None:
     check = seen["check"]
     if not seen["trusted"]:
         report.say(

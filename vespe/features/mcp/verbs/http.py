@@ -117,7 +117,7 @@ def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     with _token(settings, port) as token:
         report.note(f"serving on http://{shown}:{port}/mcp")
-        policy = http_gate.Policy(token=token, remote=settings.allow_remote)
+        policy = http_gate.AccessPolicy(token=token, remote=settings.allow_remote)
         http_server.serve_http(
             tools,
             listener,
