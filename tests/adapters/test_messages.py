@@ -14,12 +14,12 @@ from vespe.errors import InvalidDocument
 @pytest.mark.parametrize("given", ["text", {"role": "user"}, 3, None, b"x"])
 def test_what_is_no_list_of_messages_is_refused(given: object) -> None:
     with pytest.raises(InvalidDocument, match="messages: must be a list"):
-        messages.checked(given)  # type: ignore[arg-type]  # the wrong type is the point
+        messages.check_messages(given)  # type: ignore[arg-type]  # the wrong type is the point
 
 
 def test_a_message_that_is_no_object_is_named_by_its_index() -> None:
     with pytest.raises(InvalidDocument, match=r"messages\[1\]: must be an object"):
-        messages.checked([{"role": "user"}, "hello"])  # type: ignore[list-item]  # the wrong type is the point
+        messages.check_messages([{"role": "user"}, "hello"])  # type: ignore[list-item]  # the wrong type is the point
 
 
 def test_a_refusal_points_into_the_conversation() -> None:
@@ -112,8 +112,8 @@ def test_an_sdks_object_is_told_with_what_to_give_instead() -> None:
     )
     wrong: Any = Dumped()
     refusals: list[Callable[[], object]] = [
-        lambda: messages.checked(wrong),
-        lambda: messages.checked([wrong]),
+        lambda: messages.check_messages(wrong),
+        lambda: messages.check_messages([wrong]),
         lambda: messages.parts_of([wrong], 0),
     ]
     for refused in refusals:

@@ -78,7 +78,7 @@ def test_unknown_arguments_are_refused_with_every_violation(registry: ToolRegist
 @pytest.mark.parametrize("given", ["not json", "[1]", 3, None, "{" * 100])
 def test_an_answer_that_is_no_object_cannot_be_read(given: object) -> None:
     with pytest.raises(ParsingError, match="the message"):
-        model_calls.answered(given, what="the message")
+        model_calls.read_answer(given, what="the message")
 
 
 def test_lists_of_calls_hold_objects_only() -> None:

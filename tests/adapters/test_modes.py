@@ -12,7 +12,7 @@ from tests.features.agents.agents_on_disk import Bench
 from tests.features.agents.providers.serving import asking, sent, stream
 from vespe import Agent, AgentOptions, Toolset
 from vespe.adapters.anthropic import AnthropicShape
-from vespe.adapters.modes import deferred, marked, mode_of
+from vespe.adapters.modes import defer, mark, mode_of
 from vespe.errors import UsageError
 from vespe.features.mcp.server.selection import Selection
 from vespe.features.mcp.server.tools import ServedTools
@@ -67,12 +67,12 @@ def plain(definition: Any) -> Tool:
 
 def test_definitions_are_those_of_a_recorded_request() -> None:
     *tools, _ = wanted = recorded()["tools"]
-    assert deferred(map(plain, tools), always=(), api="anthropic") == wanted
+    assert defer(map(plain, tools), always=(), api="anthropic") == wanted
 
 
 @pytest.mark.parametrize("api", ["anthropic", "openai-responses"])
 def test_definitions_are_what_the_vendors_types_take(api: str) -> None:
-    *tools, last = deferred(TOOLS, always=("t0",), api=api)
+    *tools, last = defer(TOOLS, always=("t0",), api=api)
     assert [one.get("defer_loading", False) for one in tools] == [False, *[True] * 9]
     assert accepts(f"{api} tool search", last), complaint(f"{api} tool search", last)
     for one in tools:
@@ -80,15 +80,15 @@ def test_definitions_are_what_the_vendors_types_take(api: str) -> None:
 
 
 def test_where_every_tool_is_exposed_always_there_is_nothing_to_search() -> None:
-    assert deferred(TOOLS[:1], always=("t0",), api="anthropic") == [
+    assert defer(TOOLS[:1], always=("t0",), api="anthropic") == [
         AnthropicShape().definition(TOOLS[0])
     ]
 
 
 def test_clients_of_mcp_search_themselves_and_are_told_what_not_to_put_off() -> None:
-    first, second = deferred(TOOLS[:2], always=("t0",), api="mcp")
+    first, second = defer(TOOLS[:2], always=("t0",), api="mcp")
     assert first["_meta"] == {"anthropic/alwaysLoad": True} and "_meta" not in second
-    assert marked({"_meta": {"a": 1}}, always=True)["_meta"] == {
+    assert mark({"_meta": {"a": 1}}, always=True)["_meta"] == {
         "a": 1,
         "anthropic/alwaysLoad": True,
     }

@@ -59,7 +59,7 @@ from vespe.projects.workspace import open_workspace
 def add(a, b): return {"sum": a + b}
 registry = vespe.ToolRegistry()
 registry.register(add)
-tools, session = ServedTools(open_workspace(), registry=registry), protocol.Session()
+tools, session = ServedTools(open_workspace(), registry=registry), protocol.ProtocolSession()
 async def call(pending, send):
     send(await asyncio.to_thread(running.run, pending, tools, notify=send))
 async def main():

@@ -3,7 +3,7 @@
 from typing import Any
 
 from vespe import report_message, report_progress
-from vespe.calls.progress import ProgressListener, listened
+from vespe.calls.progress import ProgressListener, listen
 
 
 def test_whoever_listens_hears_of_it_and_nobody_else_does() -> None:
@@ -13,7 +13,7 @@ def test_whoever_listens_hears_of_it_and_nobody_else_does() -> None:
         message=lambda level, data: heard.append((level, data)),
     )
     report_progress(1)
-    with listened(listener):
+    with listen(listener):
         report_progress(50, 100, message="half")
         report_message("info", {"a": 1})
     report_message("info", "unheard")

@@ -17,7 +17,7 @@ from tests.support.ondisk import python_tool, write_tool
 from tests.support.systems import NO_LANDLOCK, knowing, refusing
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.sandboxing import machine, sandboxed
+from vespe.calls.sandboxing import confine, machine
 from vespe.models import Call, Outcome
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -152,9 +152,7 @@ def test_the_servers_of_one_kit_share_a_temporary_directory_and_those_of_two_do_
     )
 
     def scratch(kit: str) -> str:
-        with sandboxed(
-            directory.load(tool(held, "t"), scope=kit), context, setting="auto"
-        ) as given:
+        with confine(directory.load(tool(held, "t"), scope=kit), context, setting="auto") as given:
             return given.environment["TMPDIR"]
 
     assert scratch("one") == scratch("one") != scratch("two")

@@ -111,7 +111,7 @@ def test_a_run_of_an_agent_is_one_trace_without_an_orphan(project: Path) -> None
 def test_nobody_is_told_where_nobody_listens() -> None:
     asked = (
         "import opentelemetry.trace; from vespe.calls import tracing\n"
-        "print(tracing.telemetry(), tracing.environment(), tracing.carried(len) is len, "
+        "print(tracing.telemetry(), tracing.environment(), tracing.carry(len) is len, "
         "tracing.telemetry(carried=True) is None)"
     )
     environment = {

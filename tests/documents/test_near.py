@@ -2,7 +2,7 @@
 
 import pytest
 
-from vespe.documents.near import choice, listed, meant, near
+from vespe.documents.near import choice, join_words, near, suggest
 
 TYPES = ["python_script", "shell_command", "http_request"]
 
@@ -24,18 +24,20 @@ def test_a_beginning_or_a_slip_of_the_keys_finds_the_word(word: str, found: list
 
 def test_what_is_near_is_said_as_a_question_and_nothing_is_said_of_what_is_not() -> None:
     assert (
-        meant("claude", ["claude-code", "claude-desktop", "zed"])
+        suggest("claude", ["claude-code", "claude-desktop", "zed"])
         == "did you mean claude-code or claude-desktop?"
     )
-    assert meant("emacs", ["claude-code", "zed"]) == ""
+    assert suggest("emacs", ["claude-code", "zed"]) == ""
 
 
 def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
     assert (
-        listed("abc", most=3, see="see FILE") == "a, b, c"
-        and listed("abcde", most=3) == "a, b, c and 2 more"
+        join_words("abc", most=3, see="see FILE") == "a, b, c"
+        and join_words("abcde", most=3) == "a, b, c and 2 more"
     )
-    assert listed("abcde", most=3, see="see FILE", apart="; ") == "a; b; c and 2 more (see FILE)"
+    assert (
+        join_words("abcde", most=3, see="see FILE", apart="; ") == "a; b; c and 2 more (see FILE)"
+    )
 
 
 def test_a_hint_names_the_nearest_word_else_every_word() -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from vespe.files.stamps import settled, stamp
+from vespe.files.stamps import are_settled, stamp
 
 
 def test_a_stamp_changes_with_the_file_and_what_is_not_there_has_none(tmp_path: Path) -> None:
@@ -19,5 +19,5 @@ def test_a_stamp_is_believed_only_when_it_is_older_than_clocks_are_coarse(tmp_pa
     path = tmp_path / "file"
     path.write_text("a", encoding="utf-8")
     found = stamp(str(path))
-    assert found is not None and not settled([found])
-    assert settled([None, stamp(os.sep)])
+    assert found is not None and not are_settled([found])
+    assert are_settled([None, stamp(os.sep)])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vespe.errors import AddressRefused, Refused
-from vespe.http.addresses import encode_target, is_address, listed, parse_url, why_denied
+from vespe.http.addresses import encode_target, is_address, is_listed, parse_url, why_denied
 
 ROWS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "cases" / "addresses.json").read_text(encoding="utf-8")
@@ -76,19 +76,19 @@ def test_an_address_in_a_hidden_form_says_how_to_write_it() -> None:
 
 def test_the_user_s_list_matches_a_host_as_it_is_written() -> None:
     allow = ("127.0.0.1:8080", "MyHost.internal", "[::1]:9", "fd00::1")
-    assert listed("127.0.0.1", 8080, allow)
-    assert not listed("127.0.0.1", 8081, allow)
-    assert listed("myhost.internal", 1234, allow)
-    assert not listed("other.myhost.internal", 1234, allow)
-    assert listed("::1", 9, allow)
-    assert not listed("::1", 80, allow)
-    assert listed("fd00::1", 443, allow)
-    assert not listed("localhost", 8080, allow)
+    assert is_listed("127.0.0.1", 8080, allow)
+    assert not is_listed("127.0.0.1", 8081, allow)
+    assert is_listed("myhost.internal", 1234, allow)
+    assert not is_listed("other.myhost.internal", 1234, allow)
+    assert is_listed("::1", 9, allow)
+    assert not is_listed("::1", 80, allow)
+    assert is_listed("fd00::1", 443, allow)
+    assert not is_listed("localhost", 8080, allow)
 
 
 def test_an_ipv6_entry_without_a_port_is_not_read_as_a_host_and_a_port() -> None:
-    assert not listed("fd00:", 1, ("fd00::1",))
-    assert not listed("::1", 9, ("::1:9",))
+    assert not is_listed("fd00:", 1, ("fd00::1",))
+    assert not is_listed("::1", 9, ("::1:9",))
 
 
 @settings(max_examples=200)

@@ -20,13 +20,13 @@ from vespe.http.short_requests import ShortRequest
 
 
 def test_a_port_that_is_taken_is_a_sentence() -> None:
-    with server.bound("127.0.0.1", 0) as first, pytest.raises(StorageError, match="listen on"):
-        server.bound("127.0.0.1", first.getsockname()[1])
+    with server.bind("127.0.0.1", 0) as first, pytest.raises(StorageError, match="listen on"):
+        server.bind("127.0.0.1", first.getsockname()[1])
 
 
 def test_what_is_answered_is_sent_at_once_and_waits_for_no_acknowledgement() -> None:
     async def accepted() -> int:
-        listener, opened = server.bound("127.0.0.1", 0), asyncio.get_running_loop().create_future()
+        listener, opened = server.bind("127.0.0.1", 0), asyncio.get_running_loop().create_future()
         async with await asyncio.start_server(
             lambda _, writer: opened.set_result(writer), sock=listener
         ):

@@ -57,7 +57,7 @@ def test_the_same_again_and_its_neighbours_are_fine(new: LockedKit) -> None:
 
 def test_nothing_is_left_of_what_was_only_prepared(tmp_path: Path, home: Path) -> None:
     source = gitrepo.published(tmp_path / "source", "rain")
-    with install.prepared(
+    with install.prepare(
         [FetchRequest(source=sources.parse_source(str(source)), base="/")]
     ) as shown:
         assert [review.kit_id for review in shown.unapproved] == ["rain"] and Path(

@@ -64,11 +64,11 @@ def test_a_launcher_may_write_where_it_keeps_what_it_fetches(
 def test_what_was_written_is_known_again(home: Path) -> None:
     made = drafted(definition(outputSchema={"type": "object"}))
     mcp_kits.write(made)
-    assert mcp_kits.taken("things") and mcp_kits.known_server("things") == (
+    assert mcp_kits.is_taken("things") and mcp_kits.known_server("things") == (
         SERVER,
         dict(made.definitions),
     )
-    assert mcp_kits.known_server("things")[1]["echo"] == mcp_definitions.pinned(
+    assert mcp_kits.known_server("things")[1]["echo"] == mcp_definitions.pin(
         definition(outputSchema={"type": "object"})
     )
 

@@ -26,7 +26,7 @@ def tool(tmp_path: Path, home: Path) -> Path:
 
 
 def test_the_copy_is_private_and_has_the_kit_s_config_beside_it(tool: Path) -> None:
-    with pinned.pinned(str(tool)) as copy:
+    with pinned.locate(str(tool)) as copy:
         assert os.path.basename(copy) == "tool-a" and copy != str(tool)
         assert (
             Path(copy, "../kit_config.json").read_bytes()
@@ -36,14 +36,14 @@ def test_the_copy_is_private_and_has_the_kit_s_config_beside_it(tool: Path) -> N
 
 
 def test_a_tool_outside_the_store_is_where_it_is(tmp_path: Path, home: Path) -> None:
-    with pinned.pinned(str(tmp_path)) as directory:
+    with pinned.locate(str(tmp_path)) as directory:
         assert directory == str(tmp_path)
 
 
 def test_bytes_that_nobody_approved_do_not_run(tool: Path, home: Path) -> None:
     for record in home.rglob("kit-*.json"):
         record.unlink()
-    with pytest.raises(Refused, match="never approved"), pinned.pinned(str(tool)):
+    with pytest.raises(Refused, match="never approved"), pinned.locate(str(tool)):
         pass
 
 
@@ -67,7 +67,7 @@ def test_p4_whatever_changed_is_refused_by_name(mutation: str, tool: Path) -> No
             target.symlink_to("/etc/passwd")
     else:
         target.write_text(target.read_text(encoding="utf-8") + " ", encoding="utf-8")
-    with pytest.raises(InvalidDocument, match=target.name), pinned.pinned(str(tool)):
+    with pytest.raises(InvalidDocument, match=target.name), pinned.locate(str(tool)):
         pass
 
 
@@ -84,7 +84,7 @@ def test_p4_a_script_that_is_rewritten_while_it_is_checked_never_comes_through(t
     try:
         for _ in range(100):
             try:
-                with pinned.pinned(str(tool)) as copy:
+                with pinned.locate(str(tool)) as copy:
                     assert Path(copy, "main.py").read_bytes() == good
             except InvalidDocument:
                 continue

@@ -19,7 +19,7 @@ def lock(tmp_path: Path, home: Path) -> str:
     gitrepo.published(tmp_path / "source", "rain", "sun")
     (tmp_path / "project/.vespe").mkdir(parents=True)
     made = kit_lock.project_lock(tmp_path / "project")
-    with install.prepared(
+    with install.prepare(
         [FetchRequest(source=sources.parse_source(f"{tmp_path}/source@v1"), base="/")]
     ) as shown:
         install.install(shown, made)
@@ -36,7 +36,7 @@ def test_only_what_is_missing_or_changed_is_fetched(lock: str, tmp_path: Path) -
         "{}", encoding="utf-8"
     )
     assert [kit.kit_id for kit in sync.missing(kits(lock))] == ["rain"]
-    with sync.prepared(kits(lock), lock) as shown:
+    with sync.prepare(kits(lock), lock) as shown:
         assert [kit.kit_id for kit in shown.locked] == ["rain"] and shown.unapproved == ()
         sync.apply(shown, lock)
     assert sync.missing(kits(lock)) == ()

@@ -125,7 +125,7 @@ class Bench:
         context = self.context(is_ready=is_ready, **fields)
         if permissions is None:
             return PythonScript().execute(tool, {}, context)
-        with sandboxing.sandboxed(
+        with sandboxing.confine(
             replace(tool, permissions=permissions), context, setting="require"
         ) as held:
             return PythonScript().execute(tool, {}, held)

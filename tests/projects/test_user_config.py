@@ -223,13 +223,13 @@ USER = UserConfig(
     ],
 )
 def test_p3_a_project_never_widens_what_the_user_says(project: JsonObject) -> None:
-    assert user_config.narrowed(USER, project) == USER
+    assert user_config.narrow(USER, project) == USER
 
 
 def test_p3_a_project_may_tighten_what_the_user_says() -> None:
-    tight = user_config.narrowed(USER, {"allow_hosts": ["b:2", "c:3"], "sandbox": "require"})
+    tight = user_config.narrow(USER, {"allow_hosts": ["b:2", "c:3"], "sandbox": "require"})
     assert (tight.allow_hosts, tight.sandbox, tight.secrets) == (("b:2",), "require", {"T": "v"})
-    assert user_config.narrowed(USER, {"allow_hosts": []}).allow_hosts == ()
+    assert user_config.narrow(USER, {"allow_hosts": []}).allow_hosts == ()
 
 
 def test_a_listing_says_where_each_value_came_from() -> None:

@@ -155,7 +155,7 @@ def serve(root: str, how: str) -> None:
     from vespe.features.mcp.server import http_gate, http_server
     from vespe.http import server
 
-    listener = server.bound("127.0.0.1", int(how))
+    listener = server.bind("127.0.0.1", int(how))
     sys.stdout.write(f"{listener.getsockname()[1]}\n")
     sys.stdout.flush()
     policy = http_gate.AccessPolicy(token=None)

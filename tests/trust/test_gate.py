@@ -492,7 +492,7 @@ def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(
     clone: Path, scratch: Path
 ) -> None:
     approve_bytes(clone)
-    with gate.pinned(tool(clone, "tool-b") + "/", check(clone)) as place:
+    with gate.locate(tool(clone, "tool-b") + "/", check(clone)) as place:
         assert os.path.basename(place) == "tool-b"
         assert place.startswith(str(scratch))
         assert (os.stat(place).st_mode & 0o077, os.stat(f"{place}/run.sh").st_mode & 0o777) == (
@@ -500,7 +500,7 @@ def test_approved_bytes_are_pinned_as_a_private_copy_that_goes_away(
             0o700,
         )
         assert sorted(os.listdir(place)) == ["config.json", "description.md", "run.sh"]
-    with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
+    with gate.locate(tool(clone, "tool-a"), check(clone)) as place:
         assert Path(place, "assets", "words.txt").read_text(encoding="utf-8") == "one\ntwo\n"
 
 
@@ -509,13 +509,13 @@ def test_a_pinned_copy_keeps_the_line_ends_of_its_checkout(clone: Path, scratch:
     description.write_bytes(b"one\ntwo\n")
     approve_bytes(clone)
     description.write_bytes(b"one\r\ntwo\r\n")
-    with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
+    with gate.locate(tool(clone, "tool-a"), check(clone)) as place:
         assert Path(place, "description.md").read_bytes() == b"one\r\ntwo\r\n"
 
 
 def test_what_a_tool_leaves_in_its_pinned_copy_goes_away_too(clone: Path, scratch: Path) -> None:
     approve_bytes(clone)
-    with gate.pinned(tool(clone, "tool-a"), check(clone)) as place:
+    with gate.locate(tool(clone, "tool-a"), check(clone)) as place:
         Path(place, "shut", "inner").mkdir(parents=True)
         Path(place, "shut", "inner", "link").symlink_to("/etc")
         Path(place, "shut").chmod(0)
@@ -530,7 +530,7 @@ def test_p4_a_change_after_the_check_is_refused_and_named(
     grant = check(clone)
     mutate, expected = MUTATIONS[mutation]
     mutate(tools(clone) / "tool-a" / "main.py")
-    with pytest.raises(NotTrusted) as refusal, gate.pinned(tool(clone, "tool-a"), grant):
+    with pytest.raises(NotTrusted) as refusal, gate.locate(tool(clone, "tool-a"), grant):
         pytest.fail("nothing may run")
     assert refusal.value.changes[0].startswith(
         expected.format(path="tools/tool-a/main.py", folder="tools/tool-a")
@@ -543,7 +543,7 @@ def test_p4_a_tool_that_is_gone_after_the_check_is_refused(clone: Path, scratch:
     shutil.rmtree(tool(clone, "tool-b"))
     with (
         pytest.raises(NotTrusted, match=r"removed tools/tool-b/run\.sh"),
-        gate.pinned(tool(clone, "tool-b"), grant),
+        gate.locate(tool(clone, "tool-b"), grant),
     ):
         pytest.fail("nothing may run")
 
@@ -552,9 +552,9 @@ def test_places_and_kits_run_from_their_own_directory(
     clone: Path, tmp_path: Path, scratch: Path
 ) -> None:
     approve_bytes(clone)
-    with gate.pinned(str(tmp_path / "kit" / "tool-a"), check(clone)) as place:
+    with gate.locate(str(tmp_path / "kit" / "tool-a"), check(clone)) as place:
         assert place == str(tmp_path / "kit" / "tool-a")
-    with gate.pinned(tool(clone, "tool-a"), gate.trust_place(clone)) as place:
+    with gate.locate(tool(clone, "tool-a"), gate.trust_place(clone)) as place:
         assert place == tool(clone, "tool-a")
 
 
@@ -572,7 +572,7 @@ def test_p4_a_script_that_is_swapped_all_the_time_never_runs_unapproved(
     try:
         while len(outputs) < 200 and refusals < 20_000:
             try:
-                with gate.pinned(tool(clone, "tool-b"), check(clone, "tool-b")) as place:
+                with gate.locate(tool(clone, "tool-b"), check(clone, "tool-b")) as place:
                     outputs.append(
                         subprocess.run(
                             [f"{place}/run.sh"], capture_output=True, encoding="utf-8", check=True
@@ -613,7 +613,7 @@ def test_p47_a_private_copy_that_cannot_be_made_is_a_sentence(
     monkeypatch.setenv("TMPDIR", "/dev/null/nowhere")
     with (
         pytest.raises(StorageError, match="/dev/null/nowhere"),
-        gate.pinned(tool(clone, "tool-a"), grant),
+        gate.locate(tool(clone, "tool-a"), grant),
     ):
         pytest.fail("nothing may run")
 
@@ -630,7 +630,7 @@ def test_p47_a_disk_that_fills_while_copying_is_a_sentence_and_leaves_nothing(
     monkeypatch.setattr(os, "write", full)
     with (
         pytest.raises(StorageError, match="No space left"),
-        gate.pinned(tool(clone, "tool-a"), grant),
+        gate.locate(tool(clone, "tool-a"), grant),
     ):
         pytest.fail("nothing may run")
 

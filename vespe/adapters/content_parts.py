@@ -15,7 +15,7 @@ from vespe.adapters.messages import (
     copied,
     is_empty,
     parts_of,
-    quoted,
+    quote,
     refuse,
     rest_of,
     said,
@@ -35,7 +35,7 @@ def to_block(part: JsonObject, index: int) -> JsonObject:
     """
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in _TO_BLOCK:
-        refuse(index, f"Anthropic takes no content of type {quoted(kind)}", pointer="/content")
+        refuse(index, f"Anthropic takes no content of type {quote(kind)}", pointer="/content")
     return _TO_BLOCK[kind](part, index)
 
 
@@ -77,14 +77,14 @@ def _image_source(url: str, index: int) -> JsonObject:
     if found is None:
         refuse(
             index,
-            f"an image must be an http(s) URL or base64 in a data URL, not {quoted(url)}",
+            f"an image must be an http(s) URL or base64 in a data URL, not {quote(url)}",
             pointer="/content",
         )
     media_type = "image/jpeg" if found[0] == "image/jpg" else found[0]
     if media_type not in IMAGE_TYPES:
         refuse(
             index,
-            f"Anthropic takes no image of type {quoted(media_type)}, only {', '.join(IMAGE_TYPES)}",
+            f"Anthropic takes no image of type {quote(media_type)}, only {', '.join(IMAGE_TYPES)}",
             pointer="/content",
         )
     return {"type": "base64", "media_type": media_type, "data": said(found[1])}
@@ -117,7 +117,7 @@ def _document_source(data: JsonValue, index: int) -> JsonObject:
         refuse(
             index,
             "Anthropic takes documents as PDF or plain text in a data URL, "
-            f"not {quoted(media_type)}",
+            f"not {quote(media_type)}",
             pointer="/content",
         )
     return {"type": "text", "media_type": _PLAIN, "data": text}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from vespe.adapters import SHAPES
-from vespe.adapters.messages import detached, quoted
+from vespe.adapters.messages import detached, quote
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.schemas.explain import describe
@@ -81,8 +81,8 @@ def read_definition(definition: JsonValue) -> Tool:
         raise InvalidDocument(f"must be an object, not {describe(definition)}")
     shape = shape_of(definition)
     if shape is None:
-        kind = f" of type {quoted(definition['type'])}" if "type" in definition else ""
-        keys = [quoted(key) for key in definition][:_MOST_KEYS]
+        kind = f" of type {quote(definition['type'])}" if "type" in definition else ""
+        keys = [quote(key) for key in definition][:_MOST_KEYS]
         held = (
             f": it holds {', '.join(keys)}{', …' if len(definition) > _MOST_KEYS else ''}"
             if keys

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from vespe.adapters.messages import detached, kind, quoted
+from vespe.adapters.messages import detached, kind, quote
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue, Tool
 
@@ -83,7 +83,7 @@ def others(definition: JsonObject, known: Iterable[str]) -> JsonObject:
 
 def called(name: object) -> str:
     """Return what the definition of `name` is called in a sentence."""
-    return f"the tool {quoted(name)}" if isinstance(name, str) and name else "a tool without a name"
+    return f"the tool {quote(name)}" if isinstance(name, str) and name else "a tool without a name"
 
 
 def _object_schema(name: str, schema: JsonValue) -> JsonObject:
@@ -93,5 +93,5 @@ def _object_schema(name: str, schema: JsonValue) -> JsonObject:
         refuse(name, f"the schema of its inputs must be an object, not {type(schema).__name__}")
     for key, expected in _ROOT.items():
         if key in schema and not isinstance(schema[key], expected):
-            refuse(name, f"`{key}` in the schema of its inputs cannot be {quoted(schema[key])}")
+            refuse(name, f"`{key}` in the schema of its inputs cannot be {quote(schema[key])}")
     return schema if "type" in schema else {"type": "object", **schema}

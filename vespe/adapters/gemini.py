@@ -111,7 +111,7 @@ class GeminiAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls in the parts of a content, or of every candidate of a whole response."""
-        given = model_calls.answered(text_or_message, what="Gemini's content")
+        given = model_calls.read_answer(text_or_message, what="Gemini's content")
         candidates = model_calls.objects(given.get("candidates"), "`candidates`")
         contents = list(
             model_calls.objects(

@@ -20,11 +20,11 @@ from vespe.adapters.messages import (
     PART,
     REST,
     STRUCTURED,
-    checked,
+    check_messages,
     copied,
     kind,
     parts_of,
-    quoted,
+    quote,
     refuse,
     said,
     told,
@@ -112,7 +112,7 @@ class McpAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the call of a `tools/call` request, or of its `params`."""
-        given = model_calls.answered(text_or_message, what="the MCP request")
+        given = model_calls.read_answer(text_or_message, what="the MCP request")
         params = given["params"] if isinstance(given.get("params"), dict) else given
         identifier = given.get("id")
         call = model_calls.made_call(
@@ -178,7 +178,7 @@ def from_tool_message(message: JsonObject) -> JsonObject:
     """Return the `tools/call` result of an inner tool message; raises InvalidDocument for content
     that MCP cannot say.
     """
-    checked([message])
+    check_messages([message])
     said_alone = MCP_BLOCKS not in message and _says_structured(message)
     parts = [] if said_alone else parts_of(told(message, 0).get("content"), 0)
     waiting = iter([_block(part) for part in parts])
@@ -247,7 +247,7 @@ def _block(part: JsonObject) -> JsonObject:
     if not isinstance(url, str):
         refuse(
             0,
-            f"an MCP result takes no content of type {quoted(part.get('type'))}",
+            f"an MCP result takes no content of type {quote(part.get('type'))}",
             pointer="/content",
         )
     return rest | {"type": "resource_link", "uri": url, "name": url.rpartition("/")[2] or url}

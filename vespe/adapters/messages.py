@@ -52,7 +52,7 @@ def refuse(index: int, reason: str, *, pointer: str = "") -> NoReturn:
     )
 
 
-def quoted(value: object) -> str:
+def quote(value: object) -> str:
     """Return a value for a sentence: at most about 80 characters of its repr, three levels deep;
     never raises.
     """
@@ -69,7 +69,7 @@ def quoted_names(names: Iterable[str]) -> str:
     """
     each = list(dict.fromkeys(names))
     more = [f"{len(each) - _MOST_NAMES} more"] if len(each) > _MOST_NAMES else []
-    return ", ".join([*map(quoted, each[:_MOST_NAMES]), *more])
+    return ", ".join([*map(quote, each[:_MOST_NAMES]), *more])
 
 
 def kind(value: object) -> str:
@@ -89,7 +89,7 @@ def object_or_none(value: JsonValue, what: str) -> JsonObject:
     raise InvalidDocument(f"must be an object or null, not {type(value).__name__}", path=what)
 
 
-def checked(messages: Iterable[JsonObject]) -> list[JsonObject]:
+def check_messages(messages: Iterable[JsonObject]) -> list[JsonObject]:
     """Return the messages as a list; raises InvalidDocument where it is no list, or one of them is
     no object.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Protocol
 
 from vespe import defaults
-from vespe.adapters.messages import detached, quoted, quoted_names
+from vespe.adapters.messages import detached, quote, quoted_names
 from vespe.documents import strict_json
 from vespe.errors import (
     InvalidArguments,
@@ -51,9 +51,9 @@ def execute_tool(adapter: OfTool, call: Call, registry: Registry) -> JsonValue:
     """
     tool = adapter.tool
     if call.tool != tool.name:
-        own = quoted(tool.name)
+        own = quote(tool.name)
         raise InvalidToolCall(
-            f"the call is of {quoted(call.tool)}, and the tool here is {own}", hint=f"call {own}"
+            f"the call is of {quote(call.tool)}, and the tool here is {own}", hint=f"call {own}"
         )
     inputs = _inputs(tool, call.arguments)
     if tool.name not in registry:
@@ -74,19 +74,19 @@ def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
             )
         except InvalidDocument as error:
             raise ParsingError(
-                f"the arguments of {quoted(tool.name)} cannot be read: the text {error.reason}",
+                f"the arguments of {quote(tool.name)} cannot be read: the text {error.reason}",
                 hint="give one JSON object",
             ) from None
     if violations := validator.compile_schema(tool.input_schema, closed=True).violations(arguments):
         told = messages_of(violations)
         raise InvalidArguments(
-            f"the arguments of {quoted(tool.name)} do not fit its schema: {told}",
+            f"the arguments of {quote(tool.name)} do not fit its schema: {told}",
             violations=[one.to_json() for one in violations],
         )
     return validator.fill_defaults(tool.input_schema, arguments)
 
 
-def answered(given: JsonValue, *, what: str) -> JsonObject:
+def read_answer(given: JsonValue, *, what: str) -> JsonObject:
     """Return a model's answer as an object; raises ParsingError where it is neither an object nor
     the text of one.
     """
@@ -158,7 +158,7 @@ def own_calls(tool: Tool, calls: Iterable[Call]) -> tuple[Call, ...]:
     if every and not own:
         names = quoted_names(call.tool for call in every)
         raise InvalidToolCall(
-            f"there is no tool called {names} here; there is {quoted(tool.name)}",
-            hint=f"call {quoted(tool.name)}",
+            f"there is no tool called {names} here; there is {quote(tool.name)}",
+            hint=f"call {quote(tool.name)}",
         )
     return own

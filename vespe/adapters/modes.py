@@ -63,7 +63,7 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
     return "bridge" if dear else "all"
 
 
-def deferred(
+def defer(
     tools: Iterable[Tool], *, always: Collection[str], api: str, search: Tool | None = None
 ) -> list[JsonObject]:
     """Return definitions in the shape of `api`, all but those of `always` deferred, and behind them
@@ -74,7 +74,7 @@ def deferred(
     """
     mode_of("native", (), api=api, budget=None)
     if api == "mcp":
-        return [marked(SHAPES[api].definition(tool), always=tool.name in always) for tool in tools]
+        return [mark(SHAPES[api].definition(tool), always=tool.name in always) for tool in tools]
     shown = [
         SHAPES[api].definition(tool) | ({} if tool.name in always else {"defer_loading": True})
         for tool in tools
@@ -83,7 +83,7 @@ def deferred(
     return [*shown, *([own] if any(one.get("defer_loading") for one in shown) else [])]
 
 
-def marked(entry: JsonObject, *, always: bool) -> JsonObject:
+def mark(entry: JsonObject, *, always: bool) -> JsonObject:
     """Return an entry of MCP's `tools/list`, with the mark of one that clients must not put off
     where it is `always` exposed.
     """

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from vespe.adapters import definition_parts, definitions, model_calls, result_texts
-from vespe.adapters.messages import quoted
+from vespe.adapters.messages import quote
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -34,7 +34,7 @@ class OpenAIResponsesShape:
         if definition.get("type") != "function":
             definitions.refuse(
                 definition.get("name"),
-                f"is of type {quoted(definition.get('type'))}, which is not a function",
+                f"is of type {quote(definition.get('type'))}, which is not a function",
             )
         rest = {"strict": None} | definitions.others(
             definition, ("type", "name", "description", "parameters", "output_schema")
@@ -64,7 +64,7 @@ class OpenAIResponsesAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls among a response's `output` items, or of a single item."""
-        given = model_calls.answered(text_or_message, what="OpenAI's response")
+        given = model_calls.read_answer(text_or_message, what="OpenAI's response")
         items = (
             [given]
             if given.get("type") == "function_call"

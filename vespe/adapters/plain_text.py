@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
 from vespe.adapters import model_calls, result_texts, tool_errors
-from vespe.adapters.messages import quoted
+from vespe.adapters.messages import quote
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -97,7 +97,7 @@ def _call(answer: JsonObject) -> Call | None:
         return None
     if answer.get("method") != METHOD:
         raise InvalidToolCall(
-            f"the method must be {METHOD!r}, not {quoted(answer.get('method'))}", hint=_HINT
+            f"the method must be {METHOD!r}, not {quote(answer.get('method'))}", hint=_HINT
         )
     params = answer.get("params")
     if not isinstance(params, dict):

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol, TypeVar
 
-from vespe.adapters.messages import checked, refuse_no_object
+from vespe.adapters.messages import check_messages, refuse_no_object
 from vespe.models import JsonObject
 
 
@@ -53,6 +53,6 @@ def translated(messages: Iterable[JsonObject], key: Hashable, make: Callable[[],
     if isinstance(messages, Conversation):
         return messages.translated(key, make)
     made = make()
-    for index, message in enumerate(checked(messages)):
+    for index, message in enumerate(check_messages(messages)):
         made.add(message, index)
     return made

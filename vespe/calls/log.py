@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from vespe.calls.secrets import redacted
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument, StorageError
@@ -204,7 +204,7 @@ def arguments_digest(arguments: JsonValue) -> str:
 
 def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
     said = outcome.error.message[:_MAX_ERROR] if outcome.error else ""
-    return f',"error":{strict_json.compact_json(redacted(said, secrets))}'
+    return f',"error":{strict_json.compact_json(redact(said, secrets))}'
 
 
 def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> str:
@@ -212,11 +212,11 @@ def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> s
     secret.
     """
     shown = arguments.decode("utf-8", "replace") if isinstance(arguments, bytes) else arguments
-    return strict_json.compact_json(redacted(shown, secrets))
+    return strict_json.compact_json(redact(shown, secrets))
 
 
 def _noted(outcome: Outcome, secrets: Collection[str]) -> str:
-    return f',"notes":{strict_json.compact_json(redacted([*outcome.notes], secrets))}'
+    return f',"notes":{strict_json.compact_json(redact([*outcome.notes], secrets))}'
 
 
 def _kept(arguments: JsonValue, secrets: Collection[str]) -> str:

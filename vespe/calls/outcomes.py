@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from vespe import defaults, errors
 from vespe.calls import log as call_log
-from vespe.calls.secrets import redacted
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.models import Execution, Failure, JsonValue, Outcome, Tool
@@ -44,7 +44,7 @@ def finished(
                 f"the result of {tool.name!r} breaks its output schema: {listed}", details=details
             )
     if secrets:
-        result, text = redacted(result, secrets), ""
+        result, text = redact(result, secrets), ""
     logs = _redacted_text(beside.logs, secrets) if secrets else beside.logs
     outcome = _outcome(tool, result, (time.perf_counter() - started) * 1000, logs, notes)
     cap = tool.max_output_bytes or defaults.MAX_OUTPUT_BYTES
@@ -142,7 +142,7 @@ def failed(
     started: float | None = None,
 ) -> Outcome:
     """Return the Outcome of a call that failed, free of secrets."""
-    details: Any = redacted(error.details, secrets)
+    details: Any = redact(error.details, secrets)
     failure = Failure(
         code=error.code,
         message=_redacted_text(strict_json.repair_surrogates(str(error)), secrets),
@@ -171,4 +171,4 @@ def _without_secrets(kept: bytes, secrets: tuple[str, ...]) -> bytes:
 
 
 def _redacted_text(text: str, secrets: tuple[str, ...]) -> str:
-    return str(redacted(text, secrets))
+    return str(redact(text, secrets))

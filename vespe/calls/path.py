@@ -102,7 +102,7 @@ class CallPath:
         if self.live is not None:
             return self.live.user
         if "user" not in self._kept:
-            self._kept["user"] = user_config.narrowed(
+            self._kept["user"] = user_config.narrow(
                 user_config.load_user_config(), self.workspace.config.document
             )
         return cast(user_config.UserConfig, self._kept["user"])
@@ -346,7 +346,7 @@ class CallPath:
         setting = self.user.sandbox
         if self.permissions is not None:
             tool, setting = replace(tool, permissions=self.permissions), "auto"
-        with sandboxing.sandboxed(tool, context, setting=setting) as held:
+        with sandboxing.confine(tool, context, setting=setting) as held:
             attempt.held.append(held.sandbox)
             try:
                 return sandboxing.notes(self.registry.execute(tool, inputs, held), held.sandbox)
@@ -363,9 +363,9 @@ class CallPath:
             return
         own = self._project_directory(tool) is not None
         with (
-            gate.pinned(tool.directory, grant)
+            gate.locate(tool.directory, grant)
             if own
-            else pinned.pinned(tool.directory) as directory
+            else pinned.locate(tool.directory) as directory
         ):
             if directory == tool.directory:
                 yield tool, directory

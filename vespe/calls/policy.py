@@ -11,7 +11,7 @@ from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
 from vespe.calls.policy_rules import PolicyRule, flow_of, read_rules, tightening
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project as projects
@@ -123,7 +123,7 @@ class CallPolicy:
         if policy not in POLICIES:
             raise UsageError(
                 f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}",
-                hint=meant(policy, POLICIES),
+                hint=suggest(policy, POLICIES),
             )
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask

@@ -65,7 +65,7 @@ def report_message(level: str, data: JsonValue) -> None:
 
 
 @contextmanager
-def listened(listener: ProgressListener) -> Iterator[None]:
+def listen(listener: ProgressListener) -> Iterator[None]:
     """Let `listener` hear of the steps of what runs within."""
     token = _LISTENER.set(listener)
     try:

@@ -27,7 +27,7 @@ from vespe.tools.permissions import permissions_of
 
 
 @contextlib.contextmanager
-def sandboxed(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
+def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
     """Return the context with what the tool's process is held to, for as long as its temporary
     directory is there.
 
@@ -134,7 +134,7 @@ class Reach:
         """
         from vespe.http import sockets
 
-        if not addresses.listed(host, port, self._hosts):
+        if not addresses.is_listed(host, port, self._hosts):
             self.refusals.append(("network", f"{host}:{port}"))
             raise Refused(
                 f"the sandbox did not let it reach {host}:{port}, "

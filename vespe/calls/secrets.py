@@ -32,7 +32,7 @@ def scoped_name(name: str, kit_id: str) -> str:
     return f"{_OWN}{kit_id.upper()}{_APART}{name}"
 
 
-def redacted(value: JsonValue, secrets: Collection[str]) -> JsonValue:
+def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:
     """Return `value` with `***` for each secret in it (`redaction.redact`), the same value where
     there is no secret to find.
     """

@@ -216,7 +216,7 @@ def _is_in_use() -> bool:
     )
 
 
-def carried(function: Callable[..., T]) -> Callable[..., T]:
+def carry(function: Callable[..., T]) -> Callable[..., T]:
     """Return a function for another thread that tells its spans below the one that is open here."""
     return function if telemetry() is None else _in_context(contextvars.copy_context(), function)
 

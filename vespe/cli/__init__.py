@@ -44,7 +44,7 @@ class _Context(click.Context):
 def _coloured(text: str, **style: Any) -> str:
     from vespe.cli import report
 
-    return click.style(text, **style) if report.coloured(sys.stdout) else text
+    return click.style(text, **style) if report.is_coloured(sys.stdout) else text
 
 
 class LazyGroup(click.Group):

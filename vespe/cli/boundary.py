@@ -217,18 +217,18 @@ def _said(error: click.ClickException) -> str:
 
 def _meant(error: click.ClickException) -> str:
     """Return a question that names the nearest words, where a word of a list was mistyped."""
-    from vespe.documents.near import meant
+    from vespe.documents.near import suggest
 
     if isinstance(error, click.NoSuchOption):
         if error.option_name == "--project" and error.ctx is not None and error.ctx.parent is None:
             return "put it behind the command: `vespe tool list --project DIR`"
-        return meant(
+        return suggest(
             error.option_name,
             [name for name in error.possibilities or () if not name.startswith(_APPROVING)],
         )
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
-        return meant(
+        return suggest(
             error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices)
         )
     return ""

@@ -134,7 +134,7 @@ def command(fast: bool) -> int:
 
 
 def _say(text: str, **style: Any) -> None:
-    click.echo(click.style(text, **style) if report.coloured(sys.stdout) else text)
+    click.echo(click.style(text, **style) if report.is_coloured(sys.stdout) else text)
 
 
 def _wait(fast: bool) -> None:

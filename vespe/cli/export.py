@@ -96,7 +96,7 @@ def command(
         view = workspace.view
         exposed = [tool.name for tool in tools if view.exposure(tool.itself) == "always"]
         return _put(
-            inert_json(strict_json.dump_json(modes.deferred(tools, always=exposed, api=shape))),
+            inert_json(strict_json.dump_json(modes.defer(tools, always=exposed, api=shape))),
             output,
             check=check,
         )

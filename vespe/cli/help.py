@@ -72,7 +72,7 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
     while rest and isinstance(here.command, click.Group):
         name, found, rest = _step(here.command, here, rest)
         here = found.context_class(found, parent=here, info_name=name)
-    click.echo(here.command.get_help(here), color=report.coloured(sys.stdout))
+    click.echo(here.command.get_help(here), color=report.is_coloured(sys.stdout))
 
 
 def _step(
@@ -84,7 +84,7 @@ def _step(
         if context.parent is not None:
             raise
         topics = f"`vespe help` lists the commands; the topics are {', '.join(TOPICS)}"
-        hint = near.meant(words[0], TOPICS) or getattr(error, "hint", "") or topics
+        hint = near.suggest(words[0], TOPICS) or getattr(error, "hint", "") or topics
         raise errors.UsageError(f"there is no command or topic {words[0]}", hint=hint) from None
     assert name is not None and found is not None, words
     return name, found, rest

@@ -29,7 +29,7 @@ trust_option = click.option(
 )
 
 
-def confirmed(question: str, *, yes: bool) -> None:
+def confirm(question: str, *, yes: bool) -> None:
     """Ask before something is destroyed or approved; raises Refused where nobody can answer, or the
     answer is no.
     """

@@ -57,7 +57,7 @@ progress: Final = _Progress()
 
 def note(text: str) -> None:
     """Say something to the person, on stderr."""
-    progress.echo(f"vespe: {inert(text)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {inert(text)}", err=True, color=is_coloured(sys.stderr))
 
 
 def say(text: str) -> None:
@@ -71,7 +71,7 @@ def next_step(text: str) -> None:
         click.echo(
             f"{click.style('next:', fg='green')} {inert(text)}",
             err=True,
-            color=coloured(sys.stderr),
+            color=is_coloured(sys.stderr),
         )
 
 
@@ -84,20 +84,20 @@ def further(text: str, *, when: bool = True) -> None:
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")
-    progress.echo(f"vespe: {label} {inert(text)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {label} {inert(text)}", err=True, color=is_coloured(sys.stderr))
 
 
 def error(message: str, hint: str = "") -> None:
     """Say what is wrong and what to do about it, on stderr."""
     label = click.style("error:", fg="red", bold=True)
-    progress.echo(f"vespe: {label} {inert(message)}", err=True, color=coloured(sys.stderr))
+    progress.echo(f"vespe: {label} {inert(message)}", err=True, color=is_coloured(sys.stderr))
     if hint:
         name = (
             click.style("tip:", fg="green")
             if hint.startswith("did you mean")
             else click.style("hint:", fg="cyan")
         )
-        click.echo(f"  {name} {inert(hint)}", err=True, color=coloured(sys.stderr))
+        click.echo(f"  {name} {inert(hint)}", err=True, color=is_coloured(sys.stderr))
 
 
 def emit_json(document: JsonValue) -> None:
@@ -109,12 +109,12 @@ def emit_json(document: JsonValue) -> None:
 
 def emit(text: str) -> None:
     """Print a line of data on stdout, inert."""
-    progress.echo(inert(text), color=coloured(sys.stdout))
+    progress.echo(inert(text), color=is_coloured(sys.stdout))
 
 
 def emit_styled(text: str) -> None:
     """Print a line that the caller has made inert and styled itself."""
-    progress.echo(text, color=coloured(sys.stdout))
+    progress.echo(text, color=is_coloured(sys.stdout))
 
 
 def emit_markdown(text: str) -> None:
@@ -158,7 +158,9 @@ def emit_result(result: JsonValue) -> None:
     if sys.stdout.isatty():
         text = inert(text)
         text += "" if text.endswith("\n") else "\n"
-        text = text if isinstance(result, str) or not coloured(sys.stdout) else _coloured_json(text)
+        text = (
+            text if isinstance(result, str) or not is_coloured(sys.stdout) else _coloured_json(text)
+        )
     click.echo(text, nl=False, color=True)
 
 
@@ -183,7 +185,7 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def coloured(stream: Any) -> bool:
+def is_coloured(stream: Any) -> bool:
     """Whether a stream takes colour: a terminal that is not dumb, where nobody said NO_COLOR."""
     return (
         bool(stream.isatty())

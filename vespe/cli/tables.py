@@ -120,4 +120,4 @@ def _styled(cell: str) -> Any:
 
 
 def _style(name: str) -> str:
-    return name if report.coloured(sys.stdout) else ""
+    return name if report.is_coloured(sys.stdout) else ""

@@ -155,7 +155,7 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
     where the screen is too small.
     """
     shown = list(lines)
-    coloured = report.coloured(sys.stderr)
+    coloured = report.is_coloured(sys.stderr)
     text = "\n".join(_coloured(line) if coloured else line for line in shown)
     if (
         paged

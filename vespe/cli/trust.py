@@ -38,7 +38,7 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     if shown.approved and not (develop and shown.approved != "place"):
         report.say(f"{shown.root} is trusted already")
     else:
-        options.confirmed(_question(shown, develop=develop), yes=yes)
+        options.confirm(_question(shown, develop=develop), yes=yes)
         review.approve(shown, develop=develop)
         report.say(f"approved {shown.root}")
     if as_json:

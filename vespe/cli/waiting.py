@@ -27,7 +27,7 @@ def waiting(text: str) -> Iterator[Callable[[str], None]]:
     in the place of `text`.
     """
     shown = _Line(text)
-    if not report.coloured(sys.stderr) or _for_a_program():
+    if not report.is_coloured(sys.stderr) or _for_a_program():
         yield shown.tell
         return
     shower = threading.Thread(target=shown.run, daemon=True)

@@ -22,13 +22,13 @@ def near(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     return (begun or difflib.get_close_matches(wanted, words, n=most))[:most]
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """Return `did you mean x or y?`, or "" where nothing is near."""
     found = near(word, known)
     return f"did you mean {' or '.join(found)}?" if found else ""
 
 
-def listed(words: Iterable[str], *, most: int = 12, see: str = "", apart: str = ", ") -> str:
+def join_words(words: Iterable[str], *, most: int = 12, see: str = "", apart: str = ", ") -> str:
     """Return words as a list that says how many it leaves out, and what to `see` for them:
     `a, b and 3 more (see FILE)`.
     """
@@ -44,4 +44,4 @@ def choice(word: str, known: Iterable[str]) -> str:
     them.
     """
     words = list(known)
-    return meant(word, words) or f"there are {listed(words, most=40)}"
+    return suggest(word, words) or f"there are {join_words(words, most=40)}"

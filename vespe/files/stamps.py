@@ -47,7 +47,7 @@ def unchanged(places: Iterable[tuple[str, Stamp]]) -> bool:
     return True
 
 
-def settled(stamps: Iterable[Stamp]) -> bool:
+def are_settled(stamps: Iterable[Stamp]) -> bool:
     """Say whether equal stamps mean equal bytes: none of them is so young that a second change
     could hide in it.
     """

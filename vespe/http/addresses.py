@@ -113,7 +113,7 @@ def is_address(host: str) -> bool:
     return ":" in host or _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
 
 
-def listed(host: str, port: int, allow_hosts: Collection[str]) -> bool:
+def is_listed(host: str, port: int, allow_hosts: Collection[str]) -> bool:
     """Tell whether the user allows this host, as the URL writes it, lowercased; an entry without a
     port allows every port.
     """
@@ -136,14 +136,14 @@ def why_denied(address: str) -> str | None:
             return why
     if isinstance(parsed, ipaddress.IPv4Address):
         return None
-    inner = carried(address)
+    inner = find_ipv4(address)
     if inner is not None:
         why_inner = why_denied(inner)
         return why_inner and f"{inner} in IPv6, which is {why_inner}"
     return None if parsed in ipaddress.ip_network(_GLOBAL_UNICAST) else "no global address"
 
 
-def carried(address: str) -> str | None:
+def find_ipv4(address: str) -> str | None:
     """Return the IPv4 address that a valid IPv6 address carries, or None."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     number = int(parsed) if parsed.version == 6 else 1 << 127

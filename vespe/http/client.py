@@ -13,7 +13,7 @@ from typing import Final, cast
 from vespe import defaults
 from vespe.errors import InvalidArguments, Refused, ToolExecutionError
 from vespe.http import bodies, sockets
-from vespe.http.addresses import Url, listed, parse_url
+from vespe.http.addresses import Url, is_listed, parse_url
 
 # httpcore2 without httpx2: its pool, TLS and HTTP/1.1 are all that is needed here; a process that
 # makes one request takes 98 ms with it and 143 ms with httpx2, which would add URL, proxy and
@@ -319,7 +319,7 @@ def _redirected(request: Request, response: Response) -> Request:
             f"{here.authority} redirects from https to {there.scheme}://{there.authority}, "
             "where all could be read"
         )
-    if request.hosts is not None and not listed(there.host, there.port, request.hosts):
+    if request.hosts is not None and not is_listed(there.host, there.port, request.hosts):
         raise Refused(
             f"{here.authority} redirects to {there.authority}, "
             f"and the tool's kit allows {', '.join(request.hosts) or 'no host'}"

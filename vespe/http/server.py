@@ -49,7 +49,7 @@ class Life(Protocol):
         ...
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises StorageError with the operating system's reason."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only where the protocol is said: without it each answer's end waits

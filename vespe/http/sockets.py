@@ -286,7 +286,7 @@ class Dialler:
 
     def _dial(self, host: str, port: int, limits: ExchangeLimits) -> Stream:
         found = [host] if addresses.is_address(host) else self._addresses(host, port)
-        if not addresses.listed(host, port, self._allow_hosts):
+        if not addresses.is_listed(host, port, self._allow_hosts):
             self._judge(host, found)
         why = "it has no address"
         for index, address in enumerate(found):
@@ -334,7 +334,7 @@ class Dialler:
             if why:
                 raise AddressRefused(host, address=address, why=why)
         for address in found:
-            inner = addresses.carried(address)
+            inner = addresses.find_ipv4(address)
             if self._owns(address) or (inner is not None and self._owns(inner)):
                 raise AddressRefused(host, address=address, why="an address of this machine")
 

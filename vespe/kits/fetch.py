@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.documents.near import listed, meant
+from vespe.documents.near import join_words, suggest
 from vespe.errors import InvalidDocument, NotFound, Refused
 from vespe.git import objects, refs
 from vespe.git.refs import RemoteRef
@@ -228,8 +228,8 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:
         raise NotFound(
             f"{what} has no kit {missing[0]!r}",
-            hint=meant(missing[0], found)
-            or f"it has {listed(sorted(found), see='without --kit all are shown')}",
+            hint=suggest(missing[0], found)
+            or f"it has {join_words(sorted(found), see='without --kit all are shown')}",
         )
     chosen = {kit_id: found[kit_id] for kit_id in wanted or sorted(found)}
     for name in filter(None, chosen.values()):

@@ -71,7 +71,7 @@ def kept_source(source: KitSource, lock: str, cwd: str) -> KitSource:
 
 
 @contextmanager
-def prepared(
+def prepare(
     requests: Sequence[FetchRequest], *, progress: Progress | None = None
 ) -> Iterator[Prepared]:
     """Fetch and stage kits, to be shown; nothing is installed when this ends without `install`.

@@ -127,7 +127,7 @@ def draft(
             left_out.append(f"{name} is left out: {found}")
             continue
         names.add(config["name"])
-        tools[config["uid"]], kept[name] = config, mcp_definitions.pinned(definition)
+        tools[config["uid"]], kept[name] = config, mcp_definitions.pin(definition)
     return KitDraft(
         kit_id=kit_id,
         server=server,
@@ -162,7 +162,7 @@ def write(made: KitDraft) -> str:
     return path
 
 
-def taken(kit_id: str) -> bool:
+def is_taken(kit_id: str) -> bool:
     """Whether there is a kit of that id in the user's own directory already."""
     return os.path.lexists(kit_path(kit_id))
 
@@ -171,7 +171,7 @@ def check_new(kit_id: str, server: JsonObject) -> None:
     """Check that a kit can be made of a server: raises UsageError where there is a kit of that id,
     and as `check_server` does.
     """
-    if taken(kit_id):
+    if is_taken(kit_id):
         raise UsageError(
             f"there is a kit called {kit_id!r} already",
             hint=f"`vespe kit add-mcp {kit_id} --update` asks it again",

@@ -23,7 +23,7 @@ def is_installed(tool_directory: str | None) -> bool:
 
 
 @contextlib.contextmanager
-def pinned(tool_directory: str) -> Iterator[str]:
+def locate(tool_directory: str) -> Iterator[str]:
     """Return the directory to load the tool from and run it in: what was approved when the kit was
     installed is what runs.
 
@@ -58,9 +58,9 @@ def pinned(tool_directory: str) -> Iterator[str]:
 
 def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
     """Return the error of an installed kit that is not what was installed."""
-    from vespe.documents.near import listed
+    from vespe.documents.near import join_words
 
-    shown = listed(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
+    shown = join_words(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
     reason = f"is not what was installed any more: {shown}"
     error = InvalidDocument(
         reason, path=kit, hint="`vespe kit sync` installs it again as the lock says"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vespe import defaults
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
 from vespe.files import atomic, locations, staging
 from vespe.kits import create as kit_create
@@ -69,7 +69,7 @@ def refuse_others(kit_id: str) -> None:
         file for file in files if file not in _MADE and file.partition("/")[0] not in tools
     ]:
         raise Refused(
-            f"{path} holds what Vespe did not make: {listed(foreign, most=8)}", hint=_HINT
+            f"{path} holds what Vespe did not make: {join_words(foreign, most=8)}", hint=_HINT
         )
 
 
@@ -162,6 +162,6 @@ def refuse_foreign(kit: LockedKit) -> None:
     ]
     if os.path.isdir(path) and foreign:
         raise Refused(
-            f"{path} holds what was not installed: {listed(foreign, most=8)}",
+            f"{path} holds what was not installed: {join_words(foreign, most=8)}",
             hint="move it away, and try again",
         )

@@ -91,7 +91,7 @@ def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
 
 
 @contextmanager
-def prepared(
+def prepare(
     kits: Mapping[str, LockedKit], lock: str, *, progress: Progress | None = None
 ) -> Iterator[Prepared]:
     """Get what a lock asks for and the store lacks, and gather what has no approval yet; nothing is

@@ -36,7 +36,7 @@ class Update:
         return tuple(kit for kit in self.shown.locked if self.before[kit.kit_id] != kit)
 
 
-def chosen(
+def choose(
     kits: Mapping[str, LockedKit], kit_ids: Sequence[str], *, ref: str | None
 ) -> dict[str, LockedKit]:
     """Return the kits to update, with the ref to ask for: those named, else all; raises
@@ -54,7 +54,7 @@ def chosen(
 
 
 @contextmanager
-def prepared(
+def prepare(
     kits: Mapping[str, LockedKit],
     lock: str,
     *,
@@ -81,7 +81,7 @@ def prepared(
         )
         for places in groups.values()
     ]
-    with install.prepared(requests, progress=progress) as shown:
+    with install.prepare(requests, progress=progress) as shown:
         signed = {
             kit_id: replace(kit, signer=kit.signer or approvals.last_signer(kit_id, kit.source))
             for kit_id, kit in before.items()

@@ -29,7 +29,7 @@ from typing import Final
 from vespe import defaults
 from vespe.errors import ProjectNotFound
 from vespe.files import locations
-from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import Held, Watch
 from vespe.models import Tool
 from vespe.projects import project, user_config
@@ -116,8 +116,8 @@ class OpenProject:
         known = self._user
         if known is not None and known[0] == found and known[1] is workspace:
             return known[2]
-        user = user_config.narrowed(user_config.load_user_config(), workspace.config.document)
-        self._user = (found, workspace, user) if settled((found,)) else None
+        user = user_config.narrow(user_config.load_user_config(), workspace.config.document)
+        self._user = (found, workspace, user) if are_settled((found,)) else None
         return user
 
     def grant(self, tool_directory: str | None = None) -> Grant:
@@ -146,7 +146,7 @@ class OpenProject:
     def _is_open(self) -> bool:
         before, workspace = self._opened
         now = fingerprint(workspace)
-        return now == before and settled(found for _, found in now)
+        return now == before and are_settled(found for _, found in now)
 
     def _names_hold(self) -> bool:
         if time.monotonic() < self._due:
@@ -165,7 +165,7 @@ class OpenProject:
         same = names == self._names
         if not same:
             self._known, self._names = {}, names
-        firm = settled(found for scope in names for _, found in scope)
+        firm = are_settled(found for scope in names for _, found in scope)
         now = time.monotonic()
         self._due = now + (now - started) * _SHARE if firm else 0.0
         return same and firm
@@ -186,7 +186,7 @@ class OpenProject:
             by_name = entry.uid != name.rpartition("/")[2]
             first = by_name and entry.kit_id is None and active[0] == os.path.dirname(entry.path)
             places = tuple(near[:2] + near[1 + len(active) :] if first else near)
-            if (self._due or not by_name) and settled(found for _, found in places):
+            if (self._due or not by_name) and are_settled(found for _, found in places):
                 if len(self._known) >= _MAX_KNOWN:
                     self._known = {}
                 self._known[name] = _Known(

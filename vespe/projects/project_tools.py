@@ -35,7 +35,7 @@ def copy_tool(root: str | os.PathLike[str], entry: Entry, *, name: str | None = 
     """
     own = _Own(root)
     staged = None if entry.scope == defaults.PROJECT_TOOLS else own.trust
-    with pinned.pinned(entry.path) as verified:
+    with pinned.locate(entry.path) as verified:
         return authoring.copy_tool(
             verified,
             project.tools_dir(root),

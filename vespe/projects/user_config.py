@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from vespe import defaults, features
 from vespe.documents import fields, strict_json
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations
@@ -132,7 +132,7 @@ def unset_value(key: str) -> None:
     _update(key, change)
 
 
-def narrowed(user: UserConfig, project: JsonObject) -> UserConfig:
+def narrow(user: UserConfig, project: JsonObject) -> UserConfig:
     """Return the user's configuration as a project's config.json tightens it: it can only take
     away.
 
@@ -169,7 +169,7 @@ def origins(
                 {name: (value, user.path) for name, value in _leaves(key, user.document[key])}
             )
     if project is not None:
-        tight = narrowed(user, project)
+        tight = narrow(user, project)
         for key, value, own in (
             ("allow_hosts", list(tight.allow_hosts), list(user.allow_hosts)),
             ("sandbox", tight.sandbox, user.sandbox),
@@ -200,12 +200,12 @@ def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
     return [(key, MASK if key.startswith("secrets.") or _is_private(key) else value)]
 
 
-def masked(key: str, value: JsonValue) -> JsonValue:
+def mask(key: str, value: JsonValue) -> JsonValue:
     """Return the value under a dotted key as it may be shown, keys of providers masked; `secrets`,
     asked for by name, are shown.
     """
     if isinstance(value, dict):
-        return {name: masked(f"{key}.{name}", item) for name, item in value.items()}
+        return {name: mask(f"{key}.{name}", item) for name, item in value.items()}
     return MASK if not key.startswith("secrets.") and _is_private(key) else value
 
 
@@ -224,7 +224,7 @@ def _parts(key: str) -> list[str]:
     parts = key.split(".")
     if parts[0] not in KEYS or not all(parts):
         hint = (
-            meant(parts[0], KEYS)
+            suggest(parts[0], KEYS)
             or f"the settings are {', '.join(KEYS)}; write secrets.NAME for one secret"
         )
         raise UsageError(f"there is no setting {key!r}", hint=hint)

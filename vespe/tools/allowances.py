@@ -74,7 +74,7 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
         )
     if limits.hosts is not None:
         for pointer, host, port in _hosts(config, details):
-            if not addresses.listed(host.lower(), port, limits.hosts):
+            if not addresses.is_listed(host.lower(), port, limits.hosts):
                 yield (
                     pointer,
                     f"reaches {short(host)}, and its kit's allow_hosts has {_listed(limits.hosts)}",

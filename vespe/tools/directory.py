@@ -316,9 +316,9 @@ def _unreadable(error: InvalidDocument | StorageError) -> Problem:
 
 
 def _told(problems: list[Problem]) -> str:
-    from vespe.documents.near import listed
+    from vespe.documents.near import join_words
 
-    return listed(map(str, problems), most=_TOLD, see="`vespe lint` shows all", apart="; ")
+    return join_words(map(str, problems), most=_TOLD, see="`vespe lint` shows all", apart="; ")
 
 
 def _text(value: Any) -> str | None:

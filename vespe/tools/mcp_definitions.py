@@ -16,7 +16,7 @@ _OUTSIDE: Final = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_NAME: Final = 64
 
 
-def pinned(definition: JsonObject) -> JsonObject:
+def pin(definition: JsonObject) -> JsonObject:
     """Return the part of a definition that is pinned."""
     return {key: definition[key] for key in FIELDS if definition.get(key) is not None}
 
@@ -25,7 +25,7 @@ def digest(definition: JsonObject) -> str:
     """Return `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no
     spaces.
     """
-    data = strict_json.compact_json(_sorted(pinned(definition))).encode("utf-8")
+    data = strict_json.compact_json(_sorted(pin(definition))).encode("utf-8")
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
@@ -49,7 +49,7 @@ def changes(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -
     yield from (f"- {name}: the server no longer has it" for name in before if name not in after)
     for name, definition in after.items():
         if name not in before:
-            yield f"+ {name}: {strict_json.compact_json(pinned(definition))}"
+            yield f"+ {name}: {strict_json.compact_json(pin(definition))}"
             continue
         for key in FIELDS:
             old, new = before[name].get(key), definition.get(key)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
-from vespe.files.stamps import settled, stamp
+from vespe.files.stamps import are_settled, stamp
 from vespe.lazy import zlib
 
 MANY: Final = 256
@@ -41,14 +41,14 @@ def holders(
     """
     path, now = _path(directory), stamp(directory)
     before, lines = _load(path, directory)
-    if before is not None and before == now and settled((now,)):
+    if before is not None and before == now and are_settled((now,)):
         return _uids(lines, name)
     uids = listed()
     if len(uids) < MANY:
         return None
     known = dict(_pairs(lines)) if before is not None else {}
     lines = "".join(f"\n{_line(known[uid] if uid in known else named(uid))}\t{uid}" for uid in uids)
-    if settled((now,)):
+    if are_settled((now,)):
         _save(path, [_FORMAT, directory, now], lines)
     return _uids(lines, name)
 

@@ -53,7 +53,7 @@ class TrustCheck:
     is read again.
 
     A file counts as unchanged while its inode, size, times and mode are; what then runs is still
-    verified byte by byte by `pinned`. `config` is the project's configuration as it is used: set it
+    verified byte by byte by `locate`. `config` is the project's configuration as it is used: set it
     anew where it was read anew.
     """
 
@@ -108,7 +108,7 @@ class TrustCheck:
         if known and known[0] == seen:
             return known[1]
         sha256 = walk.hash_file(path, descriptor, status)
-        if stamps.settled([seen]):
+        if stamps.are_settled([seen]):
             self._known[path] = (seen, sha256)
         return sha256
 
@@ -321,7 +321,7 @@ def approved_place(root: str, tool_directory: str | None = None) -> str | None:
 
 
 @contextlib.contextmanager
-def pinned(tool_directory: str, grant: Grant) -> Iterator[str]:
+def locate(tool_directory: str, grant: Grant) -> Iterator[str]:
     """Return the directory to load the tool from and run it in: what is checked is what runs.
 
     Under a content approval that is a private copy whose every byte is verified while it is copied,

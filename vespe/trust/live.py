@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from vespe import defaults
-from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import Held, Watch
 from vespe.models import ProjectConfig
 from vespe.trust import approvals, gate
@@ -66,7 +66,11 @@ class LiveTrust:
             self._listed(),
         )
         grant = self._check.check(tool_directory)
-        if grant.files is None and grant.kind != "tool" and settled(found for _, found in places):
+        if (
+            grant.files is None
+            and grant.kind != "tool"
+            and are_settled(found for _, found in places)
+        ):
             self._kept[tool_directory] = grant, Held(places, self._watch), listed
         return grant
 

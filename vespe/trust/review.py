@@ -250,7 +250,7 @@ def _unpinned(source: bytes) -> tuple[str, ...]:
     has problems of its own.
     """
     try:
-        return tuple(script_lock.unpinned(read_metadata(source).dependencies))
+        return tuple(script_lock.find_unpinned(read_metadata(source).dependencies))
     except InvalidDocument:
         return ()
 

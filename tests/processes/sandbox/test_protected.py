@@ -12,7 +12,7 @@ def test_keys_are_protected_where_they_are_and_where_a_link_to_them_leads(
     (tmp_path / "elsewhere").mkdir()
     (home / ".aws").symlink_to(tmp_path / "elsewhere")
     (home / "notes").mkdir()
-    found = protected.protected((str(home / "state"),))
+    found = protected.find_protected((str(home / "state"),))
     assert {str(home / ".ssh"), str(home / ".aws"), str(tmp_path / "elsewhere")} <= set(found)
     assert str(home / "notes") not in found and str(home / "state") not in found
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vespe.errors import InvalidDocument
-from vespe.tools.python.script_lock import Lock, locked, unpinned
+from vespe.tools.python.script_lock import Lock, find_unpinned, read_requirements
 from vespe.tools.python.script_metadata import Metadata
 
 BY_UV = (Path(__file__).parents[2] / "cases" / "script_locks" / "by_uv.lock").read_bytes()
@@ -38,7 +38,9 @@ def test_a_lock_names_every_package_with_its_hashes() -> None:
 def test_an_extra_that_nobody_asks_for_brings_nothing() -> None:
     plain = BY_UV.replace(b'extras = ["http2"], ', b"")
     asked = Metadata(requires_python=">=3.11", dependencies=("click", "httpx>=0.20"))
-    assert not [line for line in locked(plain, asked, path="l") if line.startswith("h2==")]
+    assert not [
+        line for line in read_requirements(plain, asked, path="l") if line.startswith("h2==")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_a_lock_of_another_state_of_the_script_is_refused(asked: Metadata, said:
     with pytest.raises(
         InvalidDocument, match=f"locks something else than its script asks for: .*{said}"
     ) as caught:
-        locked(BY_UV, asked, path="main.py.lock")
+        read_requirements(BY_UV, asked, path="main.py.lock")
     assert "vespe tool lock" in caught.value.hint
 
 
@@ -82,7 +84,7 @@ def test_a_lock_of_another_state_of_the_script_is_refused(asked: Metadata, said:
 )
 def test_what_is_no_lock_is_a_sentence(text: str, said: str) -> None:
     with pytest.raises(InvalidDocument, match=said):
-        locked(text.encode(), Metadata(dependencies=("a",)), path="main.py.lock")
+        read_requirements(text.encode(), Metadata(dependencies=("a",)), path="main.py.lock")
 
 
 def test_of_two_versions_the_one_for_this_machine_counts() -> None:
@@ -91,7 +93,7 @@ def test_of_two_versions_the_one_for_this_machine_counts() -> None:
         f'source = {{ registry = "r" }}\n{FILE}'
         for version, marker in (("1", "python_version < '3'"), ("2", "python_version >= '3'"))
     )
-    assert locked((HEAD + two).encode(), Metadata(dependencies=("a",)), path="l") == (
+    assert read_requirements((HEAD + two).encode(), Metadata(dependencies=("a",)), path="l") == (
         "a==2 --hash=sha256:00",
     )
 
@@ -99,7 +101,7 @@ def test_of_two_versions_the_one_for_this_machine_counts() -> None:
 def test_only_an_exact_version_or_a_hash_is_pinned() -> None:
     loose = ["a", "a>=1", "a==1.*", "a @ https://x/a.whl", "not a requirement!"]
     assert [
-        *unpinned(
+        *find_unpinned(
             [*loose, "a==1", "a[x]===1; python_version > '3'", "a @ https://x/a.whl#sha256=00"]
         )
     ] == loose

@@ -22,7 +22,7 @@ def server(tmp_path: Path) -> ByHand:
 def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, home: Path) -> None:
     draft = server_kits.ask_server("things", {"command": list(server.command)})
     assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
-    assert not mcp_kits.taken("things")
+    assert not mcp_kits.is_taken("things")
 
 
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:

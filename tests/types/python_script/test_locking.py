@@ -9,7 +9,7 @@ import pytest
 
 from tests.types.python_script.test_environments import OFFLINE, distribution
 from vespe.errors import InvalidDocument, ToolExecutionError
-from vespe.tools.python.script_lock import Lock, locked
+from vespe.tools.python.script_lock import Lock, read_requirements
 from vespe.tools.python.script_metadata import Metadata
 from vespe.types.python_script.environments import interpreter
 from vespe.types.python_script.locking import digest_of, lock_of
@@ -22,7 +22,7 @@ def test_pip_locks_and_the_lock_is_what_is_installed(home: Path, tmp_path: Path)
     distribution(tmp_path, "greeting")
     environment = OFFLINE | {"PIP_FIND_LINKS": str(tmp_path)}
     made = lock_of(SOURCE, ASKED, environment=environment)
-    lines = locked(made, ASKED, path="l")
+    lines = read_requirements(made, ASKED, path="l")
     assert lines[0].startswith("greeting==1.0 --hash=sha256:") and len(lines) == 1
     python = interpreter(
         ASKED.dependencies, lock=Lock(data=made, metadata=ASKED, path="l"), environment=environment

@@ -12,7 +12,7 @@ from vespe.adapters import (
 )
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
-from vespe.adapters.messages import quoted
+from vespe.adapters.messages import quote
 from vespe.adapters.stops import (
     from_anthropic_usage,
     to_anthropic_usage,
@@ -54,7 +54,7 @@ class AnthropicShape:
         if definition.get("type") not in (None, "custom"):
             definitions.refuse(
                 definition.get("name"),
-                f"is of type {quoted(definition['type'])}, which Anthropic runs itself",
+                f"is of type {quote(definition['type'])}, which Anthropic runs itself",
             )
         rest = definitions.others(definition, ("name", "description", "input_schema"))
         return definitions.foreign_tool(
@@ -78,7 +78,9 @@ class AnthropicAdapter:
         """Return the calls in the `tool_use` blocks of a message; those of server tools are never
         ours.
         """
-        content = model_calls.answered(text_or_message, what="Anthropic's message").get("content")
+        content = model_calls.read_answer(text_or_message, what="Anthropic's message").get(
+            "content"
+        )
         blocks = model_calls.objects([] if isinstance(content, str) else content, "`content`")
         return model_calls.own_calls(
             self.tool, (_call(block) for block in blocks if block.get("type") == "tool_use")

@@ -13,11 +13,11 @@ from vespe.adapters.messages import (
     BLOCKS,
     CALL,
     PART,
-    checked,
+    check_messages,
     is_empty,
     parts_of,
     plain_text,
-    quoted,
+    quote,
     refuse,
     rest_of,
     said,
@@ -43,7 +43,7 @@ def to_openai_messages(
     """
     made = _system(system)
     calls: Calls[None] = Calls()
-    for index, message in enumerate(checked(messages)):
+    for index, message in enumerate(check_messages(messages)):
         role = message.get("role")
         if message.get("tool_calls"):
             refuse(
@@ -69,7 +69,7 @@ def to_openai_messages(
         else:
             refuse(
                 index,
-                f"has the role {quoted(role)}; there are user, assistant and system",
+                f"has the role {quote(role)}; there are user, assistant and system",
                 pointer="/role",
             )
     return made

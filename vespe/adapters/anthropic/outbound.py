@@ -17,7 +17,7 @@ from vespe.adapters.anthropic.contents import (
 )
 from vespe.adapters.anthropic.speakers import literal, marked, speaker
 from vespe.adapters.call_ids import Calls, Waiting, calls_of, function_of
-from vespe.adapters.messages import plain_text, quoted, quoted_names, refuse
+from vespe.adapters.messages import plain_text, quote, quoted_names, refuse
 from vespe.adapters.translated import translated
 from vespe.models import JsonObject, JsonValue
 
@@ -121,7 +121,7 @@ class _Outward:
         else:
             refuse(
                 index,
-                f"has the role {quoted(role)}; there are system, developer, "
+                f"has the role {quote(role)}; there are system, developer, "
                 "user, assistant and tool",
                 pointer="/role",
             )
@@ -194,7 +194,7 @@ def _result(calls: Calls[_Turn], message: JsonObject, index: int) -> None:
     given = message.get("tool_call_id")
     waiting = calls.answer(given, message.get("name"))
     if waiting is None:
-        which = f"of {quoted(given)} " if given else ""
+        which = f"of {quote(given)} " if given else ""
         refuse(
             index,
             f"the result {which}answers no call: none of that id is open before it",

@@ -77,7 +77,7 @@ class OllamaAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls of a message, or of a whole response."""
-        given = model_calls.answered(text_or_message, what="Ollama's message")
+        given = model_calls.read_answer(text_or_message, what="Ollama's message")
         message = given["message"] if isinstance(given.get("message"), dict) else given
         calls = model_calls.objects(message.get("tool_calls"), "`tool_calls`")
         return model_calls.own_calls(self.tool, (_call(call) for call in calls))

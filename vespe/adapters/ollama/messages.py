@@ -12,12 +12,12 @@ from vespe.adapters.messages import (
     BLOCKS,
     GENERATED,
     REASONING,
-    checked,
+    check_messages,
     copied,
     is_empty,
     kind,
     parts_of,
-    quoted,
+    quote,
     refuse,
     said,
     told,
@@ -67,7 +67,7 @@ class _Outward:
         if role is None:
             refuse(
                 index,
-                f"has the role {quoted(message.get('role'))}; there are {', '.join(_ROLES)}",
+                f"has the role {quote(message.get('role'))}; there are {', '.join(_ROLES)}",
                 pointer="/role",
             )
         opens = role == "assistant" and (not self.made or self.made[-1]["role"] != "assistant")
@@ -92,12 +92,12 @@ def to_openai_messages(
     """
     calls: Calls[None] = Calls()
     made: list[JsonObject] = [{"role": "system", "content": copied(system, 0)}] if system else []
-    for index, message in enumerate(checked(messages)):
+    for index, message in enumerate(check_messages(messages)):
         role = message.get("role")
         if role not in ("system", "user", "assistant", "tool"):
             refuse(
                 index,
-                f"has the role {quoted(role)}; there are system, user, assistant and tool",
+                f"has the role {quote(role)}; there are system, user, assistant and tool",
                 pointer="/role",
             )
         says = any(message.get(key) for key in ("content", "images", "thinking", "tool_calls"))
@@ -184,7 +184,7 @@ def _image(part: JsonObject, index: int) -> str:
     if found is None:
         refuse(
             index,
-            f"Ollama takes an image as base64 in a data URL only, not {quoted(url)}",
+            f"Ollama takes an image as base64 in a data URL only, not {quote(url)}",
             pointer="/content",
         )
     return said(found[1])
@@ -197,7 +197,7 @@ def _text(part: JsonObject, index: int) -> str:
     if part.get("type") not in ("text", "refusal") or not isinstance(text, str):
         refuse(
             index,
-            f"Ollama takes no content of type {quoted(part.get('type'))}, only texts, "
+            f"Ollama takes no content of type {quote(part.get('type'))}, only texts, "
             "plain text files and images",
             pointer="/content",
         )

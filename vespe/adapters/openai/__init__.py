@@ -5,7 +5,7 @@ wire.
 from typing import ClassVar
 
 from vespe.adapters import definition_parts, definitions, model_calls, result_texts
-from vespe.adapters.messages import quoted
+from vespe.adapters.messages import quote
 from vespe.adapters.openai.wire import to_wire
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -45,7 +45,7 @@ def read_function(shape: str, definition: JsonObject) -> Tool:
         name = custom.get("name") if isinstance(custom, dict) else definition.get("name")
         definitions.refuse(
             name,
-            f"is of type {quoted(definition.get('type'))}, which is not a function with a JSON "
+            f"is of type {quote(definition.get('type'))}, which is not a function with a JSON "
             "object as its input",
         )
     rest = definitions.others(definition, ("type", "function"))
@@ -68,7 +68,7 @@ class OpenAIAdapter:
 
     def parse_llm_response(self, text_or_message: JsonValue) -> tuple[Call, ...]:
         """Return the calls of a message, or of every choice of a whole response."""
-        given = model_calls.answered(text_or_message, what="OpenAI's message")
+        given = model_calls.read_answer(text_or_message, what="OpenAI's message")
         choices = model_calls.objects(given.get("choices"), "`choices`")
         messages = list(
             model_calls.objects([choice.get("message") or {} for choice in choices], "`message`")

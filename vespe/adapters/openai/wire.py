@@ -12,7 +12,7 @@ from vespe.adapters.messages import (
     is_empty,
     kind,
     parts_of,
-    quoted,
+    quote,
     refuse,
     said,
     told,
@@ -100,7 +100,7 @@ def _sent(
     if not isinstance(role, str) or role not in _MESSAGE_KEYS:
         refuse(
             index,
-            f"has the role {quoted(role)}; there are {', '.join(_MESSAGE_KEYS)}",
+            f"has the role {quote(role)}; there are {', '.join(_MESSAGE_KEYS)}",
             pointer="/role",
         )
     keys = {*_MESSAGE_KEYS[role], *keep} - {"content"}

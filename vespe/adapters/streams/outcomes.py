@@ -4,7 +4,7 @@ answer filled in.
 
 from typing import Final, Protocol
 
-from vespe.adapters.messages import quoted
+from vespe.adapters.messages import quote
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.adapters.streams.pieces import shallow
 from vespe.documents import strict_json
@@ -48,8 +48,8 @@ def _sentence(given: JsonValue) -> str:
     for _ in range(4):
         if not isinstance(given, dict):
             break
-        given = next((given[key] for key in _SENTENCES if given.get(key)), None) or quoted(given)
-    text = given if isinstance(given, str) else quoted(given)
+        given = next((given[key] for key in _SENTENCES if given.get(key)), None) or quote(given)
+    text = given if isinstance(given, str) else quote(given)
     text = strict_json.repair_surrogates(text)
     return (text if len(text) <= _LONGEST else text[:_LONGEST] + "…") or "an error without a word"
 
@@ -65,7 +65,7 @@ def not_a_stream(body: bytes) -> JsonObject:
     """
     return failed(
         "the body is not a stream of a model's answer: "
-        f"{quoted(body.decode('utf-8', 'replace').strip())}"
+        f"{quote(body.decode('utf-8', 'replace').strip())}"
     )
 
 

@@ -35,7 +35,7 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
     unused = tuple(kit for kit in store_usage.stored_kits() if not kit.used_by)
     old = tuple(
         one
-        for one in script_environments.kept()
+        for one in script_environments.list_kept()
         if every or one.used < time.time() - _DAYS * 86_400
     )
     size = sum(kit.size for kit in unused) + sum(one.size for one in old)
@@ -47,7 +47,7 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
         f" and {report.count(len(old), 'environment')}" if old else ""
     )
     if (unused or old) and not dry_run:
-        options.confirmed(f"Remove {what}, {size} bytes in all?", yes=yes)
+        options.confirm(f"Remove {what}, {size} bytes in all?", yes=yes)
     gone = unused if dry_run else store_usage.clean(unused)
     if old and not dry_run:
         script_environments.forget(old)

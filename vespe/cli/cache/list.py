@@ -17,7 +17,7 @@ def command(as_json: bool) -> None:
     """List the kits in your store with the projects on this machine whose lock names them, and the
     environments of Python tools.
     """
-    found, environments = store_usage.stored_kits(), script_environments.kept()
+    found, environments = store_usage.stored_kits(), script_environments.list_kept()
     if as_json:
         size = sum(kit.size for kit in found) + sum(one.size for one in environments)
         made = [one.to_json() for one in environments]

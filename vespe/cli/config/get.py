@@ -28,7 +28,7 @@ def command(key: str, origin: bool, as_json: bool) -> None:
 def _setting(key: str) -> tuple[JsonValue, str]:
     user = user_config.load_user_config()
     try:
-        return user_config.masked(key, user_config.get_value(key)), user.path
+        return user_config.mask(key, user_config.get_value(key)), user.path
     except errors.NotFound:
         for name, value, where in user_config.origins(user):
             if name == key:

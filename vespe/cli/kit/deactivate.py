@@ -4,7 +4,7 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.projects import project
 from vespe.projects.workspace import find_root
 
@@ -19,7 +19,7 @@ def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) ->
     active = project.read_config(root).active_kits
     for kit_id in kit_ids:
         if kit_id not in active:
-            hint = meant(kit_id, active) or f"active: {', '.join(active) or 'none'}"
+            hint = suggest(kit_id, active) or f"active: {', '.join(active) or 'none'}"
             raise errors.NotFound(f"the kit {kit_id!r} is not active here", hint=hint)
     config = project.set_active(root, kit_ids, active=False)
     if as_json:

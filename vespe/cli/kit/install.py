@@ -77,7 +77,7 @@ def command(
     )
     with contextlib.ExitStack() as held:
         with waiting(f"fetching {kept.text}"):
-            shown = held.enter_context(install.prepared([request], progress=report.note))
+            shown = held.enter_context(install.prepare([request], progress=report.note))
         kits = kit_lock.read_lock(lock)
         for kit in shown.locked:
             install.refuse_conflict(kits, kit)
@@ -85,7 +85,7 @@ def command(
             review.refuse_excess(staged.path, staged.kit_id)
         kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
-            options.confirmed(
+            options.confirm(
                 f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes
             )
         with waiting("installing"):

@@ -48,7 +48,7 @@ def command(
         report.say(
             f"{report.one_line(str(path))} is a kit of your own: its directory would be deleted"
         )
-    options.confirmed(f"Remove {', '.join(named)}?", yes=yes)
+    options.confirm(f"Remove {', '.join(named)}?", yes=yes)
     gone = _taken_out(named, locked, lock, root=None if user else root)
     for kit in gone:
         report.say(f"removed {kit.kit_id}")

@@ -58,7 +58,7 @@ def confirm_strange(kits: Iterable[LockedKit], *, yes: bool) -> None:
     from vespe.kits import sync
 
     if strange := sync.strange_sources(kits):
-        options.confirmed(
+        options.confirm(
             f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes
         )
 

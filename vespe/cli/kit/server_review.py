@@ -29,7 +29,7 @@ def announce(server: JsonObject) -> None:
 
 def confirm_start(server: JsonObject, *, yes: bool) -> None:
     """Ask before a server is started, or connected to."""
-    options.confirmed(
+    options.confirm(
         "Start it, to see its tools?"
         if "command" in server
         else "Connect to it, to see its tools?",
@@ -45,7 +45,7 @@ def confirm_entries(entries: Sequence[ServerEntry], *, yes: bool) -> None:
         for note in entry.notes:
             report.say(f"  {report.one_line(note)}")
     if entries:
-        options.confirmed(
+        options.confirm(
             f"Start or reach {report.count(len(entries), 'server')}, to see their tools?", yes=yes
         )
 
@@ -66,7 +66,7 @@ def approve(
         report.say(report.one_line(line))
     _show(draft, tools=() if update else draft.tools.values())
     if not update or changes:
-        options.confirmed(
+        options.confirm(
             "Approve what changed?"
             if update
             else f"Approve {report.count(len(draft.tools), 'tool')}?",
@@ -83,7 +83,7 @@ def approve_all(drafts: Sequence[KitDraft], *, yes: bool) -> None:
         _show(draft, tools=draft.tools.values())
     if drafts:
         total = sum(len(draft.tools) for draft in drafts)
-        options.confirmed(
+        options.confirm(
             f"Approve {report.count(total, 'tool')} of {report.count(len(drafts), 'server')}?",
             yes=yes,
         )

@@ -45,10 +45,10 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
         report.warn(_describe_move(one))
     with contextlib.ExitStack() as held:
         with waiting("fetching what is missing"):
-            shown = held.enter_context(sync.prepared(wanted, lock, progress=report.note))
+            shown = held.enter_context(sync.prepare(wanted, lock, progress=report.note))
         if shown.unapproved:
             review.show(shown.unapproved, installed=yes)
-            options.confirmed("Install and approve exactly this?", yes=yes)
+            options.confirm("Install and approve exactly this?", yes=yes)
         with waiting("installing"):
             sync.apply(shown, lock)
     servers = {} if user else mcp_lock.read(lock)

@@ -55,12 +55,12 @@ def command(
     The verdict is that of `vespe tool diff`. Nothing of the new version runs before you approve it.
     """
     lock = options.lock_of(project_dir, user=user)
-    wanted = kit_update.chosen(kit_lock.read_lock(lock), kit_ids, ref=ref)
+    wanted = kit_update.choose(kit_lock.read_lock(lock), kit_ids, ref=ref)
     kit_review.confirm_strange(wanted.values(), yes=yes)
     signers = user_config.allowed_signers_file()
     with contextlib.ExitStack() as held:
         with waiting("asking the sources for other versions"):
-            asked = kit_update.prepared(
+            asked = kit_update.prepare(
                 wanted,
                 lock,
                 progress=report.note,
@@ -78,7 +78,7 @@ def command(
         ]
         kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
         if moved and not dry_run:
-            options.confirmed(
+            options.confirm(
                 f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?",
                 yes=yes,
             )

@@ -5,7 +5,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.cli.kit import review
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.kits import lock as kit_lock
 from vespe.kits import store
 
@@ -32,7 +32,7 @@ def command(user: bool, project_dir: str | None, as_json: bool) -> None:
         kit_id, found = next(iter(wrong.items()))
         reason = (
             f"the kit {kit_id} is not what was installed: "
-            f"{listed(found, most=3, see='all are above', apart='; ')}"
+            f"{join_words(found, most=3, see='all are above', apart='; ')}"
         )
         error = errors.InvalidDocument(
             reason,

@@ -9,7 +9,7 @@ from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
 from vespe.cli.signature import inputs
 from vespe.documents import strict_json
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue, Tool
 
@@ -72,7 +72,7 @@ def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
         and "boolean" in _types(_property(tool, known[plain]), tool.input_schema)
     ):
         return known[plain], True
-    hint = meant(option, names) or f"`vespe tool run {tool.name} --help` shows its inputs"
+    hint = suggest(option, names) or f"`vespe tool run {tool.name} --help` shows its inputs"
     raise errors.UsageError(
         f"{tool.name} has no input {option!r}, and `vespe tool run` has no such option", hint=hint
     )
@@ -144,7 +144,7 @@ def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
         text = _file(
             text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'"""
         ).decode("utf-8", "surrogateescape")
-    return key, typed(text, _property(tool, key), tool.input_schema)
+    return key, parse_typed(text, _property(tool, key), tool.input_schema)
 
 
 def _file(path: str, *, hint: str = "") -> bytes:
@@ -190,7 +190,7 @@ def _rest(schema: JsonValue, key: str) -> JsonValue:
     return {}
 
 
-def typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
+def parse_typed(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
     """Read `text` as the first type of the schema that it fits; a text that fits none stays text,
     for the schema to refuse.
     """
@@ -235,7 +235,7 @@ def _structured(text: str, schema: JsonValue, root: JsonObject) -> JsonValue:
             return text
     if "array" not in _types(schema, root):
         return text
-    return [typed(text, _items(schema, root), root)]
+    return [parse_typed(text, _items(schema, root), root)]
 
 
 def _items(schema: JsonValue, root: JsonObject) -> JsonValue:

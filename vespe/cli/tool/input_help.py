@@ -32,7 +32,7 @@ def show(context: click.Context, tool: Tool) -> int:
     formatter.write_text(
         f"Example: {report.one_line(signature.example(tool.name, tool.input_schema))}"
     )
-    click.echo(formatter.getvalue(), nl=False, color=report.coloured(sys.stdout))
+    click.echo(formatter.getvalue(), nl=False, color=report.is_coloured(sys.stdout))
     return 0
 
 

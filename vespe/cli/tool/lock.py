@@ -15,7 +15,7 @@ from vespe.kits import store
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.tool_types import type_of
-from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, locked
+from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, read_requirements
 from vespe.tools.python.script_metadata import Metadata, read_metadata
 from vespe.types.python_script import locking as script_locking
 
@@ -52,7 +52,7 @@ def command(
                     "is not there", path=place, hint=f"`vespe tool lock {tool.name}` makes it"
                 )
             if check:
-                locked(atomic.read_bytes(place, limit=MAX_BYTES), metadata, path=place)
+                read_requirements(atomic.read_bytes(place, limit=MAX_BYTES), metadata, path=place)
             else:
                 report.note(f"locking {', '.join(metadata.dependencies)} for {tool.name}")
                 with waiting(f"locking the packages of {tool.name}"):
@@ -60,7 +60,7 @@ def command(
                         source, metadata, environment=os.environ, sandbox=path.user.sandbox
                     )
                 atomic.write_atomic(place, made)
-                packages = len(locked(made, metadata, path=place))
+                packages = len(read_requirements(made, metadata, path=place))
                 done.append(
                     (
                         place,

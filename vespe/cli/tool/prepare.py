@@ -37,11 +37,11 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
             with (
                 path.approved(tool) as approved,
                 waiting(f"making the environment of {tool.name}"),
-                sandboxing.sandboxed(
+                sandboxing.confine(
                     approved, path.context(approved), setting=path.user.sandbox
                 ) as held,
             ):
-                python = python_script.prepared(approved, held)
+                python = python_script.prepare(approved, held)
         except errors.VespeError as error:
             failed.append(error)
             report.error(f"{entry.name}: {error}", error.hint)

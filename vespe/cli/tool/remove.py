@@ -19,7 +19,7 @@ def command(name: str, yes: bool, project_dir: str | None, as_json: bool) -> Non
     """
     workspace = open_workspace(project_dir)
     entry = project_entry(workspace, name)
-    options.confirmed(f"Delete {entry.path} and all that is in it?", yes=yes)
+    options.confirm(f"Delete {entry.path} and all that is in it?", yes=yes)
     authoring.remove_tool(project.tools_dir(workspace.root), entry.uid)
     if as_json:
         report.emit_json({"uid": entry.uid, "name": entry.name, "path": entry.path})

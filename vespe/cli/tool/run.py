@@ -128,7 +128,7 @@ def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
 
 
 def _page(context: click.Context) -> int:
-    click.echo(context.get_help(), color=report.coloured(sys.stdout))
+    click.echo(context.get_help(), color=report.is_coloured(sys.stdout))
     return 0
 
 

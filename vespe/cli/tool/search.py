@@ -10,7 +10,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.files import locations
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
@@ -112,7 +112,7 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
     ):
         report.warn(
             f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: "
-            f"{listed(unknown, most=5, see=f'see {path}')}"
+            f"{join_words(unknown, most=5, see=f'see {path}')}"
         )
     judged = search.evaluate(_index([known for _, known in named]), names, cases)
     if as_json:

@@ -10,7 +10,7 @@ from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, Size
 from vespe.cli import report, tables
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.models import JsonObject, Row
 from vespe.projects.workspace import Workspace
 
@@ -22,7 +22,7 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
     if shape is not None and shape not in SHAPES:
         raise errors.UsageError(
             f"there is no API {shape!r}",
-            hint=meant(shape, SHAPES) or f"choose one of {', '.join(SHAPES)}",
+            hint=suggest(shape, SHAPES) or f"choose one of {', '.join(SHAPES)}",
         )
     shapes = [shape] if shape else list(SHAPES)
     measured = _measured(workspace, rows, shapes)

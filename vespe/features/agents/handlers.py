@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from vespe.adapters import anthropic, ollama
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.base import ToolShape
-from vespe.adapters.messages import checked
+from vespe.adapters.messages import check_messages
 from vespe.adapters.ollama import OllamaShape
 from vespe.adapters.openai import OpenAIShape, to_wire
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
@@ -44,7 +44,7 @@ class _Handler:
         """Return a payload whose first system (or developer) message ends in `prompt`; without one,
         a system message comes first.
         """
-        messages = checked(payload.get("messages", ()))
+        messages = check_messages(payload.get("messages", ()))
         first = (
             messages[0] if messages and messages[0].get("role") in ("system", "developer") else None
         )
@@ -118,7 +118,7 @@ class GptHandler(_Handler):
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
         """Return the messages, whose format is the inner one."""
-        return checked(payload.get("messages", ()))
+        return check_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
         """Return the last messages as OpenAI takes them."""

@@ -91,7 +91,7 @@ def read_turns(messages: Sequence[JsonObject]) -> Turns:
     messages.
     """
     found = Turns()
-    for message in adapter_messages.checked(messages):
+    for message in adapter_messages.check_messages(messages):
         found.add(message)
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vespe import defaults
 from vespe.adapters.definition_parts import own_fields
-from vespe.adapters.modes import deferred, mode_of
+from vespe.adapters.modes import defer, mode_of
 from vespe.adapters.openai import OpenAIShape
 from vespe.calls.bridge import Bridge
 from vespe.calls.policy_answers import digest_of
@@ -83,7 +83,7 @@ def tool_set(
         require_same(found.setdefault(tool.name, tool), tool)
     mode = mode_of(mode, found.values(), api=api, budget=budget)
     if mode == "native":
-        return ToolSet(tools=found, shown=list(deferred(found.values(), always=always, api=api)))
+        return ToolSet(tools=found, shown=list(defer(found.values(), always=always, api=api)))
     bridge = Bridge(found, frozenset(always)) if mode == "bridge" else None
     shown = {
         name: _shown(tool, strict)

@@ -192,7 +192,7 @@ class _Work:
         self.owner.before([one.call for one in waiting])
         told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         running = min(self.owner.max_parallel, len(waiting))
-        serve = tracing.carried(self._serve)
+        serve = tracing.carry(self._serve)
         threads = [
             threading.Thread(
                 target=serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from vespe.calls.path import CallPath
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.errors import UsageError
 from vespe.features.batch.items import Item, ItemOutcome, is_repeatable, unknown
 from vespe.features.batch.local import Plan, run_batch
@@ -33,7 +33,7 @@ def run_on(
     ):
         raise UsageError(
             f"there is no engine {engine!r}",
-            hint=meant(name, ENGINES) or f"one of {', '.join(ENGINES)}, or dask://HOST:PORT",
+            hint=suggest(name, ENGINES) or f"one of {', '.join(ENGINES)}, or dask://HOST:PORT",
         )
     if name == "dask":
         from vespe.features.batch.dask_cluster import run_on_dask

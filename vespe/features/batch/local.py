@@ -59,7 +59,7 @@ def run_batch(
         return
     ending = threading.Event()
     waiting: deque[concurrent_futures.Future[ItemOutcome]] = deque()
-    run_one = tracing.carried(partial(_run, tool=tool, run=partial(run, cancel=ending), plan=plan))
+    run_one = tracing.carry(partial(_run, tool=tool, run=partial(run, cancel=ending), plan=plan))
     with concurrent_futures.ThreadPoolExecutor(
         plan.threads, thread_name_prefix="vespe-batch"
     ) as pool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from vespe.cli import signature
-from vespe.cli.tool.arguments import typed
+from vespe.cli.tool.arguments import parse_typed
 from vespe.cli.tool.show import kind
 from vespe.documents import strict_json
 from vespe.models import JsonObject, JsonValue, Tool
@@ -81,7 +81,7 @@ def arguments_of(tool: Tool, fields: Mapping[str, str]) -> JsonObject:
     """
     schemas = {name: facts for name, facts, _ in signature.inputs(tool.input_schema)}
     return {
-        name: typed(text, schemas.get(name, {}), tool.input_schema)
+        name: parse_typed(text, schemas.get(name, {}), tool.input_schema)
         for name, text in fields.items()
         if text
     }

@@ -11,7 +11,7 @@ from typing import Any, Final
 from vespe import defaults
 from vespe.calls.path import CallPath
 from vespe.errors import NotFound, NotTrusted, Refused, VespeError
-from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.models import Entry, Row, Tool
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace, fingerprint
@@ -67,7 +67,7 @@ class Inspected:
             )
             if self._rows is None or self._rows[0] != seen:
                 self._rows = (seen, workspace.rows())
-            firm = settled(found for scope in seen[1] for stamps in scope for found in stamps)
+            firm = are_settled(found for scope in seen[1] for stamps in scope for found in stamps)
             now = time.monotonic()
             self._due = now + (now - started) * _SHARE if firm else 0.0
             return self._rows[1]

@@ -121,8 +121,8 @@ def _changes_of(visit: Visit, kit_id: str) -> dict[str, News]:
         if kit_id not in kits or sync.strange_sources([kits[kit_id]]):
             continue
         try:
-            wanted = update.chosen(kits, [kit_id], ref=None)
-            with update.prepared(
+            wanted = update.choose(kits, [kit_id], ref=None)
+            with update.prepare(
                 wanted, path, allowed_signers=user_config.allowed_signers_file()
             ) as staged:
                 lines = [

@@ -13,7 +13,7 @@ from vespe.processes.sandbox import seatbelt
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.programs import of_programs, search_path
-from vespe.processes.sandbox.protected import SOCKETS, holds, homes, protected
+from vespe.processes.sandbox.protected import SOCKETS, find_protected, holds, homes
 from vespe.records import dataclass
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -247,7 +247,7 @@ class _Files:
 
     def __init__(self, permissions: Permissions, where: ToolSurroundings, *, mounts: bool) -> None:
         self._permissions, self._where, self._mounts = permissions, where, mounts
-        self.hidden = protected(where.own)
+        self.hidden = find_protected(where.own)
         self._hiding = tuple(f"{path}/" for path in self.hidden)
         self._root = os.path.realpath(where.project)
         self._scratch = os.path.realpath(where.scratch)

@@ -216,7 +216,7 @@ def _homes(named: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found if os.path.isabs(path)))
 
 
-def protected(own: tuple[str, ...]) -> tuple[str, ...]:
+def find_protected(own: tuple[str, ...]) -> tuple[str, ...]:
     """Return every protected place that there is, links followed, sorted; `own` are the directories
     of Vespe's own state.
     """

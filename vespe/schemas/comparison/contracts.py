@@ -5,7 +5,7 @@ never a guess; pure.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.documents.pointers import pointer_to
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass, json_of
@@ -133,7 +133,7 @@ def _command(old: Contract, new: Contract) -> Iterator[Change]:
             for steps, _, _ in differences(old.command, new.command)
         ]
         message = (
-            f"what runs is different ({listed(places, most=5)}), "
+            f"what runs is different ({join_words(places, most=5)}), "
             "and what it does cannot be read from that"
         )
         yield Change(

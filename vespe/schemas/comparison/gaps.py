@@ -5,7 +5,7 @@ it where one is found.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.documents.pointers import steps_of
 from vespe.models import JsonValue
 from vespe.records import dataclass
@@ -131,7 +131,7 @@ class _Search:
             lost = [value for value in values if self._narrower.allows((alone,), value) is not True]
             if lost:
                 keyword = next(keyword for keyword in group if keyword in schema)
-                said = listed(map(short, lost), most=5)
+                said = join_words(map(short, lost), most=5)
                 yield Gap(
                     steps=(*steps, keyword),
                     message=f"{said} is not allowed by `{keyword}`",

@@ -26,11 +26,11 @@ class Lock:
     path: str
 
     def lines(self) -> tuple[str, ...]:
-        """Return the requirements; raises as `locked` does."""
-        return locked(self.data, self.metadata, path=self.path)
+        """Return the requirements; raises as `read_requirements` does."""
+        return read_requirements(self.data, self.metadata, path=self.path)
 
 
-def locked(data: bytes, metadata: Metadata, *, path: str) -> tuple[str, ...]:
+def read_requirements(data: bytes, metadata: Metadata, *, path: str) -> tuple[str, ...]:
     """Return the requirements that a lock means for this machine, sorted, each with its hashes, as
     pip and uv take them.
 
@@ -143,7 +143,7 @@ def _line(package: Mapping[str, Any], path: str) -> str:
     return " ".join([name, *(f"--hash={one}" for one in hashes)])
 
 
-def unpinned(dependencies: Iterable[str]) -> Iterator[str]:
+def find_unpinned(dependencies: Iterable[str]) -> Iterator[str]:
     """Yield the requirements that can mean other code tomorrow: those without an exact version, or
     a hash in their address.
     """

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from vespe import defaults
-from vespe.calls.secrets import redacted
+from vespe.calls.secrets import redact
 from vespe.documents import pointers, strict_json
 from vespe.errors import InvalidDocument, InvalidOutput, InvalidTool, ToolExecutionError
 from vespe.http import bodies, client
@@ -134,7 +134,7 @@ def _result(response: client.Response, text: str, expected: str | None) -> JsonV
 
 def _failure(response: client.Response, text: str, context: Context) -> ToolExecutionError:
     # Before it is cut, or a secret that the server echoes could stand cut in two, and so unseen.
-    whole = str(redacted(text, tuple(context.secrets.values())))
+    whole = str(redact(text, tuple(context.secrets.values())))
     excerpt = _cut(" ".join(whole.split()), _MESSAGE_EXCERPT)
     headers = {name: value for name, value in response.headers if name in _SHOWN_HEADERS}
     return ToolExecutionError(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
-from vespe.calls.secrets import redacted
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.errors import (
     Interrupted,
@@ -128,7 +128,7 @@ def written(stderr: bytes, secrets: tuple[str, ...]) -> str:
     """Return what a server wrote to its stderr, without the values of secrets: of half a one
     nothing would be found later.
     """
-    return str(redacted(stderr.decode("utf-8", "replace"), secrets))
+    return str(redact(stderr.decode("utf-8", "replace"), secrets))
 
 
 def argv(module: str, *, mark: str = "") -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from vespe import errors
-from vespe.documents.near import listed, meant
+from vespe.documents.near import join_words, suggest
 from vespe.files import atomic
 from vespe.kits import client_files, mcp_kits, mcp_lock
 from vespe.kits import lock as kit_lock
@@ -86,7 +86,7 @@ def entries_of(file: str, name: str | None) -> list[ServerEntry]:
     if name is not None:
         entries = _named(entries, name, file)
     for entry in entries:
-        if not entry.problem and mcp_kits.taken(entry.kit_id):
+        if not entry.problem and mcp_kits.is_taken(entry.kit_id):
             entry.problem = (
                 f"there is a kit called {entry.kit_id!r} already; "
                 f"`vespe kit add-mcp {entry.kit_id} --update` asks its server again"
@@ -117,7 +117,7 @@ def _named(entries: list[ServerEntry], name: str, file: str) -> list[ServerEntry
         names = [entry.name for entry in entries]
         raise errors.UsageError(
             f"{file} names no server {name!r}",
-            hint=meant(name, names) or f"it names {listed(names, see=f'see {file}')}",
+            hint=suggest(name, names) or f"it names {join_words(names, see=f'see {file}')}",
         )
     return wanted
 

@@ -222,10 +222,10 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> None:
-    if addresses.listed(host.lower(), int(port or 0), allow_hosts):
+    if addresses.is_listed(host.lower(), int(port or 0), allow_hosts):
         return
     for address in found:
-        inner = addresses.carried(address)
+        inner = addresses.find_ipv4(address)
         own = sockets.is_own(address) or (inner is not None and sockets.is_own(inner))
         if why := addresses.why_denied(address) or ("an address of this machine" if own else None):
             _REFUSALS.append(AddressRefused(host, address=address, why=why))

@@ -343,7 +343,7 @@ class Environment:
         return json_of(self, size="bytes") | {"used": round(self.used)}
 
 
-def kept() -> tuple[Environment, ...]:
+def list_kept() -> tuple[Environment, ...]:
     """Return every environment that is kept, the one that was used last first."""
     try:
         names = os.listdir(_root())

@@ -211,7 +211,7 @@ def _unanswered(none: NoAnswer, name: str, timeout_s: float) -> VespeError:
     )
 
 
-def prepared(tool: Tool, context: Context) -> str | None:
+def prepare(tool: Tool, context: Context) -> str | None:
     """Make a tool's environment where there is none yet, and return its interpreter; None for a
     tool that needs none of its own.
     """

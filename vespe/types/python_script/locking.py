@@ -11,7 +11,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ToolExecutionError
 from vespe.files import atomic
 from vespe.lazy import hashlib, tempfile, urls
-from vespe.tools.python.script_lock import installed_needs, locked
+from vespe.tools.python.script_lock import installed_needs, read_requirements
 from vespe.tools.python.script_metadata import Asked, Metadata, normal
 from vespe.types.python_script.environments import Installer
 
@@ -45,7 +45,7 @@ def lock_of(
                 environment.get("PIP_INDEX_URL") or _INDEX,
             ).encode()
     try:
-        locked(made, metadata, path="the lock")
+        read_requirements(made, metadata, path="the lock")
     except InvalidDocument as error:
         raise ToolExecutionError(
             f"{installer.name} gives no lock that could be checked: {error.reason}", hint=error.hint

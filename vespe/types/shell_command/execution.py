@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.calls.secrets import redacted
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
 from vespe.errors import (
@@ -368,7 +368,7 @@ def _failure(
 
 def _redacted(text: str, secrets: Mapping[str, str]) -> str:
     """Redact before anything is cut: of half a secret nothing would be found."""
-    return str(redacted(text, tuple(secrets.values())))
+    return str(redact(text, tuple(secrets.values())))
 
 
 def _bounded(text: str) -> str:

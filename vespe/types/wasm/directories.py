@@ -8,7 +8,7 @@ from vespe import defaults
 from vespe.errors import Refused
 from vespe.files import locations
 from vespe.models import Tool
-from vespe.processes.sandbox.protected import holds, homes, protected
+from vespe.processes.sandbox.protected import find_protected, holds, homes
 from vespe.tool_types import Context
 from vespe.tools.permissions import permissions_of
 
@@ -55,7 +55,7 @@ def _reasons(place: str, project: str, *, write: bool) -> Iterator[str]:
     own = (locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir())
     yield from (
         f"holds the protected place {hole}"
-        for hole in protected(own)
+        for hole in find_protected(own)
         if holds(place, hole) and hole != place
     )
     if not write:

@@ -23,7 +23,7 @@ from vespe.errors import (
     VespeError,
 )
 from vespe.files import atomic
-from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.models import Execution, JsonObject, Tool
 from vespe.processes.answering import NoAnswer, ProcessAnswer
 from vespe.tool_types import Context, Executor
@@ -132,7 +132,7 @@ class WasmModule:
             ).hexdigest()
         except (InvalidDocument, StorageError) as error:
             raise self._unreadable(path, error, name) from None
-        if settled((found,)):
+        if are_settled((found,)):
             if len(self._digests) >= _MOST_KNOWN:
                 self._digests.clear()
             self._digests[path] = (found, digest)

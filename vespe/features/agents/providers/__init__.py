@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.errors import InvalidDocument, UsageError
 from vespe.features.agents import provider_settings
 from vespe.features.agents.providers.base import LLMProvider
@@ -49,7 +49,7 @@ def _named(name: str) -> Any:
     if name not in user.providers:
         known = provider_names()
         hint = (
-            meant(name, known)
+            suggest(name, known)
             or f"there are {', '.join(known)}; or name one: "
             "vespe config set providers.NAME.api openai"
         )

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Final
 
-from vespe.adapters.messages import plain_text, quoted
+from vespe.adapters.messages import plain_text, quote
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ProviderError
 from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, Reply
@@ -85,7 +85,7 @@ def _read(provider: LLMProvider, reply: Reply) -> JsonObject:
         # without the key before it is cut, since half a key would not be found
         begins = str(reply.redacted(body.decode("utf-8", "replace")))[:_BEGINNING]
         raise _unreadable(
-            provider, reply, f"it is not JSON: {error}; it begins {quoted(begins)}"
+            provider, reply, f"it is not JSON: {error}; it begins {quote(begins)}"
         ) from None
     if isinstance(document, list) and len(document) == 1:  # as Gemini's endpoint wraps it
         document = document[0]

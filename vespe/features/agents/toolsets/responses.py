@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
-from vespe.adapters.model_calls import answered, objects
+from vespe.adapters.model_calls import objects, read_answer
 from vespe.calls.bridge import SEARCH
 from vespe.errors import ParsingError
 from vespe.features.agents.call_results import CallResult
@@ -116,7 +116,7 @@ def read_turn(response: object) -> Turn:
     Raises ParsingError for what is none of OpenAI's (both APIs), Anthropic's, Gemini's or Ollama's,
     InvalidToolCall for calls that are not lists of objects.
     """
-    given = answered(_data(response), what="the response")
+    given = read_answer(_data(response), what="the response")
     for fits, read in _VENDORS:
         if fits(given):
             return read(given)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES
-from vespe.adapters.modes import deferred, mode_of
+from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
 from vespe.calls.bridge import OWN, SEARCH, Bridge
 from vespe.calls.path import CallPath
@@ -199,7 +199,7 @@ class Toolset:
         if not native or self._bridge is None:
             return self._deferred("anthropic") if native else self._shown("anthropic")
         self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
-        return deferred(
+        return defer(
             self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH]
         )
 
@@ -216,7 +216,7 @@ class Toolset:
         return self._shown("mcp")
 
     def _deferred(self, shape: str) -> list[Any]:
-        return deferred(self, always=self._exposed(), api=shape)
+        return defer(self, always=self._exposed(), api=shape)
 
     def _exposed(self) -> frozenset[str]:
         """The names of the tools that a project exposes always."""

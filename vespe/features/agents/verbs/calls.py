@@ -72,9 +72,7 @@ def _ask(calls: list[ModelCall], *, yes: bool) -> None:
     for call in calls:
         report.say(f"{report.one_line(call.name)} {_arguments(call)}")
     if calls:
-        options.confirmed(
-            f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes
-        )
+        options.confirm(f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes)
 
 
 def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from vespe import errors
 from vespe.cli import report
 from vespe.cli.signature import signature
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.features.agents import transcripts, waiting_calls
 from vespe.features.agents.agent import Agent
 from vespe.features.agents.transcripts import Transcript
@@ -70,7 +70,7 @@ def _tools(agent: Agent, argument: str) -> None:
 def _one_tool(agent: Agent, name: str) -> None:
     tool = agent.tools.get(name)
     if tool is None:
-        raise errors.ToolNotFound(name, hint=meant(name, agent.tools) or "/tools lists them")
+        raise errors.ToolNotFound(name, hint=suggest(name, agent.tools) or "/tools lists them")
     report.say(f"{tool.name}({signature(tool.input_schema)})\n{tool.description}")
 
 

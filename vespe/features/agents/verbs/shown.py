@@ -31,7 +31,7 @@ class RunDisplay:
         """Show one event: text as it comes, results in a line."""
         if event.type == "text" and event.text:
             self._text(event.text)
-        elif event.type == "reasoning" and report.coloured(sys.stderr):
+        elif event.type == "reasoning" and report.is_coloured(sys.stderr):
             self._thinking = True
             click.echo(click.style(inert(event.text), dim=True), err=True, nl=False, color=True)
         elif event.type == "tool_result":
@@ -59,7 +59,7 @@ class RunDisplay:
             inert(text) if sys.stdout.isatty() else text.encode("utf-8", "replace").decode("utf-8")
         )
         click.echo(
-            self._painter.paint(shown) if report.coloured(sys.stdout) else shown,
+            self._painter.paint(shown) if report.is_coloured(sys.stdout) else shown,
             nl=False,
             color=True,
         )
@@ -68,7 +68,7 @@ class RunDisplay:
 
     def _line(self, text: str) -> None:
         self.end()
-        dim = report.coloured(sys.stderr)
+        dim = report.is_coloured(sys.stderr)
         click.echo(click.style(text, dim=True) if dim else text, err=True, color=dim)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from vespe import defaults, errors
-from vespe.cli.tool.arguments import typed
+from vespe.cli.tool.arguments import parse_typed
 from vespe.documents import strict_json
 from vespe.features.batch.items import Item
 from vespe.features.batch.outcomes_file import without_repeats
@@ -116,7 +116,7 @@ class Inputs:
         properties = self.tool.input_schema.get("properties")
         known = properties if isinstance(properties, dict) else {}
         return {
-            name: typed(text, known.get(name, {}), self.tool.input_schema)
+            name: parse_typed(text, known.get(name, {}), self.tool.input_schema)
             for name, text in zip(header, row, strict=True)
             if text
         }

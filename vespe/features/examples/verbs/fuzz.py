@@ -66,7 +66,7 @@ def command(
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
     if examples.acts_outside(tool):
-        options.confirmed(
+        options.confirm(
             f"Call {tool.name}, which may change other machines or destroy data, many times?",
             yes=yes,
         )

@@ -10,7 +10,7 @@ import click
 from vespe.adapters import SHAPES, cost
 from vespe.cli import options, report, tables
 from vespe.cli.waiting import waiting
-from vespe.documents.near import meant
+from vespe.documents.near import suggest
 from vespe.errors import UsageError
 from vespe.features.imports import recognition, writing
 from vespe.features.imports.made import Fetch, Imported, Selection
@@ -96,7 +96,7 @@ def command(
     """
     if said["kind"] is not None and said["kind"] not in recognition.KINDS:
         hint = (
-            meant(said["kind"], recognition.KINDS)
+            suggest(said["kind"], recognition.KINDS)
             or f"choose one of {', '.join(recognition.KINDS)}"
         )
         raise UsageError(f"there is no kind of import called {said['kind']!r}", hint=hint)
@@ -145,7 +145,7 @@ def _update(
     made: Written, target: str, changes: list[compared_versions.Comparison], *, yes: bool
 ) -> int:
     if changes:
-        options.confirmed(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
+        options.confirm(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
     return writing.bring_up_to_date(made, target)
 
 

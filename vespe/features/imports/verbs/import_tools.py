@@ -14,7 +14,7 @@ from vespe import defaults, errors
 from vespe.adapters import definition_shapes
 from vespe.cli import options, report
 from vespe.documents import strict_json
-from vespe.documents.near import listed, near
+from vespe.documents.near import join_words, near
 from vespe.files import atomic
 from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue, Tool
@@ -141,7 +141,7 @@ def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str
             missing[0],
             searched=(path,),
             close=close,
-            hint="" if close else f"it defines {listed(known, see=f'see {path}')}",
+            hint="" if close else f"it defines {join_words(known, see=f'see {path}')}",
         )
     return [
         (pointer, definition)

@@ -35,7 +35,7 @@ def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> 
         raise errors.MissingExtra(
             "the inspector", extra="inspect", module=error.name or "jinja2"
         ) from None
-    listener = server.bound("127.0.0.1", port)
+    listener = server.bind("127.0.0.1", port)
     authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", gate.Secrets()
     report.say(f"Open this link, once: http://{authority}/{secrets.link}")
     report.note("it shows the project to that browser alone; Ctrl-C ends it")

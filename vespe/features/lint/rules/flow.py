@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.features.lint.base import Bounds, Found, Outline, set_rule
 from vespe.tools import bm25
 
@@ -176,4 +176,4 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
 
 
 def _these(flow: Flow) -> str:
-    return listed([one.name for one in flow.cut], most=_NAMED)
+    return join_words([one.name for one in flow.cut], most=_NAMED)

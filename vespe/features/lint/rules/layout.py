@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.lint.base import Bounds, Found, Outline, Subject, rule, set_rule
@@ -231,7 +231,7 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
                 fix=f"did you mean {close[0]}?"
                 if close
                 else "write the function, "
-                f"or name one of {listed(names.functions, most=5) or 'its own'}",
+                f"or name one of {join_words(names.functions, most=5) or 'its own'}",
             )
 
 

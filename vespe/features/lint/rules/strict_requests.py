@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe.adapters.limits import Limit, limits_on
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.documents.pointers import pointer_to
 from vespe.features.lint.base import Found, Node, Subject
 from vespe.features.lint.refusals import limit_rule, refused
@@ -67,7 +67,7 @@ def _required(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
         )
         for limit in limits_on("strict-required", api=api) if missing else ():
             message = (
-                f"{limit.words}, and {listed(map(short, missing), most=5)} "
+                f"{limit.words}, and {join_words(map(short, missing), most=5)} "
                 f"{'is' if len(missing) == 1 else 'are'} not"
             )
             yield _refused(

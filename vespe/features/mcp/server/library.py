@@ -99,7 +99,7 @@ def serve_http(
             "serving over HTTP", extra="mcp", module=error.name or "mcp"
         ) from None
     with _served(project, registry, trusted, selection) as tools:
-        listener = server.bound(found[1].strip("[]"), int(found[2]))
+        listener = server.bind(found[1].strip("[]"), int(found[2]))
         http_server.serve_http(
             tools,
             listener,

@@ -18,7 +18,7 @@ from vespe.features.mcp.server import selection as server_selection
 from vespe.features.mcp.server.marks import Marks
 from vespe.features.mcp.server.pages import Ready
 from vespe.features.mcp.server.selection import Granted, Selection
-from vespe.files.stamps import Stamp, settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import Held
 from vespe.models import Entry, JsonObject, Tool
 from vespe.projects.open_project import OpenProject
@@ -119,7 +119,7 @@ def look(
         path=path,
         policy=policy,
         marks=(seen, token),
-        firm=settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
+        firm=are_settled((*(found for _, found in near), *server_marks.stamps_in(seen))),
         near=Held(near, cast(OpenProject, path.live).watch),
         tools=found.tools,
         bridge=made,
@@ -153,7 +153,7 @@ class _Loading:
             or known.stamps != stamps
             or known.tool.scope != entry.scope
         ):
-            firm = settled(stamps)
+            firm = are_settled(stamps)
             judged = firm and self._seen.get(entry.path) == stamps
             known = Loaded(tool=_read(entry, judged=judged), stamps=stamps, firm=firm)
         self.loaded[entry.path] = known

@@ -93,7 +93,7 @@ def _heard(
             }
             span = around.enter_context(telemetry.serve_call(pending.name, request, pending.trace))
         if told is not None or pending.log_level is not None:
-            around.enter_context(call_progress.listened(_listener(pending, told, notify)))
+            around.enter_context(call_progress.listen(_listener(pending, told, notify)))
         yield span
 
 

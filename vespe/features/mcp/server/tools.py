@@ -10,7 +10,7 @@ from typing import cast
 
 from vespe import errors
 from vespe.adapters.mcp import McpShape
-from vespe.adapters.modes import marked
+from vespe.adapters.modes import mark
 from vespe.calls.bridge import OWN
 from vespe.calls.path import open_path, refused
 from vespe.calls.policy import Taint, clients_policy
@@ -240,5 +240,5 @@ def _newest(tool: Tool) -> JsonObject:
 
 def _entry(tool: Tool, revision: str, *, at_once: bool = False) -> JsonObject:
     return revisions.tool_entry(
-        marked(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision
+        mark(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision
     )

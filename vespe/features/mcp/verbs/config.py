@@ -117,7 +117,7 @@ def merge(
     servers = entries.servers_of(client, files.read(path), path=path)
     name = entries.entry_name(servers, root, wanted=wanted)
     if name in servers and not entries.serves(servers[name], root):
-        options.confirmed(f"{path} has another server called {name}. Replace it?", yes=yes)
+        options.confirm(f"{path} has another server called {name}. Replace it?", yes=yes)
     made_of = _made_of(client, name, root)
     done = files.change(
         path, lambda now: entries.merged(client, now, name, entry=entry, path=path), made_of=made_of
@@ -187,7 +187,7 @@ def _remove(
     servers = entries.servers_of(client, files.read(path), path=path)
     for name in names:
         if not entries.serves(servers.get(name), root):
-            options.confirmed(f"{name} in {path} does not serve this project. Remove it?", yes=yes)
+            options.confirm(f"{name} in {path} does not serve this project. Remove it?", yes=yes)
 
     def made_of(text: str, origin: str) -> bool:
         known = entries.is_made_of(client, text, origin, name=names[0], root=root)

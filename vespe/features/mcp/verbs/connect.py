@@ -11,7 +11,7 @@ from vespe import defaults, errors
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
-from vespe.documents.near import listed
+from vespe.documents.near import join_words
 from vespe.features.mcp.clients import entries
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.features.mcp.verbs import config
@@ -151,7 +151,7 @@ def _tell(seen: JsonObject, client: McpClient) -> None:
             hint if missing else "`vespe doctor` looks for the cause",
         )
         return
-    names = listed(check["tools"], most=4, see="`vespe tool list` shows all")
+    names = join_words(check["tools"], most=4, see="`vespe tool list` shows all")
     report.say(
         f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s"
         + (f" ({names})" if names else "")

@@ -112,7 +112,7 @@ def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
         raise errors.MissingExtra(
             "serving over HTTP", extra="mcp", module=error.name or "mcp"
         ) from None
-    listener = server.bound(host, port)
+    listener = server.bind(host, port)
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     with _token(settings, port) as token:

@@ -9,7 +9,7 @@ import click
 
 from vespe import defaults, errors
 from vespe.calls.log import CallLog
-from vespe.calls.sandboxing import sandboxed
+from vespe.calls.sandboxing import confine
 from vespe.cli import kit_facts
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
 from vespe.features.mcp.server.wrapping import wrap
@@ -88,7 +88,7 @@ def command(
         )
     root, here = kit_facts.root_if_any(None), os.getcwd()
     _check_there(write, root or here)
-    user = user_config.narrowed(
+    user = user_config.narrow(
         user_config.load_user_config(), {} if root is None else project.read_config(root).document
     )
     stated = {"read": read, "write": write, "network": network}
@@ -114,7 +114,7 @@ def command(
     )
     log = CallLog(root or here, keep_arguments=log_arguments, kept=True)
     gc.enable()  # unlike a command, a server lives
-    with sandboxed(tool, context, setting=user.sandbox) as held:
+    with confine(tool, context, setting=user.sandbox) as held:
         return wrap(
             server_command,
             held,
