@@ -1,11 +1,13 @@
 """Snapshots: which tool each name means, and a readable difference."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vespe.errors import InvalidDocument
 from vespe.models import Entry, Row
-from vespe.projects.snapshots import diff_snapshots, snapshot
+from vespe.projects.snapshots import add_broken, diff_snapshots, read_snapshot, snapshot
 
 
 def row(name: str | None, status: str = "available", scope: str = "a") -> Row:
@@ -74,3 +76,25 @@ def test_differences_come_by_name() -> None:
     assert [
         line[2] for line in diff_snapshots({"b": fact(), "d": fact()}, {"a": fact(), "c": fact()})
     ] == ["a", "b", "c", "d"]
+
+
+def test_a_name_that_means_no_tool_is_kept_with_every_broken_tool_of_it() -> None:
+    names = {"two": fact()}
+    broken = add_broken(
+        names, [row("x", "broken"), row("x", "broken", "b"), row("y"), row(None, "broken")]
+    )
+    assert [entry.uid for entry in broken] == ["tool-a-x", "tool-b-x"]
+    assert names["x"] == {
+        "uid": "tool-a-x, tool-b-x",
+        "scope": "a",
+        "digest": None,
+        "status": "broken",
+    }
+
+
+def test_a_file_that_is_no_snapshot_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"tools": {"one": {}}}', encoding="utf-8")
+    assert read_snapshot(str(tmp_path / "a.json")) == {"one": {}}
+    (tmp_path / "b.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidDocument, match="is not a snapshot"):
+        read_snapshot(str(tmp_path / "b.json"))

@@ -371,3 +371,17 @@ def test_what_its_user_says_keeps_the_approval(approved: Path, command: Callable
         'models see issue as {"as":"new_issue"}'
         in command("trust", "--yes", "--project", str(approved)).err
     )
+
+
+def test_of_what_several_patterns_say_the_most_exact_is_told_and_presets_add_up() -> None:
+    facts = view(
+        {
+            "*": {"expose": "never", "preset": {"a": 1}},
+            "issue": {"expose": "always", "preset": {"owner": "acme"}},
+        }
+    ).facts_about("issue", "kit")
+    assert facts == [
+        ("expose", "always", "c#/tools/issue/expose"),
+        ("preset", {"owner": "acme"}, "c#/tools/issue/preset"),
+        ("preset", {"a": 1}, "c#/tools/*/preset"),
+    ]

@@ -118,3 +118,15 @@ def test_the_name_that_models_know_a_tool_by_leads_a_person_to_its_own(project: 
     with pytest.raises(ToolNotFound, match="models know project_tools/greet by that name"):
         open_workspace(project).resolve("hello")
     assert open_workspace(project).shown_tool("hello").name == "hello"
+
+
+def test_a_name_that_only_models_know_can_be_resolved_as_theirs(project: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
+    update_config(project, lambda document: document.update({"tools": {"a": {"as": "seen"}}}))
+    workspace = open_workspace(project)
+    found = workspace.resolve_seen("seen")
+    assert (found.name, found.entry.uid) == ("seen", "tool-a")
+    with pytest.raises(ToolNotFound):
+        workspace.resolve("seen")
+    with pytest.raises(ToolNotFound):
+        workspace.resolve_seen("nothing")

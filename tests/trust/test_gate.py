@@ -18,6 +18,7 @@ from tests.support.ondisk import approve_bytes, python_tool, write_tool
 from vespe.errors import NotTrusted, ProjectNotFound, Refused, StorageError, UsageError
 from vespe.files import stamps
 from vespe.files.identity import place_of
+from vespe.models import Entry
 from vespe.projects.project import read_config, set_active
 from vespe.trust import gate
 from vespe.trust.gate import Grant, TrustCheck
@@ -646,3 +647,26 @@ def test_a_trusted_place_that_others_may_write_runs_what_was_approved_by_its_byt
     assert check(clone).kind == "content"
     tools(clone).chmod(0o755)
     assert check(clone).kind == "place"
+
+
+def test_whether_a_tool_may_run_is_asked_of_the_project_and_of_its_own_directory(
+    clone: Path,
+) -> None:
+    def entry(uid: str) -> Entry:
+        return Entry(
+            uid=uid,
+            name=uid,
+            scope="project_tools",
+            kit_id=None,
+            type=None,
+            description=None,
+            path=tool(clone, uid),
+        )
+
+    may_run = gate.may_run(read_config(clone), environ={})
+    assert not may_run(entry("tool-a"))
+    gate.trust_created(clone, "tool-a")
+    assert may_run(entry("tool-a")) and not may_run(entry("tool-b"))
+    assert gate.may_run(read_config(clone), environ={"VESPE_TRUSTED_PATHS": str(clone)})(
+        entry("tool-b")
+    )

@@ -5,6 +5,8 @@ such maps.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument
 from vespe.models import Entry, JsonObject, Row
 from vespe.projects.view import View
 
@@ -37,6 +39,33 @@ def snapshot(
             | ({"view": said} if said else {}),
         )
     return made
+
+
+def add_broken(names: JsonObject, rows: Iterable[Row]) -> list[Entry]:
+    """Add the names that mean no tool to a snapshot, so that a check sees one become a tool, or a
+    tool become one; return the broken tools that they are of.
+    """
+    broken = [
+        row.entry
+        for row in rows
+        if row.status == "broken" and not row.shadowed_by and row.entry.name
+    ]
+    for entry in broken:
+        same = names.setdefault(
+            str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"}
+        )
+        same["uid"] = f"{same['uid']}, {entry.uid}".lstrip(", ")
+    return broken
+
+
+def read_snapshot(path: str) -> JsonObject:
+    """Return the names of a snapshot that was written; raises InvalidDocument."""
+    tools = strict_json.read_object(path).get("tools")
+    if not isinstance(tools, dict):
+        raise InvalidDocument(
+            "is not a snapshot: it has no object `tools`", path=path, pointer="/tools"
+        )
+    return tools
 
 
 def diff_snapshots(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -89,6 +89,21 @@ class View:
         """Return the rules about a tool, the most exact first."""
         return [rule for rule in self.rules if rule.about(name, scope)]
 
+    def facts_about(self, name: str | None, scope: str) -> list[tuple[str, JsonValue, str]]:
+        """Return what decides how models see a tool, as (key, value, place in the configuration);
+        the most exact pattern comes first, and presets and hidden arguments add up.
+        """
+        facts = [
+            (key, value, f"{self.path}#{rule.at(key)}")
+            for rule in self.rules_about(name, scope)
+            for key, value in rule.said.items()
+        ]
+        return [
+            fact
+            for at, fact in enumerate(facts)
+            if fact[0] in ("preset", "hide") or fact[0] not in [key for key, *_ in facts[:at]]
+        ]
+
     def said(self, tool: Tool | Entry, key: str) -> tuple[JsonValue, str]:
         """Return what is said of a tool under `as`, `description` or `expose`, and the pointer of
         it; (None, "") where nothing is.

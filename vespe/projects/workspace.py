@@ -4,6 +4,7 @@ which names are looked for.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from vespe import defaults
 from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
@@ -51,6 +52,17 @@ class Workspace:
                 reason=f"models know {own} by that name",
                 hint=f"call it {own}",
             ) from None
+
+    def resolve_seen(self, name: str) -> Resolution:
+        """Resolve a name as `resolve` does; one that only models know means the tool that the
+        project calls so.
+        """
+        try:
+            return self.resolve(name)
+        except ToolNotFound:
+            if not (renamed := self.view.named(name, self.available())):
+                raise
+            return replace(self.resolve(f"{renamed[0].scope}/{renamed[0].uid}"), name=name)
 
     def tool(self, name: str) -> Tool:
         """Resolve a name, a uid or `scope/name`, and load the tool."""

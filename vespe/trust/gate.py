@@ -4,7 +4,7 @@ place, and the bytes to run from.
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from vespe import defaults
@@ -14,7 +14,7 @@ from vespe.files import digests, identity, ownership, stamps, walk
 from vespe.files.digests import File, Tree
 from vespe.files.identity import Place
 from vespe.files.private_copy import private_copy
-from vespe.models import ProjectConfig
+from vespe.models import Entry, ProjectConfig
 from vespe.records import dataclass
 from vespe.trust import approvals
 from vespe.trust.approvals import Approval
@@ -139,6 +139,22 @@ def check(
 ) -> Grant:
     """Check once: see `TrustCheck.check`. `trusted` is the user's explicit `--trust`."""
     return TrustCheck(config, environ=environ, trusted=trusted).check(tool_directory)
+
+
+def may_run(config: ProjectConfig, *, environ: Mapping[str, str]) -> Callable[[Entry], bool]:
+    """Return a function that says whether a tool may run: by the project's trust, or by the tool
+    directory's own.
+    """
+
+    def is_trusted(entry: Entry) -> bool:
+        own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
+        try:
+            check(config, tool_directory=own, environ=environ)
+        except NotTrusted:
+            return False
+        return True
+
+    return is_trusted
 
 
 def scopes_of(config: ProjectConfig) -> tuple[str, ...]:

@@ -4,16 +4,14 @@ compare.
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 import click
 
-from vespe import defaults, errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
 from vespe.files import atomic, walk
 from vespe.models import Entry, JsonObject, Resolution
-from vespe.projects import resolver
+from vespe.projects import snapshots
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.records import json_of
 from vespe.trust import gate
@@ -53,35 +51,9 @@ def command(
     for warning in workspace.warnings:
         report.warn(warning)
     if name:
-        _one(workspace, _resolved(workspace, name), as_json)
+        _one(workspace, workspace.resolve_seen(name), as_json)
         return 0
     return _all(workspace, snapshot, check, as_json)
-
-
-def _resolved(workspace: Workspace, name: str) -> Resolution:
-    """Resolve a name; one that only models know means the tool that the project calls so."""
-    try:
-        return workspace.resolve(name)
-    except errors.ToolNotFound:
-        if not (renamed := workspace.view.named(name, workspace.available())):
-            raise
-        return replace(workspace.resolve(f"{renamed[0].scope}/{renamed[0].uid}"), name=name)
-
-
-def trusted(workspace: Workspace) -> Callable[[Entry], bool]:
-    """Return a function that says whether a tool may run: by the project's trust, or by the tool
-    directory's own.
-    """
-
-    def may_run(entry: Entry) -> bool:
-        own = entry.path if entry.scope == defaults.PROJECT_TOOLS else None
-        try:
-            gate.check(workspace.config, tool_directory=own, environ=os.environ)
-        except errors.NotTrusted:
-            return False
-        return True
-
-    return may_run
 
 
 def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> JsonObject:
@@ -105,7 +77,7 @@ def document_of(resolution: Resolution, may_run: Callable[[Entry], bool]) -> Jso
 
 
 def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
-    may_run = trusted(workspace)
+    may_run = gate.may_run(workspace.config, environ=os.environ)
     seen = _seen(workspace, resolution.entry)
     if as_json:
         report.emit_json(document_of(resolution, may_run) | ({"as_models": seen} if seen else {}))
@@ -134,37 +106,20 @@ def _seen(workspace: Workspace, entry: Entry) -> list[JsonObject]:
     """Say what `tools` of the project's config.json makes of a tool, with the place of each fact;
     the most exact pattern comes first.
     """
-    view = workspace.view
-    rules = view.rules_about(entry.name, entry.scope)
-    said = [
-        (key, value, f"{view.path}#{rule.at(key)}")
-        for rule in rules
-        for key, value in rule.said.items()
+    return [
+        {"key": key, "value": value, "by": by}
+        for key, value, by in workspace.view.facts_about(entry.name, entry.scope)
     ]
-    deciding = [
-        fact
-        for at, fact in enumerate(said)
-        if fact[0] in ("preset", "hide") or fact[0] not in [key for key, *_ in said[:at]]
-    ]
-    return [{"key": key, "value": value, "by": by} for key, value, by in deciding]
 
 
 def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json: bool) -> int:
-    rows, view = workspace.ordered_rows(), workspace.view
-    now = resolver.snapshot(rows, lambda entry: walk.scan(entry.path).digest or "none", view=view)
-    for entry in (
-        row.entry
-        for row in rows
-        if row.status == "broken" and not row.shadowed_by and row.entry.name
-    ):
-        # A name that means no tool is kept too, so that a check sees it become one, or a tool
-        # become it.
-        same = now.setdefault(
-            str(entry.name), {"uid": "", "scope": entry.scope, "digest": None, "status": "broken"}
-        )
-        same["uid"] = f"{same['uid']}, {entry.uid}".lstrip(", ")
+    rows = workspace.ordered_rows()
+    now = snapshots.snapshot(
+        rows, lambda entry: walk.scan(entry.path).digest or "none", view=workspace.view
+    )
+    for entry in snapshots.add_broken(now, rows):
         report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
-    changes = resolver.diff_snapshots(_read(check), now) if check else ()
+    changes = snapshots.diff_snapshots(snapshots.read_snapshot(check), now) if check else ()
     if snapshot:
         atomic.write_atomic(snapshot, strict_json.dump_json({"tools": now}))
         report.say(f"wrote {report.count(len(now), 'name')} to {snapshot}")
@@ -184,12 +139,3 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
             [(name, fact["scope"], fact["uid"]) for name, fact in now.items()],
         )
     return 1 if changes else 0
-
-
-def _read(path: str) -> JsonObject:
-    tools = strict_json.read_object(path).get("tools")
-    if not isinstance(tools, dict):
-        raise errors.InvalidDocument(
-            "is not a snapshot: it has no object `tools`", path=path, pointer="/tools"
-        )
-    return tools

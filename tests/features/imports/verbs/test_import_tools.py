@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from vespe.adapters import SHAPES
-from vespe.errors import UsageError
-from vespe.features.imports.verbs import import_tools
 from vespe.models import Tool
-from vespe.tools.drafts import Draft
 
 Command = Callable[..., Any]
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -103,19 +100,6 @@ def test_what_no_config_may_hold_is_said_with_its_place_before_anything_is_made(
     assert said.code in (2, 4)
     assert said.document["error"]["message"].startswith("tools.json: /1")
     assert command("tool", "list", "--json").document["tools"] == []
-
-
-def test_a_failure_midway_takes_away_what_was_made(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    drafts = [
-        Draft(name=name, document={"name": name, "description": "", "schema": {"input": SCHEMA}})
-        for name in ("a", "b", "b")
-    ]
-    with pytest.raises(UsageError, match="already a tool called 'b'"):
-        import_tools._made(str(project), drafts)
-    assert list((project / ".vespe" / "tools").glob("tool-*")) == []
 
 
 def test_a_name_that_is_taken_is_refused(command: Command, project: Path) -> None:

@@ -2,41 +2,15 @@
 definitions.
 """
 
-import contextlib
 import os
-import re
 import sys
-from typing import Final
 
 import click
 
-from vespe import defaults, errors
-from vespe.adapters import definition_shapes
 from vespe.cli import options, report
-from vespe.documents import strict_json
-from vespe.documents.near import join_words, near
+from vespe.features.imports import definitions
 from vespe.files import atomic
-from vespe.lazy import shlex
-from vespe.models import JsonObject, JsonValue, Tool
-from vespe.processes.signals import uninterruptible
-from vespe.projects import project, project_tools
-from vespe.projects.workspace import find_root, project_has
-from vespe.schemas import validator
-from vespe.tools import authoring, directory
-from vespe.tools.drafts import Draft, check_name
-
-_MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
-_OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
-_MEND: Final = (
-    "`vespe lint FILE` tells more, and with --fix mends what is safe; "
-    "or say behind FILE which tools to import"
-)
-_ELSE: Final = (
-    "`vespe kit import SOURCE --id KIT` takes an API's description (OpenAPI, "
-    "JSON or YAML), a manual or a directory of tools"
-)
-_ANY_UID: Final = "tool-" + "0" * 32
-"""Stands for the uid, which a tool gets only when it is made."""
+from vespe.projects.workspace import find_root
 
 
 @click.command("import", epilog="Example: vespe tool import tools.json get_weather")
@@ -52,19 +26,15 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
     every one of them can be.
     """
     root = find_root(project_dir)
-    drafts = _drafts(file, names)
-    for name in (draft.name for draft in drafts):
-        if project_has(root, name):
-            raise errors.UsageError(
-                f"there is already a tool called {name!r} here",
-                hint="say behind FILE which tools to import",
-            )
-        if sum(draft.name == name for draft in drafts) > 1:
-            raise errors.UsageError(
-                f"{file} defines {name!r} twice",
-                hint="say behind FILE which tools to import, or mend the file",
-            )
-    made = _made(root, drafts)
+    data = (
+        sys.stdin.buffer.read(definitions.MAX_BYTES + 1)
+        if file == "-"
+        else atomic.read_bytes(os.path.realpath(file), limit=definitions.MAX_BYTES)
+    )
+    path = "stdin" if file == "-" else file
+    drafts = definitions.read_drafts(data, names, path=path, warn=report.warn)
+    definitions.check_new(root, drafts, path=file)
+    made = definitions.make_all(root, drafts)
     if as_json:
         report.emit_json(
             {
@@ -80,110 +50,3 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
         f"nothing implements {'it' if len(made) == 1 else 'them'} yet: register an implementation, "
         "or write `implementation_details`"
     )
-
-
-def _made(root: str, drafts: list[Draft]) -> list[Tool]:
-    """Make every tool, or none: what ends it midway, a full disk or the user, takes away those that
-    were made.
-    """
-    made: list[Tool] = []
-    with contextlib.ExitStack() as undo:
-        for draft in drafts:
-            with uninterruptible():
-                made.append(project_tools.create_tool(root, draft))
-                undo.callback(authoring.remove_tool, project.tools_dir(root), made[-1].uid)
-        undo.pop_all()
-    return made
-
-
-def _drafts(file: str, names: tuple[str, ...]) -> list[Draft]:
-    path = "stdin" if file == "-" else file
-    drafts, problems = [], []
-    for pointer, definition in _definitions(file, path, names):
-        try:
-            drafts.append(_draft(definition_shapes.read_definition(definition)))
-        except errors.UsageError as error:
-            raise errors.UsageError(
-                f"{path}: {pointer or 'the document'}: {error}", hint=error.hint
-            ) from None
-        except errors.InvalidDocument as error:
-            problems.append(f"{pointer or 'the document'}: {error}")
-    if problems or not drafts:
-        raise errors.InvalidDocument(
-            "; ".join(problems) or "holds no definition of a tool",
-            path=path,
-            hint=_MEND.replace("FILE", shlex.quote(path)) if problems else _ELSE,
-        )
-    return drafts
-
-
-def _definitions(file: str, path: str, names: tuple[str, ...]) -> list[tuple[str, JsonValue]]:
-    data = (
-        sys.stdin.buffer.read(_MAX_BYTES + 1)
-        if file == "-"
-        else atomic.read_bytes(os.path.realpath(file), limit=_MAX_BYTES)
-    )
-    try:
-        document = strict_json.parse_json(data, path=path, limit=_MAX_BYTES)
-    except errors.InvalidDocument as error:
-        raise errors.InvalidDocument(
-            error.reason, path=path, line=error.line, column=error.column, hint=_ELSE
-        ) from None
-    if isinstance(document, dict) and not document.keys().isdisjoint(("openapi", "swagger")):
-        raise errors.InvalidDocument(
-            "describes an API, and holds no definitions of tools", path=path, hint=_ELSE
-        )
-    found = list(definition_shapes.definitions_in(document))
-    known = [str(_name(definition)) for _, definition in found]
-    if missing := [name for name in names if name not in known]:
-        close = near(missing[0], known)
-        raise errors.ToolNotFound(
-            missing[0],
-            searched=(path,),
-            close=close,
-            hint="" if close else f"it defines {join_words(known, see=f'see {path}')}",
-        )
-    return [
-        (pointer, definition)
-        for pointer, definition in found
-        if not names or _name(definition) in names
-    ]
-
-
-def _name(definition: JsonValue) -> JsonValue:
-    held = definition.get("function", definition) if isinstance(definition, dict) else {}
-    return held.get("name") if isinstance(held, dict) else None
-
-
-def _draft(tool: Tool) -> Draft:
-    """Return the draft of a foreign tool; raises UsageError for its name, InvalidDocument for what
-    no config.json may hold.
-    """
-    _check_schemas(tool)
-    name = _OUTSIDE_NAMES.sub("_", tool.name)
-    check_name(name)
-    document: JsonObject = {**tool.document, "name": name}
-    config = strict_json.dump_json({"uid": _ANY_UID, **document}).encode()
-    if problem := directory.verdict(config, uid=_ANY_UID, kit_id=None).problem:
-        raise errors.InvalidDocument(problem, path=f"the tool {tool.name!r}")
-    if name != tool.name:
-        report.warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")
-    return Draft(name=name, document=document)
-
-
-def _check_schemas(tool: Tool) -> None:
-    judged: list[tuple[str, JsonValue]] = [
-        ("inputs", tool.input_schema),
-        ("output", tool.output_schema),
-    ]
-    for what, schema in judged:
-        problems = (
-            [] if schema is None else validator.check_schema(schema, root_object=what == "inputs")
-        )
-        if problems:
-            told = "; ".join(
-                f"{problem.message} at {problem.pointer or 'its root'}" for problem in problems
-            )
-            raise errors.InvalidDocument(
-                f"the schema of its {what}: {told}", path=f"the tool {tool.name!r}"
-            )
