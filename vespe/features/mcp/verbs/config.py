@@ -1,14 +1,13 @@
 """`vespe mcp config`: print, write or remove this project's entry in an MCP client's own file."""
 
 import os
-from collections.abc import Sequence
 
 import click
 
 from vespe import errors
 from vespe.cli import options, report
 from vespe.documents import strict_json, toml
-from vespe.features.mcp.clients import entries, files
+from vespe.features.mcp.clients import entries, entry_files, files
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
@@ -66,45 +65,17 @@ def command(
     if write and remove:
         raise errors.UsageError("--write and --remove exclude each other", hint="use one of them")
     root, client = find_root(project_dir), CLIENTS[client_name]
-    path = path_of(client, root, named=named, scope=scope, needed=write or remove)
+    path = entry_files.path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
-        servers = entries.servers_of(client, files.read(path or ""), path=path or "")
-        return _remove(
-            client,
-            path or "",
-            _names(servers, root, wanted=name),
-            root=root,
-            yes=yes,
-            as_json=as_json,
-        )
-    entry = client.entry(command_for(client, root, path, extra=extra, absolute=absolute))
+        return _remove(client, path or "", name, root=root, yes=yes, as_json=as_json)
+    started = entry_files.command_for(client, root, path, extra=extra, absolute=absolute)
+    entry = client.entry(started)
     if write:
         document = merge(client, path or "", entry, root=root, wanted=name, yes=yes)
-        return _tell(document, wrote(document), as_json=as_json)
-    servers = entries.servers_of(client, files.read(path), path=path) if path else {}
+        return _tell(document, describe(document), as_json=as_json)
+    servers = entry_files.read_servers(client, path) if path else {}
     return _print(
         client, path, entries.entry_name(servers, root, wanted=name), entry=entry, as_json=as_json
-    )
-
-
-def command_for(
-    client: McpClient,
-    root: str,
-    path: str | None,
-    *,
-    extra: Sequence[str] = (),
-    absolute: bool = False,
-) -> list[str]:
-    """Return the argv of an entry: for a file inside the project one that holds on every machine,
-    else with absolute paths.
-    """
-    shared = path is not None and os.path.commonpath(
-        [os.path.realpath(path), os.path.realpath(root)]
-    ) == os.path.realpath(root)
-    return (
-        entries.portable_command(client, root, extra)
-        if shared and not absolute
-        else entries.server_command(root, extra)
     )
 
 
@@ -114,46 +85,20 @@ def merge(
     """Write an entry into a client's file and return what was done, as `--json` prints it; asks
     before it replaces another server.
     """
-    servers = entries.servers_of(client, files.read(path), path=path)
+    servers = entry_files.read_servers(client, path)
     name = entries.entry_name(servers, root, wanted=wanted)
     if name in servers and not entries.serves(servers[name], root):
         options.confirm(f"{path} has another server called {name}. Replace it?", yes=yes)
-    made_of = _made_of(client, name, root)
-    done = files.change(
-        path, lambda now: entries.merged(client, now, name, entry=entry, path=path), made_of=made_of
-    )
+    done = entry_files.merge(client, path, entry, name=name, root=root)
     return _done(client, done, name=name) | {"entry": entry}
 
 
-def wrote(document: JsonObject) -> str:
+def describe(document: JsonObject) -> str:
     """Say what `merge` did."""
     return (
         f"{'wrote' if document['changed'] else 'nothing to change:'} {document['name']} in "
         f"{document['path']}"
     )
-
-
-def path_of(
-    client: McpClient, root: str, *, named: str | None, scope: str | None, needed: bool
-) -> str | None:
-    """Return the client's file; None where it has none and none is needed."""
-    if named is not None:
-        return os.path.abspath(named)
-    try:
-        path = client.path(root, scope=scope, environ=os.environ)
-    except errors.UsageError:
-        if needed or scope:
-            raise
-        return None
-    if needed:
-        files.refuse_outside(path, root)
-    return path
-
-
-def _names(servers: JsonObject, root: str, *, wanted: str | None) -> list[str]:
-    if wanted is not None:
-        return [wanted] if wanted in servers else []
-    return [name for name, entry in servers.items() if entries.serves(entry, root)]
 
 
 def _print(
@@ -177,29 +122,14 @@ def _print(
 
 
 def _remove(
-    client: McpClient, path: str, names: list[str], *, root: str, yes: bool, as_json: bool
+    client: McpClient, path: str, wanted: str | None, *, root: str, yes: bool, as_json: bool
 ) -> None:
-    def without(text: str) -> str:
-        for name in names:
-            text = entries.unmerged(client, text, name, path=path)
-        return text
-
-    servers = entries.servers_of(client, files.read(path), path=path)
+    servers = entry_files.read_servers(client, path)
+    names = entry_files.names_of_project(servers, root, wanted=wanted)
     for name in names:
         if not entries.serves(servers.get(name), root):
             options.confirm(f"{name} in {path} does not serve this project. Remove it?", yes=yes)
-
-    def made_of(text: str, origin: str) -> bool:
-        known = entries.is_made_of(client, text, origin, name=names[0], root=root)
-        return (
-            known
-            and len(names) == 1
-            and names[0] not in entries.servers_of(client, origin, path=path)
-        )
-
-    done = files.Changed(path=path, changed=False)
-    if names:
-        done = files.change(path, without, made_of=made_of, back=True)
+    done = entry_files.remove(client, path, names, root=root)
     said = (
         f"removed {', '.join(names)} from {done.path}"
         if done.changed
@@ -212,10 +142,6 @@ def _remove(
         else ""
     )
     _tell(_done(client, done, name=names[0] if names else None), said, as_json=as_json)
-
-
-def _made_of(client: McpClient, name: str, root: str) -> files.MadeOf:
-    return lambda text, origin: entries.is_made_of(client, text, origin, name=name, root=root)
 
 
 def _done(client: McpClient, done: files.Changed, *, name: str | None) -> JsonObject:

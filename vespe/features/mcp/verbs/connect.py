@@ -12,7 +12,7 @@ from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.documents.near import join_words
-from vespe.features.mcp.clients import entries
+from vespe.features.mcp.clients import entries, entry_files
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.features.mcp.verbs import config
 from vespe.models import JsonObject
@@ -74,12 +74,12 @@ def command(
     are passed to `vespe mcp serve`. `vespe mcp config` prints or removes the entry.
     """
     root, client = find_root(project_dir), CLIENTS[client_name]
-    path = config.path_of(client, root, named=None, scope=scope, needed=True) or ""
-    started = config.command_for(client, root, path, extra=extra, absolute=absolute)
+    path = entry_files.path_of(client, root, named=None, scope=scope, needed=True) or ""
+    started = entry_files.command_for(client, root, path, extra=extra, absolute=absolute)
     document = config.merge(client, path, client.entry(started), root=root, wanted=None, yes=yes)
     shared = not os.path.isabs(started[0])
     if not as_json:
-        report.say(config.wrote(document) + (" (safe to commit)" if shared else ""))
+        report.say(config.describe(document) + (" (safe to commit)" if shared else ""))
     seen = document | {
         "check": _checked(client, started, root),
         "trusted": _trusted(root),
