@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from vespe import defaults
 from vespe.errors import ToolExecutionError, VespeError
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 JsonValue: TypeAlias = Any
 """What `json` reads: dict, list, str, int, float, bool or None."""
@@ -377,12 +377,7 @@ class Outcome:
         if self.error is None:
             document["result"] = self.result
         else:
-            document["error"] = {
-                "code": self.error.code,
-                "message": self.error.message,
-                "retryable": self.error.retryable,
-                "details": self.error.details,
-            }
+            document["error"] = json_of(self.error, "code", "message", "retryable", "details")
             if self.error.hint:
                 document["error"]["hint"] = self.error.hint
         document |= {

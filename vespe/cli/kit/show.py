@@ -4,6 +4,7 @@ import click
 
 from vespe.cli import kit_facts, options, report, tables
 from vespe.kits import roots
+from vespe.records import json_of
 from vespe.tools import allowances, catalog
 
 
@@ -18,16 +19,7 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     active = kit_facts.active_kits(root)
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:
-        tools = [
-            {
-                "name": e.name,
-                "uid": e.uid,
-                "type": e.type,
-                "description": e.description,
-                "problem": e.problem,
-            }
-            for e in entries
-        ]
+        tools = [json_of(e, "name", "uid", "type", "description", "problem") for e in entries]
         stated = {key: kit.document[key] for key in allowances.KEYS if key in kit.document}
         report.emit_json(kit_facts.document_of(kit, active) | stated | {"tools": tools})
         return

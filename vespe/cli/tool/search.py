@@ -14,6 +14,7 @@ from vespe.documents.near import join_words
 from vespe.files import locations
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
+from vespe.records import json_of
 from vespe.tools import search
 from vespe.tools.search import Document, Evaluation
 
@@ -80,13 +81,7 @@ def command(
 
 
 def _row(tool: Tool, score: float) -> JsonObject:
-    return {
-        "name": tool.name,
-        "uid": tool.uid,
-        "scope": tool.scope,
-        "description": tool.description,
-        "score": round(score, 3),
-    }
+    return json_of(tool, "name", "uid", "scope", "description") | {"score": round(score, 3)}
 
 
 def _tools(project_dir: str | None) -> list[Tool]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from vespe.models import Call, Failure, JsonObject, JsonValue, Outcome, Tool
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 ItemId: TypeAlias = int | str
 Run: TypeAlias = Callable[[Call], Outcome]
@@ -53,11 +53,7 @@ def error_of(failure: Failure) -> JsonObject:
     """Return a failure as the output says it: `code`, `message`, `retryable`, and `details` if
     there are any.
     """
-    said: JsonObject = {
-        "code": failure.code,
-        "message": failure.message,
-        "retryable": failure.retryable,
-    }
+    said = json_of(failure, "code", "message", "retryable")
     return said | {"details": failure.details} if failure.details else said
 
 
