@@ -81,11 +81,11 @@ def test_it_is_read_and_held(run: Run) -> None:
 
 
 def test_its_form_is_checked_and_published(run: Run, project: Path) -> None:
+    done = run("-c", RENDERED)
+    assert done.returncode == 0, done.stderr
     make(project, {"devices": 5})
     broken = run("-m", "vespe", "tool", "list", "--all").stdout
     assert "`permissions.devices` must be a list" in broken
-    done = run("-c", RENDERED)
-    assert done.returncode == 0, done.stderr
     published = json.loads(run("-m", "vespe", "schema", "tool").stdout)
     assert published["properties"]["permissions"]["properties"]["devices"] == {
         "type": "array",
