@@ -180,6 +180,28 @@ def test_a_package_imports_only_from_floors_below_its_own() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+UPWARDS = {
+    "tool_types": "the types of tools, which `type_of` imports by name",
+    "features": "the features, which the command line and the library import by name",
+    "features.agents.providers": "its own providers",
+    "cli.verbs": "the command line's own verbs",
+}
+"""The tables that name modules as strings, which `importlib` then imports."""
+
+
+def test_modules_of_the_same_floor_or_above_are_named_by_the_tables_alone() -> None:
+    wrong = [
+        f"{MODULES[name]}:{node.lineno}: {node.value}"
+        for name in MODULES.keys() - UPWARDS.keys() - {"__init__", "lazy"} - SCRIPTS
+        for node in ast.walk(trees()[name])
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value.startswith("vespe.")
+        and (named := node.value.removeprefix("vespe.").partition(":")[0]) in MODULES
+        and ROOM_FLOOR[room_of(named)] >= ROOM_FLOOR[room_of(name)]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_modules_import_one_another_in_a_circle() -> None:
     graph = {
         name: {imported for imported, _ in own_imports(name) if imported not in ("__init__", name)}
