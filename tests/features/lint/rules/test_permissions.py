@@ -22,6 +22,7 @@ SHELL = {"type": "shell_command", "entrypoint": "date", "args": {}}
         ("web", SHELL, {"permissions": {"memory_mb": 5}}, True),
         ("web", SHELL, {"permissions": {"network": []}}, False),
         (None, SHELL, {}, False),
+        ("web", {**SHELL, "args": {"url": "https://a.example/"}}, {}, True),
         (
             "web",
             {"type": "http_request", "entrypoint": "GET", "path": "https://a.example/"},
