@@ -155,7 +155,7 @@ def test_the_set_up_commands_of_the_pages_are_the_ones_that_the_gate_runs() -> N
         if (ROOT / ".ci").is_dir()
         else "\n".join(SET_UP)
     )
-    assert set(SET_UP) <= set(gate.splitlines())
+    assert set(SET_UP) <= {line.strip() for line in gate.splitlines()}
     assert "$ " + "\n$ ".join(SET_UP) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -197,7 +197,8 @@ def test_the_pages_for_developers_name_no_file_that_is_gone() -> None:
             r"`((?:[\w.-]+/)*\w+\.py)`",
             re.sub(r"(?ms)^```.*?^```", "", (ROOT / "docs" / page).read_text(encoding="utf-8")),
         )
-        if "/a/" not in name and not any(path.endswith(f"/{name}") for path in files)
+        if not re.search(r"/a/|[A-Z]{3}", name)
+        and not any(path.endswith(f"/{name}") for path in files)
     ]
     assert gone == []
 

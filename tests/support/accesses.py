@@ -16,12 +16,13 @@ _EVENT = struct.Struct("iIII")
 
 class Accesses:
     """Notes which files right in some directories are read (`kind=READ`) or opened (`OPENED`) from
-    now on.
+    now on; with `folders`, which folders too, and the directories themselves.
 
     Skips the test on systems other than Linux.
     """
 
-    def __init__(self, *directories: Path, kind: int) -> None:
+    def __init__(self, *directories: Path, kind: int, folders: bool = False) -> None:
+        self._unsaid = 0 if folders else _DIRECTORY
         if sys.platform != "linux":
             pytest.skip("no inotify here: it tells which files are read")
         libc = ctypes.CDLL(None, use_errno=True)
@@ -52,5 +53,5 @@ class Accesses:
                 watch, kind, _, length = _EVENT.unpack_from(events)
                 name = os.fsdecode(events[_EVENT.size : _EVENT.size + length].rstrip(b"\0"))
                 events = events[_EVENT.size + length :]
-                if not kind & _DIRECTORY:
+                if not kind & self._unsaid:
                     yield self._watched[watch] / name

@@ -42,10 +42,10 @@ ADDED = (
 )
 HELD = """
 from vespe.calls.sandboxing import machine
-from vespe.processes.sandbox.policy import Surroundings, policy
+from vespe.processes.sandbox.policy import ToolSurroundings, policy
 from vespe.tools.permissions import permissions_of
 stated = permissions_of({"devices": ["/dev/tty"]})
-where = Surroundings(project="/", directory="/usr", scratch="/tmp")
+where = ToolSurroundings(project="/", directory="/usr", scratch="/tmp")
 made = policy(machine(), machine().level, stated, where)
 print(stated.devices, any(path == b"/dev/tty" for path, _ in made.message["rules"]))
 """

@@ -1,11 +1,10 @@
 """`vespe kit remove`: out of the lock, and nothing but what was installed off the disk."""
 
-import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import gitrepo, ondisk
+from tests.support.accesses import OPENED, Accesses
 from vespe.files import atomic
 
 Command = Callable[..., Any]
@@ -152,33 +152,25 @@ def test_a_kit_that_stands_elsewhere_is_named_with_what_to_say_instead(
     assert said.code == 3 and hints.get(kit_id, "kit deactivate") in said.err
 
 
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="what a process waits for is looked for in Linux's /proc alone"
-)
 @pytest.mark.parametrize("interrupted", [True, False])
 def test_p31_ctrl_c_while_another_process_holds_the_store_leaves_everything_as_it_was(
     interrupted: bool, lock: Path, project: Path, home: Path
 ) -> None:
     store_dir, state = home / "data/vespe/store", (lock, project / ".vespe/config.json")
     before = [path.read_bytes() for path in state]
-    with atomic.locked(str(store_dir)):
+    with (
+        atomic.locked(str(store_dir)),
+        Accesses(store_dir, kind=OPENED, folders=True) as opened,
+    ):
         argv = [sys.executable, "-m", "vespe", "kit", "remove", "rain", "--yes"]
         process = subprocess.Popen(
             argv, cwd=project, env=ondisk.interruptible(), stderr=subprocess.DEVNULL
         )
-        while str(store_dir) not in opened_by(process.pid):
+        while store_dir not in opened.taken():
             assert process.poll() is None
+            time.sleep(0.01)
         if interrupted:
             process.send_signal(signal.SIGINT)
             assert process.wait(ondisk.PATIENCE_S) == 130
     assert process.wait(ondisk.PATIENCE_S) == (130 if interrupted else 0)
     assert ([path.read_bytes() for path in state] == before) is interrupted
-
-
-def opened_by(pid: int) -> set[str]:
-    """The paths that a process has open."""
-    found = set()
-    for link in Path(f"/proc/{pid}/fd").glob("*"):
-        with contextlib.suppress(OSError):
-            found.add(os.readlink(link))
-    return found
