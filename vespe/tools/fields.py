@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import pattern
 from vespe.schemas.explain import describe, short
-from vespe.tools.permissions import LISTS, MAX_MEMORY_MB
+from vespe.tools.permissions import LISTS, NUMBERS
 
 Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
 """A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does
@@ -213,13 +213,13 @@ def _permissions(value: Any) -> Iterator[Found]:
     for key in LISTS:
         if key in value:
             yield from texts(value[key], steps=("permissions", key))
-    memory = value.get("memory_mb", 1)
-    if isinstance(memory, bool) or not isinstance(memory, int) or not 0 < memory <= MAX_MEMORY_MB:
-        yield (
-            "/permissions/memory_mb",
-            f"`permissions.memory_mb` must be an integer from 1 to {MAX_MEMORY_MB}, "
-            f"not {short(memory)}",
-        )
+    for key, most in NUMBERS.items():
+        number = value.get(key, 1)
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= most:
+            yield (
+                f"/permissions/{key}",
+                f"`permissions.{key}` must be an integer from 1 to {most}, not {short(number)}",
+            )
 
 
 def _tags(value: Any) -> Iterator[Found]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from vespe.models import PERMISSIONS, JsonObject, JsonValue, Permissions
 
 LISTS: Final = tuple(name for name, one in PERMISSIONS.items() if one.values != "number")
-MAX_MEMORY_MB: Final = PERMISSIONS["memory_mb"].most
+NUMBERS: Final = {name: one.most for name, one in PERMISSIONS.items() if one.values == "number"}
 
 
 def permissions_of(document: JsonObject) -> Permissions:
