@@ -21,7 +21,7 @@ from vespe.features.agents.limits import Limits
 from vespe.features.agents.loop import Loop, OnEvent, RunResult
 from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.providers import provider_class
-from vespe.features.agents.providers.base import LLMProvider
+from vespe.features.agents.providers.base import LLMProvider, ShownTools
 from vespe.features.agents.providers.requests import definitions
 from vespe.features.agents.tool_sets import chosen, tool_set
 from vespe.features.agents.transcripts import Transcript
@@ -171,7 +171,7 @@ class Agent:
         self._loop = Loop(
             provider=provider,
             turns=turns,
-            tools=shown.shown,
+            tools=ShownTools(shown.shown),
             limits=self.options.limits,
             options=self.options.request,
             stream=self.options.stream,

@@ -16,11 +16,11 @@ from vespe.features.agents.call_results import CallResult, interrupted, not_run
 from vespe.features.agents.events import EventSystem, Tell
 from vespe.features.agents.limits import Limits, Quota, Spent, Stop
 from vespe.features.agents.open_calls import ModelCall
-from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, traits_of
+from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, Tools, traits_of
 from vespe.features.agents.providers.turns import retell, text_of
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import TurnRunner
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject
 from vespe.records import dataclass, json_of
 
 DONE: Final = "done"
@@ -77,7 +77,7 @@ class Loop:
 
     provider: LLMProvider
     turns: TurnRunner
-    tools: list[Tool | JsonObject] = field(default_factory=list)
+    tools: Tools = ()
     limits: Limits = field(default_factory=Limits)
     options: Mapping[str, object] = field(default_factory=dict)
     stream: bool = True
@@ -176,7 +176,7 @@ class _Run:
             retell(replace(answer, message=self.transcript.messages[-1]), self._tell)
         return True
 
-    def respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> ModelAnswer:
+    def respond(self, tools: Tools | None, options: JsonObject) -> ModelAnswer:
         """Have the provider answer, and tell of it where somebody listens."""
         if (telemetry := tracing.telemetry()) is None:
             return self._respond(tools, options)
@@ -186,7 +186,7 @@ class _Run:
             span.answered(answer.usage, answer.finish_reason)
         return answer
 
-    def _respond(self, tools: list[Tool | JsonObject] | None, options: JsonObject) -> ModelAnswer:
+    def _respond(self, tools: Tools | None, options: JsonObject) -> ModelAnswer:
         """Have the provider answer: here, or beside a window that is kept alive meanwhile."""
 
         def work(cancel: threading.Event, tell: Tell) -> ModelAnswer:

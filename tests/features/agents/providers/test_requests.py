@@ -2,6 +2,7 @@
 shape.
 """
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,8 @@ from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.openai import OpenAIShape
 from vespe.errors import InvalidDocument, UsageError
 from vespe.features.agents.providers import requests
-from vespe.models import Tool
+from vespe.features.agents.providers.base import ShownTools
+from vespe.models import JsonObject, Tool
 
 TOOL = Tool(
     uid="u", name="add", description="Add.", input_schema={"type": "object", "properties": {}}
@@ -90,3 +92,21 @@ def test_a_definition_that_cannot_be_read_is_refused_with_its_name() -> None:
         requests.definitions([{"name": "add", "input_schema": "none"}], OpenAIShape())
     with pytest.raises(InvalidDocument, match="the tool 'add'"):
         requests.definitions([{"name": "add", "schema": {"input": 3}}], OpenAIShape())
+
+
+def test_the_definitions_of_tools_that_stay_are_made_once_for_each_api() -> None:
+    tools = ShownTools([TOOL])
+    made = requests.definitions(tools, OpenAIShape())
+    assert made == requests.definitions([TOOL], OpenAIShape())
+    assert requests.definitions(tools, OpenAIShape()) is made
+    assert requests.definitions(tools, AnthropicShape()) != made
+
+
+@pytest.mark.parametrize(
+    "rest", [{}, {"model": "m", "messages": [{"role": "user", "content": "Grüße \U0001f600"}]}]
+)
+def test_a_request_says_kept_definitions_as_it_says_others(rest: JsonObject) -> None:
+    kept = requests.definitions(ShownTools([TOOL]), OpenAIShape())
+    said = requests.encode({**rest, "tools": kept})
+    assert json.loads(said) == json.loads(requests.encode({**rest, "tools": list(kept)}))
+    assert requests.encode({**rest, "tools": kept}) == said

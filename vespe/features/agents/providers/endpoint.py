@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import field
 from typing import Final
 
-from vespe.documents import redaction, strict_json
+from vespe.documents import redaction
 from vespe.errors import OutputTooLarge, ProviderError, ToolExecutionError
 from vespe.features.agents import provider_settings
-from vespe.features.agents.providers import failures, retries
+from vespe.features.agents.providers import failures, requests, retries
 from vespe.features.agents.providers.base import Reply
 from vespe.http import client as http_client
 from vespe.http import sockets
@@ -68,7 +68,7 @@ class Endpoint:
             method="POST",
             url=str(there.url),
             headers=tuple(there.headers.items()),
-            body=strict_json.compact_json(payload).encode("utf-8"),
+            body=requests.encode(payload),
         )
         limits = self._patience.limits(f"the request to {there.url.authority}", cancel)
         with ExitStack() as stack:

@@ -9,8 +9,9 @@ from typing import Final
 from vespe.adapters import definition_shapes
 from vespe.adapters.base import ToolShape
 from vespe.adapters.definitions import foreign_tool
+from vespe.documents import strict_json
 from vespe.errors import UsageError
-from vespe.features.agents.providers.base import Tools
+from vespe.features.agents.providers.base import Definitions, ShownTools, Tools
 from vespe.models import JsonObject, Tool
 
 OURS: Final = ("messages", "tools", "stream", "system", "model")
@@ -42,7 +43,24 @@ def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
     shape: it is one of the API's own tools (`web_search`). Raises InvalidDocument for a definition
     that cannot be read.
     """
-    return [_definition(tool, shape) for given in tools or () for tool in _declarations(given)]
+    if isinstance(tools, ShownTools):
+        if shape.name not in tools.told:
+            tools.told[shape.name] = Definitions(_made(tools, shape))
+        return tools.told[shape.name]
+    return _made(tools or (), shape)
+
+
+def encode(payload: JsonObject) -> bytes:
+    """Return a request as it goes out. The JSON of definitions that are kept is written once."""
+    if not isinstance(tools := payload.get("tools"), Definitions):
+        return strict_json.compact_json(payload).encode("utf-8")
+    rest = {key: value for key, value in payload.items() if key != "tools"}
+    opened = strict_json.compact_json(rest).encode("utf-8").removesuffix(b"}")
+    return b"".join((opened, b',"tools":' if rest else b'"tools":', tools.data, b"}"))
+
+
+def _made(tools: Tools, shape: ToolShape) -> list[JsonObject]:
+    return [_definition(tool, shape) for given in tools for tool in _declarations(given)]
 
 
 def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
