@@ -32,15 +32,19 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is
     never written.
 
-    What was not approved on this machine yet is shown first. A tag that moved since is named, and
-    changes nothing. The kit of an MCP server is made anew, and refused where the server defines
+    Sources are asked for what is not here yet, and for nothing else: `vespe kit list --outdated`
+    asks all of them. What was not approved on this machine yet is shown first. A tag that moved
+    since is named, and changes nothing. The kit of an MCP server is made anew, and refused where the server defines
     other tools; with --yes the project must be trusted.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)
-    review.confirm_strange(wanted.values(), yes=yes)
-    with waiting("asking the sources"):
-        moved = tuple(one for one in sync.moved_refs(wanted, lock) if one.differs)
+    absent = {kit.kit_id: kit for kit in sync.missing(wanted)}
+    review.confirm_strange(absent.values(), yes=yes)
+    moved: tuple[Moved, ...] = ()
+    if absent:
+        with waiting("asking the sources"):
+            moved = tuple(one for one in sync.moved_refs(absent, lock) if one.differs)
     for one in moved:
         report.warn(_describe_move(one))
     with contextlib.ExitStack() as held:
