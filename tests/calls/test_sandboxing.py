@@ -3,6 +3,7 @@ noted.
 """
 
 import contextlib
+import json
 import socket
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
-from tests.support.systems import NO_LANDLOCK, knowing, refusing
+from tests.support.systems import NO_LANDLOCK, NO_NAMESPACES, knowing, refusing
+from tests.types.python_script.test_environments import distribution
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import confine, machine
@@ -242,6 +244,26 @@ def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(
         "auto None",
         "off None",
     ]
+
+
+@pytest.mark.parametrize(
+    ("refused", "level"),
+    [({}, machine().level), (NO_NAMESPACES, "landlock"), (NO_LANDLOCK, "off")],
+)
+def test_the_call_that_makes_the_first_environment_of_a_machine_runs_in_it(
+    project: Path, home: Path, refused: dict[str, int], level: str
+) -> None:
+    wheel = f"{distribution(home, 'greeting')}-1.0-py3-none-any.whl"
+    block = f'# /// script\n# dependencies = ["greeting @ file://{home / wheel}"]\n# ///\n'
+    directory = python_tool(tool(project, "p"), "p", "import greeting\nreturn greeting.WORD")
+    script = directory / "main.py"
+    script.write_text(block + script.read_text("utf-8"), encoding="utf-8")
+    command = [sys.executable, "-m", "vespe", "tool", "run", "p", "--json"]
+    run = refusing(refused, *command) if refused else command
+    done = subprocess.run(run, cwd=project, stdout=subprocess.PIPE, check=False)
+    outcome = json.loads(done.stdout)
+    assert (outcome.get("error"), outcome["sandbox"]["level"]) == (None, level)
+    assert outcome["result"] == 1
 
 
 FETCH = (

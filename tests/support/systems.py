@@ -15,9 +15,12 @@ _NUMBERS = {
     "connect": {"x86_64": 42, "aarch64": 203},
     "landlock_create_ruleset": {"x86_64": 444, "aarch64": 444},
     "syncfs": {"x86_64": 306, "aarch64": 267},
+    "unshare": {"x86_64": 272, "aarch64": 97},
 }
 NO_LANDLOCK = {"landlock_create_ruleset": errno.ENOSYS}
 """For `refusing`: a kernel without Landlock, and so without a sandbox."""
+NO_NAMESPACES = {"unshare": errno.EPERM}
+"""For `refusing`: a kernel that gives nobody namespaces, as in most containers."""
 NO_NETWORK = {"connect": errno.ENETUNREACH}
 """For `refusing`: a machine that can reach no other, so no DNS server either."""
 _REFUSE = """

@@ -184,7 +184,7 @@ def _surroundings(tool: Tool, context: Context, scratch: str) -> ToolSurrounding
         directory=context.directory,
         scratch=scratch,
         path=context.environment.get("PATH", ""),
-        needs=_needs(),
+        needs=_needs(tool),
         starts=_programs(tool, context),
         own=_own(),
     )
@@ -196,8 +196,13 @@ def _own() -> tuple[str, ...]:
     )
 
 
-def _needs() -> tuple[str, ...]:
-    return (*_python(sys.executable), os.path.join(locations.user_cache_dir(), "envs"))
+def _needs(tool: Tool) -> tuple[str, ...]:
+    environments = os.path.join(locations.user_cache_dir(), "envs")
+    if tool.implementation is not None and type_of(tool.implementation.type).is_python:
+        # The call may make the first environment, and only what is there now can be let through.
+        with contextlib.suppress(OSError):
+            os.makedirs(environments, mode=0o700, exist_ok=True)
+    return (*_python(sys.executable), environments)
 
 
 _python = functools.cache(python_needs)
