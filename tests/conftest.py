@@ -113,6 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "home"
     directory.mkdir()
     monkeypatch.setenv("HOME", str(directory))
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
     for name in _USER_VARIABLES:
         monkeypatch.setenv(name, str(directory / name.split("_")[1].lower()))
     return directory

@@ -123,6 +123,70 @@ def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
     assert outcome.result == "nothing" and any("id_ed25519" in note for note in outcome.notes)
 
 
+def test_a_refusal_that_a_program_complains_of_and_goes_on_after_is_a_note(
+    held: Path, home: Path
+) -> None:
+    key, absent = home / ".ssh/id_ed25519", home / ".ssh/none"
+    python = f"import subprocess\nsubprocess.run(['cat', {str(key)!r}, {str(absent)!r}])\nreturn 1"
+    python_tool(tool(held, "p"), "p", python)
+    shell(held, "sh", "-c", f"cat {key} {absent}; true")
+    for name in ("p", "s"):
+        outcome = run(held, name)
+        assert outcome.ok and outcome.notes == (f"the sandbox did not let it read {key}",)
+
+
+def test_what_states_that_it_reads_nothing_is_told_to_state_the_one_file_alone(held: Path) -> None:
+    shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"), permissions={"read": []})
+    error = run(held, "s").error
+    assert error is not None and '"permissions": {"read": ["~/.ssh/id_ed25519"]}' in error.hint
+
+
+GITCONFIG = """[user]
+\tname = "Ada \\"A\\" Lovelace"
+\temail = ada@example.org
+[include]
+\tpath = ~/.more
+[http]
+\textraHeader = "Authorization: KEY"
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "programs"),
+    [(".gitconfig", {"programs": ["git"]}), (".config/git/config", {})],
+)
+def test_git_starts_where_the_users_configuration_may_not_be_read_and_knows_who_the_user_is(
+    held: Path, home: Path, place: str, programs: dict[str, Any]
+) -> None:
+    for path, text in (
+        (place, GITCONFIG),
+        (".more", "[core]\n\tautocrlf = input\n\texcludesFile = ~/.ignored\n"),
+        (".ignored", "*.log\n"),
+        (".config/git/ignore", "*.log\n"),
+    ):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "-q", str(held)], check=True)
+    script = "git config --list --global && git status --porcelain"
+    stated = {"read": ["."], "write": [], "network": [], **programs}
+    shell(held, "sh", "-c", script, permissions=stated)
+    done = run(held, "s")
+    assert done.error is None and done.notes == () and done.result.endswith("?? .vespe/\n")
+    assert 'user.name=Ada "A" Lovelace\nuser.email=ada@example.org\n' in done.result
+    assert "core.autocrlf=input\n" in done.result
+    assert "KEY" not in done.result and "~/.ignored" not in done.result
+
+
+def test_git_reads_what_of_the_users_configuration_the_tool_states(held: Path, home: Path) -> None:
+    (home / ".gitconfig").write_text(GITCONFIG, encoding="utf-8")
+    (home / ".config/git").mkdir(parents=True)
+    (home / ".config/git/ignore").write_text("*.log\n", encoding="utf-8")
+    subprocess.run(["git", "init", "-q", str(held)], check=True)
+    stated = {"read": [".", "~/.gitconfig"], "programs": ["git"]}
+    shell(held, "git", "config", "--global", "--includes", "--list", permissions=stated)
+    assert "http.extraheader=Authorization: KEY\n" in run(held, "s").result
+
+
 def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
     body = (
         "import os, tempfile\nopen('a', 'w').write('x')\ntempfile.TemporaryFile().write(b'y')\n"

@@ -13,8 +13,26 @@ KIT_IDS = sorted(path.name for path in KITS.iterdir())
 
 
 @pytest.fixture
-def everything(project: Path) -> Path:
-    """A project with every kit active."""
+def configured(home: Path) -> Path:
+    """A home directory like people's, with a configuration of git that leads to further files."""
+    for path, text in (
+        (
+            ".gitconfig",
+            "[user]\n\tname = Ada\n\temail = ada@example.org\n[include]\n\tpath = ~/.more\n",
+        ),
+        (".more", "[core]\n\texcludesFile = ~/.ignored\n"),
+        (".ignored", "*.log\n"),
+        (".config/git/ignore", "*.log\n"),
+        (".config/git/attributes", "*.png binary\n"),
+    ):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(text, encoding="utf-8")
+    return home
+
+
+@pytest.fixture
+def everything(project: Path, configured: Path) -> Path:
+    """A project with every kit active, of a user who has a configuration of git."""
     for kit_id in KIT_IDS:
         done = vespe("kit", "activate", kit_id, cwd=project)
         assert done.returncode == 0, done.stderr
@@ -66,14 +84,15 @@ def test_a_newcomer_writes_a_file_and_reads_it_back(project: Path) -> None:
     assert told("tool", "run", "read_file", "path=hello.txt", cwd=project)["result"] == "hi"
 
 
-def test_a_write_with_git_is_a_commit(project: Path) -> None:
+def test_a_write_with_git_is_a_commit_of_the_user(project: Path, configured: Path) -> None:
     git(project, "init", "-q")
     assert vespe("kit", "activate", "file_io_with_git", cwd=project).returncode == 0
     done = told(
         "tool", "run", "write_file", "path=hello.txt", "content=hi", "message=Greet", cwd=project
     )
-    assert git(project, "log", "--format=%H %s", "--name-only").split() == [
+    assert git(project, "log", "--format=%H %an %s", "--name-only").split() == [
         done["result"]["commit"],
+        "Ada",
         "Greet",
         "hello.txt",
     ]

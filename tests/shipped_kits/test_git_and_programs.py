@@ -2,6 +2,7 @@
 them do.
 """
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,14 @@ def run_keeping(name: str, at: Path, **inputs: Any) -> Any:
 def test_status_says_what_is_staged_changed_and_new(repo: Path) -> None:
     assert run("git_status", repo) == ["## main", "M  a.txt", ' M "b é.txt"', "?? new.txt"]
     assert run("git_status", repo, path="new.txt") == ["## main", "?? new.txt"]
+
+
+@pytest.mark.parametrize("name", GIT_TOOLS)
+def test_what_only_reads_leaves_the_index_as_it_was(name: str, repo: Path) -> None:
+    os.utime(repo / "a.txt", (1, 1))  # its entry in the index no longer fits: git would mend that
+    before = (repo / ".git/index").read_bytes()
+    run(name, repo, **GIT_TOOLS[name])
+    assert (repo / ".git/index").read_bytes() == before
 
 
 def test_log_lists_commits_with_their_fields_apart(repo: Path) -> None:

@@ -63,7 +63,8 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
             _surroundings(tool, context, scratch),
             connect=reach.connect,
         )
-        made = replace(made, refusals=reach.refusals)
+        own = {**made.environment, **_for_git(tool, context, made, scratch)}
+        made = replace(made, refusals=reach.refusals, environment=own)
         _require(setting, made, tool)
         yield replace(
             context, sandbox=made, environment={**context.environment, **made.environment}
@@ -214,6 +215,25 @@ def _programs(tool: Tool, context: Context) -> tuple[str, ...]:
     return () if started is None else type_of(started.type).programs(started, context.directory)
 
 
+def _for_git(tool: Tool, context: Context, made: Policy, scratch: str) -> dict[str, str]:
+    """Return the variables by which git starts in a tool that may not read the user's configuration
+    of it.
+    """
+    stated = made.stated
+    named = (*(stated.programs or ()), *_programs(tool, context))
+    may_start = stated.programs is None or "git" in map(os.path.basename, named)
+    if stated.read is None or not may_start:
+        return {}
+    from vespe.git import user_settings
+
+    return user_settings.beside(
+        scratch,
+        context.environment,
+        lambda path: made.refuses("read", path),
+        cwd=context.project_root,
+    )
+
+
 def _require(setting: str, made: Policy, tool: Tool) -> None:
     if made.level == "off":
         _require_some(setting)
@@ -235,6 +255,8 @@ def _require_some(setting: str) -> None:
         )
 
 
+_SEARCHED_CHARACTERS: Final = 8192
+"""How much of a log is searched for complaints: the time grows faster than the text."""
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
@@ -263,8 +285,10 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         # What it went on after is not what it failed of.
         if PERMISSIONS[kind].values != "host" and os.path.basename(what) not in said:
             continue
-        # What is stated holds alone: the default has to be stated beside it.
-        stated = list(getattr(permissions_of(tool.permissions), kind) or PERMISSIONS[kind].default)
+        stated = getattr(permissions_of(tool.permissions), kind)
+        if stated is None:
+            # What is stated holds alone: the default has to be stated beside it.
+            stated = PERMISSIONS[kind].default
         line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
@@ -302,11 +326,23 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
         for kind, what in refused(execution.touched, made)
         if PERMISSIONS[kind].values != "host" or not is_loopback(what)
     ]
-    found = list(dict.fromkeys((*touched, *(made.refusals if made is not None else ()))))
+    found = list(dict.fromkeys((*touched, *_refused_by(execution, made))))
     said = tuple(
         f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}" for kind, what in found[:8]
     )
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
+
+
+def _refused_by(execution: Execution, made: Policy | None) -> Iterator[tuple[str, str]]:
+    """Find what else was refused: by the proxy, and what the programs that it started complain of
+    in their log. A file that is not there is none of it.
+    """
+    if made is None:
+        return
+    yield from made.refusals
+    for kind, what in _complaints(execution.logs[-_SEARCHED_CHARACTERS:], made):
+        if what and (kind in ("write", "network") or os.path.lexists(what)):
+            yield kind, what
 
 
 def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str]]:
@@ -317,7 +353,12 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
         "programs", str(error.details.get("program"))
     ):
         yield "programs", str(error.details["program"])
-    said = str(error.details.get("stderr", "")) + str(error)
+    for kind, what in _complaints(str(error.details.get("stderr", "")) + str(error), made):
+        yield kind, what or "a host"
+
+
+def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
+    """Find what was refused in what a program says; an empty host is one that it does not name."""
     for path, why in _SAID.findall(said):
         kinds = (
             ("read", *(("write",) if not why.startswith("No") else ()), "programs")
@@ -327,7 +368,7 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
-        yield "network", host or "a host"
+        yield "network", host
 
 
 _HOST: Final = pattern(r"(?i)(?:host:? |to |://)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?)")
