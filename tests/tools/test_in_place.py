@@ -89,3 +89,108 @@ def test_what_is_no_function_of_a_module_there_is_a_sentence(source: str, tmp_pa
 
 def test_in_place_goes_with_a_function(command: Command) -> None:
     assert command("tool", "create", "x", "--type", "python_script", "--in-place").code == 2
+
+
+ITEMS = """
+from dataclasses import dataclass
+from enum import Enum
+from datetime import date
+
+
+class Kind(Enum):
+    BOOK = "book"
+
+
+@dataclass
+class Item:
+    net: float
+    kind: Kind = Kind.BOOK
+
+
+def gross(item: Item, on: date, others: list[Item] | None = None) -> Item:
+    "Say what it costs."
+    if item.net < 0:
+        raise ValueError("no\\nprice")
+    return Item(item.net * 2 + sum(one.net for one in others or []) + on.year, item.kind)
+"""
+
+
+def test_arguments_come_as_the_annotations_say_and_results_as_json(
+    command: Command, project: Path
+) -> None:
+    package(project)
+    (project / "shop/items.py").write_text(ITEMS, encoding="utf-8")
+    assert command("tool", "create", "gross", "--from", "shop.items:gross", "--in-place").code == 0
+    call = ("tool", "run", "gross", "on=2026-01-02", 'others=[{"net": 1}]', "--json")
+    done = command(*call, 'item={"net": 3, "kind": "book"}').document
+    assert done.get("result") == {"net": 2033.0, "kind": "book"}, done
+    failed = command(*call, 'item={"net": -3}').document["error"]
+    assert failed["message"] == (
+        "start failed with exit status 1: ValueError: no price (shop/items.py, line 20)"
+    )
+    assert str(project) not in str(failed)
+    wrong = command("tool", "run", "gross", "on=soon", 'item={"net": 1}', "--json").document
+    assert "/on makes no date" in wrong["error"]["message"]
+
+
+def test_a_changed_function_is_noticed_and_its_schema_derived_again(
+    command: Command, project: Path
+) -> None:
+    package(project)
+    command("tool", "create", "price", "--from", "shop.prices:price", "--in-place")
+    assert "every schema says" in command("tool", "sync").err
+    changed = SOURCE.replace('country: str = "IT"', 'country: str = "IT", reduced: bool = False')
+    (project / "shop/prices.py").write_text(changed, encoding="utf-8")
+    assert "reduced" in command("lint").out
+    for words in (("--check",), ("price", "--check")):
+        assert command("tool", "sync", *words).code == 1
+    assert (
+        command("tool", "sync").code == 0
+        and "reduced" not in command("lint", "--select", "signature").out
+    )
+    assert command("tool", "run", "price", "net=3", "reduced=true").code == 0
+    (project / "shop/prices.py").rename(project / "shop/costs.py")
+    assert "shop.prices" in command("lint", "--select", "signature-origin").out
+    assert "shop.prices:price" in command("tool", "sync").err
+    assert command("tool", "sync", "price", "--from", "shop.costs:price").code == 0
+    assert command("tool", "run", "price", "net=3").code == 0
+
+
+OLD = '''"""Calls shop.items:gross of the project with the inputs on stdin; what it prints is the log."""
+
+import asyncio
+import importlib
+import inspect
+import json
+import os
+import sys
+
+result = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)
+sys.path.insert(0, os.path.join(os.getcwd(), "."))
+answer = importlib.import_module("shop.items").gross(**json.load(sys.stdin))
+if inspect.isawaitable(answer):
+
+    async def awaited():
+        return await answer
+
+    answer = asyncio.run(awaited())
+json.dump(answer, result, ensure_ascii=False)
+result.flush()
+'''
+
+
+def test_what_0_2_wrote_to_call_the_function_is_written_anew(
+    command: Command, project: Path
+) -> None:
+    package(project)
+    (project / "shop/items.py").write_text(ITEMS, encoding="utf-8")
+    made = command("tool", "create", "g", "--from", "shop.items:gross", "--in-place", "--json")
+    directory = Path(made.document["path"])
+    (directory / "values.py").unlink()
+    call = ("tool", "run", "g", "on=2026-01-02", 'item={"net": 3}', "--json")
+    (directory / "call.py").write_text(OLD.replace("flush()", "flush()  # mine"), encoding="utf-8")
+    assert "every schema says" in command("tool", "sync").err, "what its author changed stays"
+    (directory / "call.py").write_text(OLD, encoding="utf-8")
+    assert command(*call).code == 1
+    assert command("tool", "sync").code == 0 and command(*call).code == 0

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidTool, Refused, UsageError
+from vespe.errors import InvalidTool, UsageError
 from vespe.files import atomic, staging, trees
-from vespe.kits import roots, store
+from vespe.kits import edited
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
-from vespe.tools import authoring, catalog, drafts
+from vespe.tools import authoring, drafts
 from vespe.tools.allowances import excess
 from vespe.tools.directory import limits_above
 from vespe.tools.permissions import LISTS
@@ -101,18 +101,7 @@ def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
     Raises UsageError where there is no kit or the name is taken in it, Refused for an installed
     kit, InvalidTool for a tool that goes beyond what the kit states.
     """
-    directory = _edited(os.fspath(kit))
-    if not os.path.isfile(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
-        raise UsageError(
-            f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
-            hint="`vespe kit create NAME` makes a kit",
-        )
-    kit_id = os.path.basename(directory)
-    if store.owner_of(directory) is not None:
-        raise Refused(
-            f"{directory} is an installed kit, whose bytes are pinned",
-            hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours",
-        )
+    directory = edited.directory_of(kit)
     if beyond := [
         f"config.json at {pointer}: {text}"
         for pointer, text in excess(draft.document, limits_above(directory))
@@ -121,28 +110,8 @@ def add_tool(kit: str | os.PathLike[str], draft: drafts.Draft) -> Tool:
     return authoring.create_tool(
         directory,
         draft,
-        taken=lambda name: any(
-            one.name == name for one in catalog.find(directory, name, scope=kit_id, kit_id=kit_id)
-        ),
+        taken=lambda name: edited.has_tool(directory, name),
     )
-
-
-def _edited(kit: str) -> str:
-    """Return the directory of a kit that is given by it, or by the id of one of the user's own or
-    linked kits.
-    """
-    place = os.path.realpath(kit)
-    if (
-        os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE))
-        or os.path.basename(kit) != kit
-    ):
-        return place
-    own = (
-        one
-        for one in roots.find_kits(count_tools=False)
-        if one.kit_id == kit and one.root_kind in ("user", roots.LINK)
-    )
-    return next((os.path.realpath(one.path) for one in own), place)
 
 
 _README: Final = """# {title}

@@ -2,13 +2,14 @@
 
 import functools
 import os
+from dataclasses import replace
 
 from vespe import defaults
 from vespe.kits import pinned
 from vespe.models import Entry, Tool
 from vespe.projects import project
 from vespe.projects.workspace import open_workspace, project_has
-from vespe.tools import authoring
+from vespe.tools import authoring, origins
 from vespe.tools.drafts import Draft
 from vespe.trust import gate
 
@@ -16,10 +17,16 @@ from vespe.trust import gate
 def create_tool(root: str | os.PathLike[str], draft: Draft) -> Tool:
     """Make the tool of a draft in the project at `root`, trusted: it is its user's own.
 
-    In a project that is trusted as a place nothing more is kept. Raises as `authoring.create_tool`
-    does; where the trust cannot be kept there is no tool either.
+    A copied file of the project is kept in mind as `created_from`, so that its changes can be taken
+    over. In a project that is trusted as a place nothing more is kept. Raises as
+    `authoring.create_tool` does; where the trust cannot be kept there is no tool either.
     """
     own = _Own(root)
+    if draft.origin is not None:
+        path, function = draft.origin
+        made_from = origins.made_from(os.fspath(root), path, function, draft.copied)
+        if made_from is not None:
+            draft = replace(draft, document={**draft.document, origins.KEY: made_from})
     return authoring.create_tool(
         project.tools_dir(root), draft, taken=own.has, staged=own.trust, used=own.uses
     )

@@ -185,14 +185,14 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     if entries:
         uids, paths = [entry.uid for entry in entries], [entry.path for entry in entries]
         raise AmbiguousTool(name, scope=defaults.PROJECT_TOOLS, uids=uids, paths=paths)
+    from vespe.kits import edited
+
     other = workspace.resolve(name).entry
     reason = f"it is {other.scope}'s, which is not the project's to change"
-    raise ToolNotFound(
-        name,
-        searched=(defaults.PROJECT_TOOLS,),
-        reason=reason,
-        hint=f"`vespe tool copy {name}` makes it yours",
-    )
+    hint = f"`vespe tool copy {name}` makes it yours"
+    if edited.is_edited(other.scope):
+        hint = f"`--kit {other.scope}` takes it where it is, and {hint}"
+    raise ToolNotFound(name, searched=(defaults.PROJECT_TOOLS,), reason=reason, hint=hint)
 
 
 def project_has(root: str, name: str) -> bool:

@@ -24,6 +24,7 @@ from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.schemas import published
 from vespe.tools import directory as tool_directory
+from vespe.tools import origins
 from vespe.tools.drafts import Draft, check_name, describe
 
 Taken = Callable[[str], bool]
@@ -106,15 +107,21 @@ def copy_tool(
         if CONFIG_FILE in files
         else strict_json.read_object(path)
     )
-    document = {key: value for key, value in document.items() if key != "kit_id"}
+    project = origins.project_of(os.path.join(os.fspath(tools_dir), "tool"))
+    is_own = project is not None and project == origins.project_of(directory)
+    left_out = ("kit_id",) if is_own else ("kit_id", origins.KEY)
+    document = {key: value for key, value in document.items() if key not in left_out}
     if name is not None:
         check_name(name)
         document["name"] = name
     return _Placing(os.fspath(tools_dir), taken, staged, used).place(document, files)
 
 
-def write_config(tool: Tool, document: JsonObject) -> None:
-    """Write the config.json of a tool as it was loaded.
+def write_config(
+    tool: Tool, document: JsonObject, *, files: Mapping[str, bytes] | None = None
+) -> None:
+    """Write the config.json of a tool as it was loaded, and before it other files of its directory,
+    by their names, with the modes that they have.
 
     Raises InvalidDocument where the file is not as it was then, Refused where it is not in the
     project, and StorageError.
@@ -124,7 +131,13 @@ def write_config(tool: Tool, document: JsonObject) -> None:
         _refuse_linked(os.path.dirname(tool.directory or ""))
     if strict_json.read_object(path) != tool.document:
         raise InvalidDocument("was changed meanwhile", path=path, hint="run the command again")
-    atomic.write_atomic(path, strict_json.dump_json(document))
+    for name, data in (files or {}).items():
+        place = os.path.join(tool.directory or "", name)
+        there = os.path.lexists(place)
+        mode = stat.S_IMODE(os.lstat(place).st_mode) if there else 0o644
+        atomic.write_atomic(place, data, mode=mode)
+    if document != tool.document:
+        atomic.write_atomic(path, strict_json.dump_json(document))
 
 
 def remove_tool(tools_dir: str | os.PathLike[str], uid: str) -> None:

@@ -14,7 +14,7 @@ from vespe.files.trees import TreeFile
 from vespe.lazy import difflib
 from vespe.models import JsonObject
 from vespe.records import dataclass
-from vespe.tool_types import TYPES, type_of
+from vespe.tool_types import TYPES, ToolType, type_of
 from vespe.tools import new_tool
 from vespe.tools.fields import KEYS, NAME_PATTERN
 from vespe.tools.implementations import named_secrets
@@ -33,7 +33,16 @@ FIELDS: Final = (
     *(
         key
         for key in KEYS
-        if key not in ("uid", "name", "kit_id", "$schema", "implementation_details", *_PARTS)
+        if key
+        not in (
+            "uid",
+            "name",
+            "kit_id",
+            "$schema",
+            "implementation_details",
+            "created_from",
+            *_PARTS,
+        )
     ),
 )
 """What a draft may be given: the parts of an implementation, and every other key of config.json
@@ -50,13 +59,20 @@ class Draft:
     """A whole tool but its uid: config.json as data, and the other files by their path in its
     directory.
 
-    `notes` are sentences for its author on what could not be derived.
+    `notes` are sentences for its author on what could not be derived. `origin` is the path of the
+    file that was copied, and the function of it, "" where there is none.
     """
 
     name: str
     document: JsonObject
     files: Mapping[str, TreeFile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    origin: tuple[str, str] | None = None
+
+    @property
+    def copied(self) -> bytes:
+        """The bytes of the file that was copied, where there is an origin."""
+        return self.files[self.document["implementation_details"]["path"]].data
 
 
 def draft_tool(
@@ -77,7 +93,8 @@ def draft_tool(
     parts = {key: given.pop(key) for key in _PARTS if key in given}
     if type in TYPES and (kind := type_of(type)).has_template:
         begun = kind.begin(type, name, given=parts, directory=directory)
-        return _completed(_draft(name, begun.document, begun.files, begun.notes), given)
+        made = _draft(name, begun.document, begun.files, begun.notes)
+        return _completed(replace(made, origin=_origin(kind, made, parts, directory)), given)
     if type == IN_PROCESS:
         return _completed(_in_process(name, parts), given)
     near = difflib.get_close_matches(
@@ -87,6 +104,17 @@ def draft_tool(
         f"did you mean {near[0]}?" if near else f"the types are {', '.join(types)} and {IN_PROCESS}"
     )
     raise UsageError(f"there is no type of tool called {type!r}", hint=hint)
+
+
+def _origin(
+    kind: ToolType, made: "Draft", given: Mapping[str, Any], directory: str
+) -> tuple[str, str] | None:
+    """Return what a draft was copied from: a `path` that the user gave, of a file that is there."""
+    details = made.document["implementation_details"]
+    path = os.path.join(directory, str(given.get("path", "")))
+    if "path" not in given or details.get("path") not in made.files or not os.path.isfile(path):
+        return None
+    return path, str(details.get("entrypoint", "")) if kind.is_python else ""
 
 
 def draft_from_parts(

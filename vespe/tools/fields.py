@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from vespe.documents.pointers import pointer_to
 from vespe.lazy import pattern
 from vespe.schemas.explain import describe, short
+from vespe.tools import origins
 from vespe.tools.permissions import LISTS, NUMBERS
 
 Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
@@ -240,6 +241,11 @@ def _effects(value: Any) -> Iterator[Found]:
             )
 
 
+def _created_from(value: Any) -> Iterator[Found]:
+    if wrong := origins.problem(value):
+        yield "/created_from", f"`created_from` {wrong}"
+
+
 CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "description": _text("description"),
     "version": _text("version"),
@@ -251,6 +257,7 @@ CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
     "permissions": _permissions,
     "queries": _queries,
     "effects": _effects,
+    origins.KEY: _created_from,
 }
 KEYS: Final = (
     "uid",

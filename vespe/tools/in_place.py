@@ -4,13 +4,18 @@ own environment.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from vespe.errors import UsageError
+from vespe.errors import UsageError, VespeError
+from vespe.files import atomic
 from vespe.files.trees import TreeFile
+from vespe.lazy import hashlib
+from vespe.models import JsonObject
 from vespe.tools.drafts import Draft, draft_from_function
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _ROOTS: Final = (".", "src")
@@ -27,6 +32,7 @@ _CALL: Final = '''"""Calls {module}:{function} of the project with the inputs on
 
 import asyncio
 import importlib
+import importlib.util
 import inspect
 import json
 import os
@@ -34,17 +40,106 @@ import sys
 
 result = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
+here = os.path.dirname(os.path.abspath(__file__))
+spec = importlib.util.spec_from_file_location("vespe_values", os.path.join(here, "values.py"))
+values = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(values)
 sys.path.insert(0, os.path.join(os.getcwd(), "{root}"))
-answer = importlib.import_module("{module}").{function}(**json.load(sys.stdin))
-if inspect.isawaitable(answer):
 
-    async def awaited():
-        return await answer
 
-    answer = asyncio.run(awaited())
+async def awaited(answer):
+    return await answer
+
+
+def failed(error):
+    """Return an error as one line: its class, its text, and the place in the project's files."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = os.path.relpath(trace.tb_frame.f_code.co_filename)
+        if not file.startswith(os.pardir) and trace.tb_frame.f_code.co_filename != __file__:
+            place = f" ({{file}}, line {{trace.tb_lineno}})"
+        trace = trace.tb_next
+    return " ".join(f"{{type(error).__name__}}: {{error}}".split()) + place
+
+
+try:
+    called = importlib.import_module("{module}").{function}
+    answer = called(**values.converted_inputs(called, json.load(sys.stdin)))
+    if inspect.isawaitable(answer):
+        answer = asyncio.run(awaited(answer))
+    answer = values.plain(answer, "", 0)
+except values.Unfit as unfit:
+    sys.exit(f"{{unfit.pointer}} {{unfit.why}}".strip())
+except BaseException as error:
+    sys.exit(failed(error))
 json.dump(answer, result, ensure_ascii=False)
 result.flush()
 '''  # noqa: E501  # a file as it is written
+_VALUES: Final = os.path.join("types", "python_script", "values.py")
+"""What makes objects of a function's classes out of JSON, and JSON of its result; each tool has a
+copy, since no Vespe need be in the project's environment.
+"""
+_CALLED: Final = re.compile(r'importlib\.import_module\("([\w.]+)"\)\.(\w+)')
+_ROOT: Final = re.compile(r'os\.path\.join\(os\.getcwd\(\), "([\w.]+)"\)')
+_OLD: Final = "b18d4d3a6a455cb123c394d122b8462fb22f975c3525d7930eee99d66ed30eeb"
+"""The digest of the call.py of Vespe 0.2, but for its lines that name the function: it gave a
+function dictionaries for objects, and printed whole tracebacks.
+"""
+
+
+class Standing(NamedTuple):
+    """A function that a tool runs where it stands: its module, its name, and the directory of the
+    project that the module is looked for in. `is_old` says that Vespe 0.2 wrote what calls it.
+    """
+
+    module: str
+    function: str
+    root: str
+    is_old: bool
+
+    @property
+    def source(self) -> str:
+        """Return it as `--from` takes it."""
+        return f"{self.module}:{self.function}"
+
+    def file(self, project: str) -> str | None:
+        """Return the path of the module's file, from the project's root; None where it is gone."""
+        return next((path for _, path in _places(self.module, project)), None)
+
+
+def standing(directory: str, document: JsonObject) -> Standing | None:
+    """Return the function that the tool in a directory runs in place; None for any other tool."""
+    details = document.get("implementation_details")
+    if not isinstance(details, dict) or details.get("path") != "start":
+        return None
+    try:
+        text = atomic.read_bytes(os.path.join(directory, "call.py")).decode("utf-8")
+    except (VespeError, UnicodeDecodeError):
+        return None
+    called, root = _CALLED.search(text), _ROOT.search(text)
+    if called is None or root is None:
+        return None
+    return Standing(called[1], called[2], root[1], is_old=_frame(text) == _OLD)
+
+
+def _frame(text: str) -> str:
+    """Return the digest of a call.py without the lines that name its function."""
+    lines = [
+        line
+        for line in text.splitlines()
+        if not (line.startswith('"""Calls ') or _CALLED.search(line) or _ROOT.search(line))
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _places(module: str, project: str) -> Iterator[tuple[str, str]]:
+    """Return where a module's file is, with the directory that it is imported from."""
+    parts = module.split(".")
+    for root in _ROOTS:
+        for tail in (f"{parts[-1]}.py", f"{parts[-1]}/__init__.py"):
+            path = os.path.join(root, *parts[:-1], tail)
+            if os.path.isfile(os.path.join(project, path)):
+                yield root, path
 
 
 def draft_in_place(
@@ -58,8 +153,8 @@ def draft_in_place(
     in its `src/`.
 
     The function is read for its schema and never run; a call imports it, so that it runs whatever
-    the project's files are then. Inputs come as JSON: where the function wants an object of a
-    class, it gets a dictionary. Raises as `draft_from_function` does.
+    the project's files are then. Inputs come as the function's annotations ask for them. Raises as
+    `draft_from_function` does.
     """
     module, _, function = source.rpartition(":")
     if not _MODULE.fullmatch(module) or not function.isidentifier():
@@ -67,16 +162,7 @@ def draft_in_place(
             f"{source!r} does not name a function of a module",
             hint="write it as PACKAGE.MODULE:function",
         )
-    parts = module.split(".")
-    found = [
-        (root, os.path.join(root, *parts[:-1], tail))
-        for root in _ROOTS
-        for tail in (f"{parts[-1]}.py", f"{parts[-1]}/__init__.py")
-    ]
-    root, file = next(
-        ((root, file) for root, file in found if os.path.isfile(os.path.join(directory, file))),
-        ("", ""),
-    )
+    root, file = next(_places(module, directory), ("", ""))
     if not file:
         raise UsageError(
             f"there is no module {module} in {os.path.abspath(directory)} or its src/",
@@ -92,6 +178,7 @@ def draft_in_place(
     files = {
         "start": TreeFile(data=_START.encode(), executable=True),
         "call.py": TreeFile(data=call.encode()),
+        "values.py": TreeFile(data=atomic.read_bytes(os.path.join(_PACKAGE, _VALUES))),
     }
     note = (
         f"it runs {file} as it stands at each call, which no approval covers: "
@@ -101,5 +188,6 @@ def draft_in_place(
         draft,
         document={**draft.document, "implementation_details": details},
         files=files,
+        origin=None,
         notes=(note,),
     )

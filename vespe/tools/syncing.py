@@ -1,14 +1,18 @@
-"""A created tool's schema derived again from its function, with what its author added to it by hand
-kept.
+"""A created tool brought in step again: the file that it was made from is taken over where that has
+changed, and the schema derived from the function, with what its author added by hand kept.
 """
 
 import os
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Final
 
 from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 from vespe.tool_types import type_of
+from vespe.tools import in_place, origins
 from vespe.tools.drafts import without_fixed
 from vespe.tools.python.signatures import derive
 
@@ -35,33 +39,188 @@ stays.
 """
 
 
-def derived_config(tool: Tool) -> JsonObject:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """A tool as it is to be: its config.json, and the files that become other ones, by their names.
+
+    `source` is the path of the file that was copied or read, as its author knows it. `renewed` says
+    that the files are what Vespe writes better today than when it made the tool. `gone` says
+    that this is no longer there, and `conflict` that it and the tool's copy have both changed;
+    nothing is taken over then.
+    """
+
+    tool: Tool
+    document: JsonObject
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    source: str = ""
+    renewed: bool = False
+    gone: bool = False
+    conflict: bool = False
+
+    @property
+    def is_other(self) -> bool:
+        """Whether anything is to be written."""
+        return bool(self.files) or self.is_behind
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the tool does not say what its function says, or runs another file."""
+        return (bool(self.files) and not self.renewed) or self.document != self.tool.document
+
+
+def is_synced(tool: Tool) -> bool:
+    """Say whether a function or a file of the project says what a tool is."""
+    return _is_python(tool) or origins.KEY in tool.document or _standing(tool) is not None
+
+
+def synced(tool: Tool, *, source: str | None = None) -> Synced:
+    """Return what a tool has to be to say what its function says now.
+
+    `source` names the file that it is made from in the place of the one that it knows, from the
+    working directory: `FILE` or `FILE.py:function`; `PACKAGE.MODULE:function` for a tool that runs
+    a function in place. Raises UsageError for a tool that nothing is derived for and for a file
+    that is not there, InvalidDocument for a script that cannot be read.
+    """
+    standing = _standing(tool)
+    if standing is not None:
+        return _in_place(tool, standing, source)
+    if source is not None:
+        return _taken(tool, *_named(tool, source))
+    compared = origins.compared(tool)
+    if compared is None:
+        return Synced(tool=tool, document=derived_config(tool))
+    if compared.change == "origin" or (
+        compared.change == "none" and origins.digest_of(compared.data) != _digest(tool)
+    ):
+        root = origins.project_of(tool.directory or "") or ""
+        place = os.path.join(os.path.realpath(root), compared.path)
+        return _taken(tool, place, compared.function, compared.data)
+    return Synced(
+        tool=tool,
+        document=derived_config(tool) if _is_python(tool) else tool.document,
+        source=compared.path,
+        gone=compared.change == "gone",
+        conflict=compared.change == "both",
+    )
+
+
+def derived_config(
+    tool: Tool, *, source: bytes | None = None, function: str | None = None
+) -> JsonObject:
     """Return the tool's config.json with the schema that its function has now; nothing else of it
-    changes.
+    changes. `source` and `function` are those that the tool is to have.
 
     Raises UsageError for a tool that is not a Python script, InvalidDocument for a script that
     cannot be read.
     """
     details = tool.implementation
-    if (
-        details is None
-        or not type_of(details.type).is_python
-        or not details.path
-        or not details.entrypoint
-    ):
+    if details is None or not _is_python(tool):
         raise UsageError(
             f"{tool.name} is not a Python script, so no signature says what its schema is"
         )
-    path = os.path.join(tool.directory or "", details.path)
-    source = atomic.read_bytes(path).decode("utf-8", "replace")
-    derived = derive(source, details.entrypoint, path=path)
+    path = os.path.join(tool.directory or "", str(details.path))
+    data = atomic.read_bytes(path) if source is None else source
+    entrypoint = function or str(details.entrypoint)
+    derived = derive(data.decode("utf-8", "replace"), entrypoint, path=path)
+    return _with_schema(tool, derived.input_schema, derived.output_schema, details.args)
+
+
+def _with_schema(
+    tool: Tool, inputs: JsonObject, output: JsonObject | None, fixed: JsonObject
+) -> JsonObject:
     schema: JsonObject = {
         **tool.document["schema"],
-        "input": _merged(tool.input_schema, without_fixed(derived.input_schema, details.args)),
+        "input": _merged(tool.input_schema, without_fixed(inputs, fixed)),
     }
-    if derived.output_schema is not None:
-        schema["output"] = derived.output_schema
+    if output is not None:
+        schema["output"] = output
     return {**tool.document, "schema": schema}
+
+
+def _is_python(tool: Tool) -> bool:
+    details = tool.implementation
+    return bool(
+        details is not None
+        and type_of(details.type).is_python
+        and details.path
+        and details.entrypoint
+    )
+
+
+def _standing(tool: Tool) -> in_place.Standing | None:
+    return in_place.standing(tool.directory or "", tool.document)
+
+
+def _digest(tool: Tool) -> Any:
+    said = tool.document.get(origins.KEY)
+    return said.get("sha256") if isinstance(said, dict) else None
+
+
+def _named(tool: Tool, source: str) -> tuple[str, str, bytes]:
+    """Read `FILE` or `FILE.py:function`: its path, the function and the bytes."""
+    details = tool.implementation
+    if details is None or not details.path:
+        raise UsageError(f"{tool.name} has no file of its own, so nothing can be copied to it")
+    file, _, function = source.rpartition(":") if not os.path.isfile(source) else (source, "", "")
+    if not os.path.isfile(file):
+        raise UsageError(
+            f"there is no file {file or source}", hint="write it as FILE or FILE.py:function"
+        )
+    said = tool.document.get(origins.KEY)
+    known = str(said.get("function", "")) if isinstance(said, dict) else ""
+    entrypoint = str(details.entrypoint or "") if _is_python(tool) else ""
+    return file, function or known or entrypoint, atomic.read_bytes(os.path.realpath(file))
+
+
+def _taken(tool: Tool, path: str, function: str, data: bytes) -> Synced:
+    """Return the tool with another file's bytes in the place of its own."""
+    details, own = tool.implementation, str(tool.document["implementation_details"]["path"])
+    document = tool.document
+    if _is_python(tool) and details is not None:
+        document = derived_config(tool, source=data, function=function)
+        if function != details.entrypoint:
+            said = {**document["implementation_details"], "entrypoint": function}
+            document = {**document, "implementation_details": said}
+    root = origins.project_of(tool.directory or "")
+    made = None if root is None else origins.made_from(root, path, function, data)
+    if made is None:
+        document = {key: value for key, value in document.items() if key != origins.KEY}
+    else:
+        known = document.get(origins.KEY)
+        document = {**document, origins.KEY: {**(known if isinstance(known, dict) else {}), **made}}
+    same = atomic.read_bytes(os.path.join(tool.directory or "", own)) == data
+    return Synced(
+        tool=tool,
+        document=document,
+        files={} if same else {own: data},
+        source=path if made is None else made["path"],
+    )
+
+
+def _in_place(tool: Tool, standing: in_place.Standing, source: str | None) -> Synced:
+    root = origins.project_of(tool.directory or "") or os.getcwd()
+    at = standing.file(root) if source is None else None
+    if source is None and at is None:
+        return Synced(tool=tool, document=tool.document, source=standing.source, gone=True)
+    draft = in_place.draft_in_place(source or standing.source, name=tool.name, directory=root)
+    schema = draft.document["schema"]
+    document = _with_schema(tool, schema["input"], schema.get("output"), {})
+    written = {} if source is None and not standing.is_old else draft.files
+    return Synced(
+        tool=tool,
+        document=document,
+        files={
+            name: file.data
+            for name, file in written.items()
+            if name != "start" and not _is(os.path.join(tool.directory or "", name), file.data)
+        },
+        source=source or standing.source,
+        renewed=source is None,
+    )
+
+
+def _is(path: str, data: bytes) -> bool:
+    return os.path.isfile(path) and atomic.read_bytes(path) == data
 
 
 def _merged(old: Any, derived: JsonObject) -> JsonObject:

@@ -68,3 +68,122 @@ def test_lint_notices_an_argument_that_the_schema_lacks(command: Command, tool: 
     assert "lang" not in command("lint").out
     (tool / "greet.py").write_text(AFTER, encoding="utf-8")
     assert "lang" in command("lint").out
+
+
+def test_a_change_of_the_file_that_was_copied_is_taken_over(
+    command: Command, project: Path
+) -> None:
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    made = command("tool", "create", "greet", "--from", "greet.py:greet")
+    assert "has a copy of greet.py" in made.err and "`vespe tool sync greet`" in made.err
+    said = command("tool", "sync")
+    assert (said.code, said.out) == (0, "") and "every schema says" in said.err
+    (project / "greet.py").write_text(AFTER, encoding="utf-8")
+    lint = command("lint", "--select", "signature-origin")
+    assert "has changed" in lint.out
+    checked = command("tool", "sync", "--check")
+    assert checked.code == 1 and '+def greet(who: str, lang: str = "en")' in checked.out
+    assert command("tool", "run", "greet", "who=x", "lang=de").code == 5
+    assert command("tool", "sync").code == 0
+    assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
+    assert command("tool", "sync", "--check").code == 0
+    assert "has changed" not in command("lint", "--select", "signature-origin").out
+
+
+def test_a_file_that_was_moved_or_renamed_is_named_anew(command: Command, project: Path) -> None:
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    path = command("tool", "create", "greet", "--from", "greet.py:greet", "--json").document["path"]
+    (project / "lib").mkdir()
+    (project / "greet.py").rename(project / "lib/hello.py")
+    assert "`vespe tool sync greet --from " in command("lint", "--select", "signature-origin").out
+    said = command("tool", "sync")
+    assert "greet.py, which greet was made from, is not there any more" in said.err
+    assert "every schema says" not in said.err
+    (project / "lib/hello.py").write_text(AFTER.replace("greet", "hello"), encoding="utf-8")
+    assert command("tool", "sync", "greet", "--from", "lib/hello.py:hello").code == 0
+    config = json.loads(Path(path, "config.json").read_text(encoding="utf-8"))
+    assert (config["created_from"]["path"], config["created_from"]["function"]) == (
+        "lib/hello.py",
+        "hello",
+    )
+    assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
+    assert "every schema says" in command("tool", "sync").err
+
+
+def test_where_both_have_changed_nothing_is_lost_unasked(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    path = command("tool", "create", "greet", "--from", "greet.py:greet", "--json").document["path"]
+    (project / "greet.py").write_text(AFTER, encoding="utf-8")
+    copy = Path(path, "greet.py")
+    copy.write_text(BEFORE + "# mine\n", encoding="utf-8")
+    (project / "sub").mkdir()
+    monkeypatch.chdir(project / "sub")
+    said = command("tool", "sync")
+    assert said.code == 1 and copy.read_text(encoding="utf-8").endswith("# mine\n")
+    offered = said.err.split("`vespe ")[1].split("`")[0]
+    assert offered == "tool sync greet --from ../greet.py"
+    assert command(*offered.split()).code == 0 and copy.read_text(encoding="utf-8") == AFTER
+
+
+def test_a_link_that_came_with_a_project_brings_no_other_file_into_a_tool(
+    command: Command, project: Path, home: Path
+) -> None:
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    path = command("tool", "create", "greet", "--from", "greet.py:greet", "--json").document["path"]
+    (project / "greet.py").unlink()
+    (home / "key").write_text("KEY = 1\n", encoding="utf-8")
+    (project / "greet.py").symlink_to(home / "key")
+    said = command("tool", "sync")
+    assert "not there any more" in said.err and "KEY" not in said.out
+    assert Path(path, "greet.py").read_text(encoding="utf-8") == BEFORE
+
+
+@pytest.mark.parametrize("value", [1, {"path": "../x", "sha256": 64 * "0"}, {"path": "x"}])
+def test_an_origin_that_is_none_is_told_where_it_stands(
+    value: Any, command: Command, tool: Path
+) -> None:
+    config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
+    (tool / "config.json").write_text(json.dumps(config | {"created_from": value}), "utf-8")
+    assert "created_from" in command("lint").out
+
+
+def test_a_program_that_was_copied_is_taken_over_too(command: Command, project: Path) -> None:
+    script = project / "say"
+    script.write_text("#!/bin/sh\necho one\n", encoding="utf-8")
+    script.chmod(0o755)
+    command("tool", "create", "say", "--type", "shell_command", "--path", "say")
+    script.write_text("#!/bin/sh\necho two\n", encoding="utf-8")
+    assert command("tool", "sync").code == 0 and command("tool", "run", "say").out == "two\n"
+
+
+def test_a_tool_of_a_kit_that_its_author_edits_is_changed_by_its_id_or_its_directory(
+    command: Command, project: Path
+) -> None:
+    command("kit", "create", "text_kit", "--in", str(project))
+    command("kit", "link", "text_kit")
+    command("kit", "activate", "text_kit")
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    made = command("tool", "create", "greet", "--kit", "text_kit", "--from", "greet.py:greet")
+    offered = made.err.split("`vespe ")[1].split("`")[0]
+    kit = project / "text_kit"
+    config = json.loads((kit / "tool-greet/config.json").read_text(encoding="utf-8"))
+    assert "created_from" not in config, "it would lead nowhere for whoever has the kit"
+    (project / "greet.py").write_text(AFTER, encoding="utf-8")
+    assert command(*offered.split()).code == 0
+    assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
+    refused = command("tool", "sync", "greet")
+    assert refused.code == 3 and "`--kit text_kit`" in refused.err
+    (kit / "tool-greet/greet.py").write_text(BEFORE, encoding="utf-8")
+    fix = command("lint", "text_kit", "--select", "signature").out
+    assert command("tool", "sync", "--kit", "text_kit").code == 0 and "lang" in fix
+    assert command("tool", "rename", "greet", "hello", "--kit", str(kit)).code == 0
+    assert command("tool", "run", "hello", "who=x").out == "hello x"
+    assert command("tool", "remove", "hello", "--kit", "text_kit", "--yes").code == 0
+    assert not (kit / "tool-greet").exists()
+
+
+def test_an_installed_kits_tools_are_nobodys_to_change(command: Command, project: Path) -> None:
+    for verb in (("sync", "x"), ("rename", "x", "y"), ("remove", "x", "--yes"), ("edit", "x")):
+        assert command("tool", *verb, "--kit", "no_such_kit").code == 2

@@ -6,25 +6,21 @@ from collections.abc import Sequence
 
 import click
 
-from vespe import defaults, errors
+from vespe import defaults
 from vespe.cli import options, report
+from vespe.cli.tool import owner
 from vespe.cli.waiting import waiting
 from vespe.files import atomic
-from vespe.kits import store
-from vespe.models import Entry, Tool
+from vespe.models import Tool
 from vespe.projects.workspace import open_workspace, project_entry
 from vespe.tool_types import type_of
-from vespe.tools import building, built, catalog, directory
+from vespe.tools import building, built
 from vespe.trust import gate
 
 
 @click.command("build", epilog="Example: vespe tool build word_count")
 @click.argument("name", required=False)
-@click.option(
-    "--kit",
-    metavar="DIR",
-    help="Build tools of this kit, whose directory you edit, and not of the project.",
-)
+@owner.kit_option
 @click.option(
     "--compiler",
     metavar="COMMAND",
@@ -96,24 +92,9 @@ def _digest(path: str) -> str:
 
 
 def _of_kit(kit: str, name: str | None) -> Sequence[Tool]:
-    place = os.path.realpath(kit)
-    kit_id = os.path.basename(place)
-    if not os.path.isfile(os.path.join(place, defaults.KIT_CONFIG_FILE)):
-        raise errors.UsageError(f"{place} is not a kit: it has no {defaults.KIT_CONFIG_FILE}")
-    if store.owner_of(place) is not None:
-        raise errors.Refused(
-            f"{place} is an installed kit, whose bytes are pinned",
-            hint=f"`vespe tool copy {kit_id}/TOOL` makes a tool of it yours",
-        )
-    if name is None:
-        entries: Sequence[Entry] = list(catalog.scan(place, scope=kit_id, kit_id=kit_id).values())
-    else:
-        entries = catalog.find(place, name, scope=kit_id, kit_id=kit_id)
-    if name is not None and not entries:
-        raise errors.ToolNotFound(name, searched=(kit_id,))
-    return _chosen(
-        [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries], name
-    )
+    own = owner.ToolOwner(kit, None)
+    entries = own.list() if name is None else [own.find(name)]
+    return _chosen([own.load(entry) for entry in entries], name)
 
 
 def _of_project(project_dir: str | None, name: str | None, *, trusted: bool) -> Sequence[Tool]:

@@ -13,7 +13,7 @@ from vespe.kits.create import add_tool
 from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
-from vespe.tools import built, drafts, new_tool
+from vespe.tools import built, drafts, new_tool, origins
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -69,7 +69,7 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
     else:
         root = find_root(given["project_dir"])
         tool = project_tools.create_tool(root, draft)
-    _made(tool, root, draft.notes, given["as_json"])
+    _made(tool, root, draft, given["kit"], given["as_json"])
     if not given["as_json"]:
         report.next_step(
             _next(tool, in_kit=given["kit"] is not None, project_dir=given["project_dir"])
@@ -108,8 +108,8 @@ def _implied(given: Mapping[str, Any], source: str | None) -> str | None:
     return drafts.IN_PROCESS if alone else None
 
 
-def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
-    for text in notes:
+def _made(tool: Tool, root: str, draft: drafts.Draft, kit: str | None, as_json: bool) -> None:
+    for text in draft.notes:
         report.warn(text)
     if as_json:
         report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
@@ -121,8 +121,23 @@ def _made(tool: Tool, root: str, notes: tuple[str, ...], as_json: bool) -> None:
         else directory
     )
     report.say(f"made {tool.name} in {shown}")
+    if draft.origin is not None:
+        report.say(_copied(tool, draft.origin[0], kit))
     if built.source_of(tool.document.get("implementation_details", {})):
         report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")
+
+
+def _copied(tool: Tool, path: str, kit: str | None) -> str:
+    """Say that the tool has a copy, and what takes a change of the file over."""
+    file = os.path.relpath(path)
+    aside, words = "", f"`vespe tool sync {tool.name}"
+    if kit is not None:
+        words += f" --kit {kit}"
+    if origins.KEY not in tool.document:
+        words += f" --from {file}"
+    elif file.endswith(".py"):
+        aside = " (`--in-place` would run the file itself)"
+    return f"it has a copy of {file}; after a change, {words}` copies it again{aside}"
 
 
 def _next(tool: Tool, *, in_kit: bool, project_dir: str | None) -> str:

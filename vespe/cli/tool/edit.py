@@ -6,24 +6,24 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report
-from vespe.cli.tool import editor
-from vespe.projects.workspace import open_workspace, project_entry
+from vespe.cli.tool import editor, owner
 from vespe.tools import directory
 
 
 @click.command("edit", epilog="Example: EDITOR=nano vespe tool edit greet")
 @click.argument("name")
+@owner.kit_option
 @options.project_option
 @options.json_option
-def command(name: str, project_dir: str | None, as_json: bool) -> int:
+def command(name: str, kit: str | None, project_dir: str | None, as_json: bool) -> int:
     """Open a project tool's files in your editor ($VISUAL, $EDITOR), then check them; a broken tool
     can be edited too.
     """
-    entry = project_entry(open_workspace(project_dir), name)
+    entry = owner.ToolOwner(kit, project_dir).find(name)
     if not (os.isatty(0) and os.isatty(1)):
         raise errors.Refused("an editor needs a terminal", hint=f"the files are in {entry.path}")
     editor.edit(entry.path)
-    _, problems = directory.check(entry.path)
+    _, problems = directory.check(entry.path, kit_id=entry.kit_id)
     found = [
         f"{problem.file}{problem.pointer and ' at ' + problem.pointer}: {problem.message}"
         for problem in problems

@@ -1,79 +1,117 @@
-"""`vespe tool sync`: derive the schemas of Python tools again from their functions."""
+"""`vespe tool sync`: bring Python tools in step with their functions again."""
+
+import os
 
 import click
 
-from vespe import defaults
 from vespe.cli import options, report
+from vespe.cli.tool import owner
 from vespe.documents import strict_json
+from vespe.errors import UsageError
+from vespe.files import atomic
 from vespe.lazy import difflib
-from vespe.models import JsonObject, Tool
-from vespe.projects.workspace import Workspace, open_workspace, project_entry
-from vespe.tool_types import type_of
-from vespe.tools import authoring, syncing
+from vespe.models import Tool
+from vespe.tools import authoring, origins, syncing
+from vespe.tools.syncing import Synced
 
 
 @click.command("sync", epilog="Example: vespe tool sync calc")
 @click.argument("name", required=False)
 @click.option(
-    "--check", is_flag=True, help="Change nothing; exit code 1 where a schema would change."
+    "--from",
+    "source",
+    metavar="FILE.py:function",
+    help="Take this file over, which the tool is made from henceforth.",
 )
+@click.option(
+    "--check", is_flag=True, help="Change nothing; exit code 1 where a tool would change."
+)
+@owner.kit_option
 @options.project_option
 @options.json_option
-def command(name: str | None, check: bool, project_dir: str | None, as_json: bool) -> int:
-    """Derive the schema of a project's Python tool again from its function, and show the
-    difference; without a name, of every one.
+def command(
+    name: str | None,
+    source: str | None,
+    check: bool,
+    kit: str | None,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Bring a Python tool in step with its function again, and show the difference; without a name,
+    every one.
 
-    What you added to an input by hand (a pattern, bounds, a description where the docstring has
-    none) stays while its type does.
+    A file that `tool create --from` copied is copied again where it has changed. The schema is
+    derived from the function; what you added to an input by hand (a pattern, bounds, a description
+    where the docstring has none) stays while its type does.
     """
-    workspace = open_workspace(project_dir)
+    own = owner.ToolOwner(kit, project_dir)
+    found = [syncing.synced(tool, source=source) for tool in _tools(own, name, source)]
     changed = [
-        (tool, after)
-        for tool in _tools(workspace, name)
-        if (after := syncing.derived_config(tool)) != tool.document
+        one for one in found if (one.is_behind if check else one.is_other) and not one.conflict
     ]
-    for tool, after in changed:
+    for one in changed:
         if not as_json:
-            report.emit(_difference(tool, after))
+            _show(one)
         if not check:
-            authoring.write_config(tool, after)
+            authoring.write_config(one.tool, one.document, files=one.files)
+    apart = [one for one in found if one.gone or one.conflict]
+    for one in apart:
+        report.warn(_apart(one, kit))
     if as_json:
-        report.emit_json(
-            {
-                "tools": [
-                    {"tool": tool.name, "uid": tool.uid, "schema": after["schema"]}
-                    for tool, after in changed
-                ]
-            }
-        )
-    elif not changed:
+        report.emit_json({"tools": [_document(one) for one in changed]})
+    elif not changed and not apart:
         report.say("every schema says what its function takes")
-    return 1 if check and changed else 0
+    return 1 if (check and changed) or any(one.conflict for one in apart) else 0
 
 
-def _tools(workspace: Workspace, name: str | None) -> list[Tool]:
+def _tools(own: owner.ToolOwner, name: str | None, source: str | None) -> list[Tool]:
     if name is not None:
-        return [workspace.load(project_entry(workspace, name))]
-    rows = [
-        row.entry
-        for row in workspace.rows()
-        if row.entry.scope == defaults.PROJECT_TOOLS and row.entry.problem is None
-    ]
-    return [workspace.load(entry) for entry in rows if entry.type and type_of(entry.type).is_python]
+        return [own.load(own.find(name))]
+    if source is not None:
+        raise UsageError("--from goes with the NAME of one tool")
+    return [tool for tool in map(own.load, own.list()) if syncing.is_synced(tool)]
 
 
-def _difference(tool: Tool, after: JsonObject) -> str:
-    before, now = (
-        strict_json.dump_json(document["schema"]).splitlines()
-        for document in (tool.document, after)
-    )
-    return "\n".join(
-        difflib.unified_diff(
-            before,
-            now,
-            f"{tool.name} as it is",
-            f"{tool.name} as its function says",
-            lineterm="",
-            n=2,
+def _document(one: Synced) -> dict[str, object]:
+    said = {"tool": one.tool.name, "uid": one.tool.uid, "schema": one.document["schema"]}
+    return said | ({"files": sorted(one.files)} if one.files else {})
+
+
+def _apart(one: Synced, kit: str | None) -> str:
+    """Say why a file was not taken over, and what its author can do."""
+    name, place = one.tool.name, f" --kit {kit}" if kit else ""
+    if one.gone:
+        return (
+            f"{one.source}, which {name} was made from, is not there any more: "
+            f"`vespe tool sync {name}{place} --from NEW_PLACE` says where it is"
         )
+    root = origins.project_of(one.tool.directory or "") or ""
+    file = os.path.relpath(os.path.join(root, one.source))
+    return (
+        f"{one.source} has changed, and so has the copy in {one.tool.directory}: "
+        "nothing is taken over. "
+        f"`vespe tool sync {name}{place} --from {file}` takes the file over, "
+        "and the changes of the copy are lost"
     )
+
+
+def _show(one: Synced) -> None:
+    for name, data in one.files.items():
+        place = os.path.join(one.tool.directory or "", name)
+        before = atomic.read_bytes(place) if os.path.lexists(place) else b""
+        _differ(
+            before.decode("utf-8", "replace"),
+            data.decode("utf-8", "replace"),
+            f"{name} of {one.tool.name}",
+            one.source,
+        )
+    old, new = (
+        strict_json.dump_json(document["schema"]) for document in (one.tool.document, one.document)
+    )
+    _differ(old, new, f"{one.tool.name} as it is", f"{one.tool.name} as its function says")
+
+
+def _differ(before: str, now: str, old: str, new: str) -> None:
+    lines = difflib.unified_diff(before.splitlines(), now.splitlines(), old, new, lineterm="", n=2)
+    if text := "\n".join(lines):
+        report.emit(text)

@@ -52,6 +52,11 @@ def _problems(subject: Subject, about: str) -> Iterator[Found]:
                 yield Found(message=problem.message, pointer=problem.pointer, line=problem.line)
 
 
+def _of_kit(subject: Subject) -> str:
+    """Return the option by which a command takes a tool of a kit."""
+    return f" --kit {subject.kit_id}" if subject.kit_id else ""
+
+
 @rule("layout-unreadable", "error")
 def _unreadable(subject: Subject) -> Iterator[Found]:
     """A file cannot be read, or is not strict JSON.
@@ -251,7 +256,7 @@ def _build(subject: Subject) -> Iterator[Found]:
             yield Found(
                 message=message,
                 pointer=f"{_DETAILS}/path",
-                fix=f"compile it: `vespe tool build {subject.name}`",
+                fix=f"compile it: `vespe tool build {subject.name}{_of_kit(subject)}`",
             )
 
 

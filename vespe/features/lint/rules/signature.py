@@ -12,7 +12,7 @@ from vespe.files import atomic
 from vespe.records import dataclass
 from vespe.schemas.explain import short
 from vespe.tool_types import type_in
-from vespe.tools import templates
+from vespe.tools import in_place, origins, templates
 from vespe.tools.python import signatures
 from vespe.tools.python.signatures import Derived
 
@@ -45,21 +45,22 @@ def _pair(subject: Subject) -> _Pair | None:
 
 
 def _read_pair(subject: Subject) -> _Pair | None:
-    details = _details(subject)
-    path, entrypoint, args = details.get("path"), details.get("entrypoint"), details.get("args", {})
-    schema = subject.input_schema
+    details, schema = _details(subject), subject.input_schema
+    args = details.get("args", {})
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
     kind = type_in(details)
-    if (
-        kind is None
-        or not kind.is_python
-        or broken
-        or not isinstance(schema, dict)
-        or not isinstance(path, str)
-    ):
+    if kind is None or broken or not isinstance(schema, dict):
         return None
+    path, entrypoint = f"{subject.directory}/{details.get('path')}", details.get("entrypoint")
+    if not kind.is_python:
+        standing = in_place.standing(subject.directory or "", {"implementation_details": details})
+        root = origins.project_of(subject.directory or "")
+        file = standing.file(root) if standing is not None and root is not None else None
+        if standing is None or file is None:
+            return None
+        path, entrypoint, args = f"{root}/{file}", standing.function, {}
     try:
-        source = atomic.read_bytes(f"{subject.directory}/{path}").decode("utf-8")
+        source = atomic.read_bytes(path).decode("utf-8")
         derived = signatures.derive(source, str(entrypoint), path=path)
     except (InvalidDocument, StorageError, ValueError):
         return None
@@ -83,6 +84,50 @@ def _details(subject: Subject) -> dict[str, Any]:
     return details if isinstance(details, dict) else {}
 
 
+@rule("signature-origin", "warning")
+def _origin(subject: Subject) -> Iterator[Found]:
+    """The file that a tool was made from has changed since, or is gone.
+
+    `vespe tool create --from` copies a file of the project, and `created_from` says which. The tool
+    runs its copy: what was changed in the file does not reach it.
+
+    Bad: "created_from": {"path": "calc.py", …} and calc.py is gone
+    Good: `vespe tool sync calc --from lib/calc.py` after calc.py was moved
+    """
+    directory, name = subject.directory or "", subject.name
+    if subject.api != "vespe" or not isinstance(subject.document, dict) or not directory:
+        return
+    standing = in_place.standing(directory, subject.document)
+    root = origins.project_of(directory)
+    if standing is not None and root is not None and standing.file(root) is None:
+        yield Found(
+            pointer=_DETAILS,
+            message=f"the module {standing.module}, which it runs in place, is not there any more",
+            fix=f"`vespe tool sync {name} --from PACKAGE.MODULE:{standing.function}` says where "
+            "it is",
+        )
+    compared = origins.compared_files(directory, subject.document)
+    if compared is None or compared.change in ("none", "copy"):
+        return
+    at = f"/{origins.KEY}"
+    if compared.change == "gone":
+        yield Found(
+            pointer=at,
+            message=f"{short(compared.path)}, which it was made from, is not there any more",
+            fix=f"`vespe tool sync {name} --from NEW_PLACE` says where it is, "
+            f"or take `{origins.KEY}` out",
+        )
+        return
+    copy = ", and so has the tool's copy" if compared.change == "both" else ""
+    yield Found(
+        pointer=at,
+        message=f"{short(compared.path)}, which it was made from, has changed{copy}",
+        fix=f"`vespe tool sync {name}` takes the change over"
+        if not copy
+        else f"`vespe tool sync {name} --from {compared.path}` takes the file over",
+    )
+
+
 @rule("signature-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
     """The function needs an argument that no call can give.
@@ -99,7 +144,8 @@ def _missing(subject: Subject) -> Iterator[Found]:
             continue
         name = parameter.name
         if name not in pair.properties:
-            yield _absent(name) if parameter.required else _unoffered(name)
+            sync = _sync(subject)
+            yield _absent(name, sync) if parameter.required else _unoffered(name, sync)
         elif (
             parameter.required
             and name not in pair.required
@@ -115,22 +161,28 @@ def _missing(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _absent(name: str) -> Found:
+def _sync(subject: Subject) -> str:
+    """Return the command that derives the schema anew."""
+    kit = f" --kit {subject.kit_id}" if subject.kit_id else ""
+    return f"`vespe tool sync {subject.name}{kit}`"
+
+
+def _absent(name: str, sync: str) -> Found:
     return Found(
         part="input_schema",
         message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
-        fix=f"add {short(name)} to `properties` and `required` (`vespe tool sync` does), "
+        fix=f"add {short(name)} to `properties` and `required` ({sync} does), "
         "or give it a default in the function",
     )
 
 
-def _unoffered(name: str) -> Found:
+def _unoffered(name: str, sync: str) -> Found:
     message = f"the function also takes {short(name)}, which the schema does not offer"
     return Found(
         part="input_schema",
         severity="info",
         message=message,
-        fix="run `vespe tool sync`, or set it in `args`",
+        fix=f"run {sync}, or set it in `args`",
     )
 
 
