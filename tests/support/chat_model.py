@@ -34,7 +34,9 @@ def _as_openai(request: dict[str, Any], name: str, arguments: Any) -> dict[str, 
         "type": "function",
         "function": {"name": name, "arguments": json.dumps(arguments)},
     }
-    said = {"content": told[-1]["content"]} if told else {"content": None, "tool_calls": [call]}
+    said = (
+        {"content": _text(told[-1]["content"])} if told else {"content": None, "tool_calls": [call]}
+    )
     choice = {
         "index": 0,
         "finish_reason": "stop" if told else "tool_calls",
@@ -72,3 +74,10 @@ def _as_anthropic(request: dict[str, Any], name: str, arguments: Any) -> dict[st
         "usage": usage,
         **ended,
     }
+
+
+def _text(content: Any) -> str:
+    """The text of a message's content, a text or parts."""
+    if isinstance(content, str):
+        return content
+    return "".join(part["text"] for part in content if part["type"] == "text")

@@ -4,7 +4,14 @@ are read too.
 
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import definition_parts, definitions, model_calls, result_texts, tool_errors
+from vespe.adapters import (
+    definition_parts,
+    definitions,
+    model_calls,
+    result_parts,
+    result_texts,
+    tool_errors,
+)
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -135,12 +142,20 @@ class GeminiAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the part with the `functionResponse`: an object as it is, anything else under
-        `result`, an error under `error`.
+        `result`, an error under `error`. Images are `inlineData` in its `parts`, which Gemini 3
+        takes; earlier models take them as parts of the content beside it.
         """
         value, failed = tool_errors.outcome_of(output)
-        value = result_texts.apart(value)
+        parts = result_parts.shown(value)
+        value = result_texts.apart(value) if isinstance(parts, str) else result_parts.text_in(parts)
         response = (
             value if isinstance(value, dict) and not failed else {tool_errors.key_of(failed): value}
         )
         identified = {"id": call_id} if call_id else {}
-        return {"functionResponse": identified | {"name": self.tool.name, "response": response}}
+        made: JsonObject = identified | {"name": self.tool.name, "response": response}
+        if not isinstance(parts, str):
+            images = result_parts.images_in(parts)
+            made["parts"] = [
+                {"inlineData": {"mimeType": kind, "data": data}} for kind, data in images
+            ]
+        return {"functionResponse": made}

@@ -10,6 +10,7 @@ from vespe.adapters import (
     definition_parts,
     definitions,
     model_calls,
+    result_parts,
     result_texts,
     tool_errors,
 )
@@ -124,11 +125,14 @@ class McpAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the result of `tools/call`; an object, and any result of a tool with an output
-        schema, is `structuredContent` too.
+        schema, is `structuredContent` too. Content that holds an image is the content.
 
         The id belongs to the response around it.
         """
         value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
+        if not isinstance(parts, str) and self.tool.output_schema is None:
+            return {"content": [_block(part) for part in parts]} | tool_errors.mcp_field_of(failed)
         result: JsonObject = {"content": [{"type": "text", "text": result_texts.text_of(value)}]}
         if (isinstance(value, dict) or self.tool.output_schema is not None) and not failed:
             result["structuredContent"] = result_texts.apart(value)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from vespe.adapters import definition_parts, definitions, model_calls, result_texts
+from vespe.adapters import definition_parts, definitions, model_calls, result_parts, tool_errors
 from vespe.adapters.messages import quote
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
@@ -81,10 +81,20 @@ class OpenAIResponsesAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
         """Return the `function_call_output` item; an error's text begins with the line
-        `[tool error]`.
+        `[tool error]`, and images are `input_image` parts of the output.
         """
+        value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
         return {
             "type": "function_call_output",
             "call_id": call_id,
-            "output": result_texts.marked_text(output),
+            "output": tool_errors.mark(parts, error=failed)
+            if isinstance(parts, str)
+            else [_input_part(part) for part in parts],
         }
+
+
+def _input_part(part: JsonObject) -> JsonObject:
+    if part["type"] == "text":
+        return {"type": "input_text", "text": part["text"]}
+    return {"type": "input_image", "image_url": part["image_url"]["url"]}

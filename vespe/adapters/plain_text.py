@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from vespe.adapters import model_calls, result_texts, tool_errors
+from vespe.adapters import model_calls, result_parts, result_texts, tool_errors
 from vespe.adapters.messages import quote
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidToolCall, ParsingError
@@ -150,7 +150,10 @@ class PlainTextAdapter:
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> str:
         """Return the text of the next user message: `{"result": …}` or `{"error": …}` behind the
-        tool's name.
+        tool's name; `[image/png]` stands in the place of an image.
         """
         value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
+        if not isinstance(parts, str):
+            value = result_parts.named(parts)
         return result_texts.text_of({"tool": self.tool.name, tool_errors.key_of(failed): value})

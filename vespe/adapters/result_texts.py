@@ -1,6 +1,5 @@
 """A tool's result as text or as a copy: what the adapters share."""
 
-from vespe.adapters import tool_errors
 from vespe.adapters.messages import detached
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ToolExecutionError
@@ -15,14 +14,6 @@ def text_of(value: JsonValue) -> str:
         return strict_json.compact_json(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolExecutionError(f"the result cannot be said in JSON: {error}") from None
-
-
-def marked_text(output: object) -> str:
-    """Return what a model gets to see of a result or an error as one text, for an API whose results
-    have no field for errors.
-    """
-    value, failed = tool_errors.outcome_of(output)
-    return tool_errors.mark(text_of(value), error=failed)
 
 
 def apart(value: JsonValue) -> JsonValue:

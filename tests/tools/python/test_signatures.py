@@ -341,3 +341,17 @@ def test_the_sample_calls_run_in_python_too(imported: Callable[[Path], Any]) -> 
     assert [imported(case).calc(**sample) for sample in expected(case)["accepts"]] == [3.5, 42]
     awaited = next(case for case in CASES if case.stem == "awaited")
     assert asyncio.run(imported(awaited).awaited(url="u")) == []
+
+
+@pytest.mark.parametrize("returned", ["dict", "dict[str, Any]", "Mapping[str, Any]", "dict | None"])
+def test_a_result_that_is_any_object_has_no_schema(returned: str) -> None:
+    source = (
+        "from collections.abc import Mapping\nfrom typing import Any\n\n"
+        f"def f() -> {returned}:\n    return {{}}\n"
+    )
+    assert derive(source, "f").output_schema is None
+    some = source.replace(returned + ":", "dict[str, int]:")
+    assert derive(some, "f").output_schema == {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+    }

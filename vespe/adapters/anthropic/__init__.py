@@ -7,11 +7,12 @@ from vespe.adapters import (
     definition_parts,
     definitions,
     model_calls,
-    result_texts,
+    result_parts,
     tool_errors,
 )
 from vespe.adapters.anthropic.inbound import to_openai_messages
 from vespe.adapters.anthropic.outbound import from_openai_messages
+from vespe.adapters.content_parts import to_block
 from vespe.adapters.messages import quote
 from vespe.adapters.stops import (
     from_anthropic_usage,
@@ -87,12 +88,15 @@ class AnthropicAdapter:
         )
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the `tool_result` block for the user's next message."""
+        """Return the `tool_result` block for the user's next message; images are `image` blocks in
+        it.
+        """
         value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
         block: JsonObject = {
             "type": "tool_result",
             "tool_use_id": call_id,
-            "content": result_texts.text_of(value),
+            "content": parts if isinstance(parts, str) else [to_block(part, 0) for part in parts],
         }
         return block | tool_errors.field_of(failed)
 

@@ -7,7 +7,7 @@ from vespe.adapters import (
     definition_parts,
     definitions,
     model_calls,
-    result_texts,
+    result_parts,
     tool_errors,
 )
 from vespe.adapters.ollama.messages import from_openai_messages, to_openai_messages
@@ -83,13 +83,19 @@ class OllamaAdapter:
         return model_calls.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the tool message; an error's text begins with the line `[tool error]`."""
+        """Return the tool message; an error's text begins with the line `[tool error]`, and images
+        are its `images`.
+        """
         value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
+        text = parts if isinstance(parts, str) else result_parts.text_in(parts)
         message: JsonObject = {
             "role": "tool",
-            "content": tool_errors.mark_to_read_back(result_texts.text_of(value), error=failed),
+            "content": tool_errors.mark_to_read_back(text, error=failed),
             "tool_name": self.tool.name,
         }
+        if not isinstance(parts, str):
+            message["images"] = [data for _, data in result_parts.images_in(parts)]
         return message | ({"tool_call_id": call_id} if call_id else {})
 
 

@@ -4,7 +4,7 @@ wire.
 
 from typing import ClassVar
 
-from vespe.adapters import definition_parts, definitions, model_calls, result_texts
+from vespe.adapters import definition_parts, definitions, model_calls, result_parts, tool_errors
 from vespe.adapters.messages import quote
 from vespe.adapters.openai.wire import to_wire
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -77,11 +77,18 @@ class OpenAIAdapter:
         return model_calls.own_calls(self.tool, (_call(call) for call in calls))
 
     def format_tool_output(self, output: object, *, call_id: str = "") -> JsonObject:
-        """Return the tool message; an error's text begins with the line `[tool error]`."""
+        """Return the tool message; an error's text begins with the line `[tool error]`.
+
+        OpenAI takes no image in a tool message: `[image/png]` stands in its place. The image itself
+        is for a user message behind the results, as `Toolset.answer` and `to_wire` make it.
+        """
+        value, failed = tool_errors.outcome_of(output)
+        parts = result_parts.shown(value)
+        text = parts if isinstance(parts, str) else result_parts.named(parts)
         return {
             "role": "tool",
             "tool_call_id": call_id,
-            "content": result_texts.marked_text(output),
+            "content": tool_errors.mark(text, error=failed),
         }
 
 

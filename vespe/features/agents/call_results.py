@@ -2,18 +2,15 @@
 that tells the model.
 """
 
-import re
 from dataclasses import field
 from typing import Final, Literal, TypeAlias
 
-from vespe.adapters import result_texts, tool_errors
-from vespe.adapters.content_parts import IMAGE_TYPES
+from vespe.adapters import result_parts, tool_errors
 from vespe.adapters.streams.base import StreamEvent
 from vespe.features.agents.open_calls import ModelCall
-from vespe.models import Failure, JsonObject, JsonValue, Outcome, Tool
+from vespe.models import Failure, JsonObject, Outcome, Tool
 from vespe.records import dataclass, json_of
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 WAITS: Final = "waits"
 """What is known of a call that was left without a result."""
 Known: TypeAlias = Outcome | Literal["waits"] | None
@@ -45,7 +42,7 @@ class CallResult:
         message: JsonObject = {
             "role": "tool",
             "tool_call_id": self.call.call_id,
-            "content": _content(value),
+            "content": result_parts.shown(value),
         }
         return message | tool_errors.field_of(failed)
 
@@ -92,44 +89,3 @@ def interrupted(call: ModelCall, *, known: bool = True) -> CallResult:
     return CallResult(
         call=call, outcome=Outcome(tool=call.name or None, uid=None, error=failure), ran=True
     )
-
-
-def _content(value: JsonValue) -> JsonValue:
-    """Return a result as a model is told it: one text, or texts and the images that it sees, where
-    it is MCP's `content` with images.
-    """
-    blocks = value.get("content") if isinstance(value, dict) else None
-    if not isinstance(blocks, list) or not any(map(_is_image, blocks)):
-        return result_texts.text_of(value)
-    return [_part(block) for block in blocks]
-
-
-def _part(block: JsonValue) -> JsonObject:
-    if isinstance(block, dict) and _is_image(block):
-        return {
-            "type": "image_url",
-            "image_url": {"url": f"data:{block['mimeType']};base64,{block['data']}"},
-        }
-    spoken = (
-        isinstance(block, dict)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    )
-    return {
-        "type": "text",
-        "text": block["text"]
-        if isinstance(block, dict) and spoken
-        else result_texts.text_of(block),
-    }
-
-
-def _is_image(block: JsonValue) -> bool:
-    """Whether a block is an image that every API takes."""
-    if (
-        not isinstance(block, dict)
-        or block.get("type") != "image"
-        or block.get("mimeType") not in IMAGE_TYPES
-    ):
-        return False
-    data = block.get("data")
-    return isinstance(data, str) and _BASE64.fullmatch(data) is not None

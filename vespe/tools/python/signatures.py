@@ -4,7 +4,7 @@ nothing is imported or run.
 
 import ast
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidDocument
@@ -26,6 +26,7 @@ from vespe.tools.python.names import (
 from vespe.tools.python.schema_forms import fits, union
 
 _NO_RESULT = ("None", "typing.NoReturn", "typing.Never", "types.NoneType")
+_SAYS_NOTHING: Final = ({"type": "object"}, {"type": ["object", "null"]})
 _HARMLESS_DECORATORS = ("functools.cache", "functools.lru_cache", "staticmethod")
 
 
@@ -356,9 +357,12 @@ def _output(
 
 
 def output_schema(reader: Reader, returned: Any, documented: Docstring) -> JsonObject | None:
-    """Return the schema of what a function returns; None where any value would do."""
+    """Return the schema of what a function returns; None where any value would do, and for a plain
+    `dict`: `{"type": "object"}` tells nobody anything, and a result of content blocks would be
+    taken for data.
+    """
     schema = reader.settled(reader.read(returned, where="the result"))
-    if not schema:
+    if not schema or schema in _SAYS_NOTHING:
         return None
     return (
         {**schema, "description": repair_surrogates(documented.returns)}

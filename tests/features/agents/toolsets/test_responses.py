@@ -103,3 +103,41 @@ def test_a_failure_is_told_to_every_model(response: dict[str, Any]) -> None:
 def test_a_turn_without_calls_has_nothing_to_tell() -> None:
     assert read_turn({"type": "message", "content": "hi"}).results([], {}) == []
     assert read_turn({"candidates": []}).results([], {}) == []
+
+
+IMAGE = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+SEEN = Outcome(tool="f", uid=None, result={"content": [{"type": "text", "text": "t"}, IMAGE]})
+PLACED = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def results_of(response: dict[str, Any]) -> list[dict[str, Any]]:
+    turn = read_turn(response)
+    return turn.results([CallResult(call=turn.calls[0], outcome=SEEN)], {"f": TOOL})
+
+
+def test_an_image_is_shown_in_a_user_message_behind_the_results_of_chat_completions() -> None:
+    result, image = results_of(CHAT)
+    assert (result["role"], result["content"]) == ("tool", [{"type": "text", "text": "t"}])
+    assert image["role"] == "user"
+    assert image["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw0KGgo="
+
+
+def test_without_an_id_nothing_says_whose_image_it_is_and_its_type_is_told() -> None:
+    call = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+    (result,) = results_of({"role": "assistant", "tool_calls": [call]})
+    assert result["content"] == "t\n[image/png]"
+
+
+@pytest.mark.parametrize(
+    ("version", "inside"),
+    [("", True), ("gemini-3-pro", True), ("gemini-10", True), ("gemini-2.5-flash", False)],
+)
+def test_an_image_is_in_geminis_response_or_beside_it_by_its_version(
+    version: str, inside: bool
+) -> None:
+    (content,) = results_of({"candidates": [{"content": GEMINI}], "modelVersion": version})
+    response = content["parts"][0]["functionResponse"]
+    assert response["response"] == {"result": "t"}
+    assert (response.get("parts"), content["parts"][1:]) == (
+        ([PLACED], []) if inside else (None, [PLACED])
+    )

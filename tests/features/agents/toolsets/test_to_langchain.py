@@ -1,6 +1,7 @@
 """A set of tools as LangChain's own, run by LangChain."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -49,3 +50,20 @@ def test_without_the_library_it_is_said_which_extra_brings_it(
     monkeypatch.delattr(package, "to_langchain", raising=False)
     with pytest.raises(MissingExtra, match=r"vespe\[bridges\]"):
         Toolset(double).langchain()
+
+
+@tool(read_only=True)
+async def look() -> dict[str, Any]:
+    """Look."""
+    return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+
+
+def test_an_image_is_a_block_of_langchains_own(home: object) -> None:
+    one = Toolset(look).langchain()[0]
+    call = {"type": "tool_call", "id": "i", "name": "look", "args": {}}
+    (block,) = one.invoke(call).content_blocks
+    assert (block["type"], block["base64"], block["mime_type"]) == (
+        "image",
+        "iVBORw0KGgo=",
+        "image/png",
+    )

@@ -46,3 +46,24 @@ def test_an_agent_of_pydantic_ai_is_shown_the_tools_and_runs_their_calls(home: o
 def test_a_call_that_a_model_can_mend_is_told_to_it(home: object) -> None:
     output, _ = answered(Toolset(double), "double", {"n": "x"})
     assert "must be an integer" in output
+
+
+@tool(read_only=True)
+async def look() -> dict[str, Any]:
+    """Look."""
+    return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+
+
+def test_a_model_is_sent_an_image_as_an_image(home: object) -> None:
+    _, seen = answered(Toolset(look), "look", {})
+    sent = [
+        part
+        for message in seen[-1]["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
+    ]
+    images = [part["image_url"]["url"] for part in sent if part["type"] == "image_url"]
+    assert images == ["data:image/png;base64,iVBORw0KGgo="]
+    assert "iVBOR" not in str(
+        [one["content"] for one in seen[-1]["messages"] if one["role"] == "tool"]
+    )

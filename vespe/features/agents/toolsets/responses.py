@@ -2,18 +2,22 @@
 calls, and where results go.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
 from vespe.adapters.model_calls import objects, read_answer
+from vespe.adapters.openai import to_wire
 from vespe.calls.bridge import SEARCH
 from vespe.errors import ParsingError
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
+
+_BEFORE_GEMINI_3: Final = re.compile(r"(?:models/)?gemini-[12](?!\d)")
 
 
 class RunsCalls(Protocol):
@@ -42,13 +46,14 @@ class Turn:
     """One answer of a model: the messages that keep it in a conversation, its calls, and whether
     its end was cut off.
 
-    `vendor` is a key of ADAPTERS.
+    `vendor` is a key of ADAPTERS, `model` the name that the answer says, "" where it says none.
     """
 
     vendor: str
     messages: Sequence[JsonObject]
     calls: Sequence[ModelCall]
     cut: bool = False
+    model: str = ""
 
     def results(
         self,
@@ -63,6 +68,9 @@ class Turn:
         Of tools that were `put_off` and that a search of ours found, Anthropic is told by
         reference: its API shows the definitions then.
         """
+        if self.vendor == "openai" and _have_images(results):
+            # its tool messages take no image: a user message behind them does
+            return to_wire([result.message for result in results])
         names = {call.place: call.name for call in self.calls}
         told = [
             self._told(result, tools, name=names.get(result.call.place, result.call.name))
@@ -75,6 +83,8 @@ class Turn:
             ]
             return [{"role": "user", "content": told}] if told else []
         if self.vendor == "gemini":
+            if _BEFORE_GEMINI_3.match(self.model):
+                told = [part for one in told for part in _beside(one)]
             return [{"role": "user", "parts": told}] if told else []
         return told
 
@@ -89,6 +99,23 @@ class Turn:
             result.outcome, call_id=result.call.call_id
         )
         return told
+
+
+def _have_images(results: Sequence[CallResult]) -> bool:
+    """Whether a result is shown as an image, and each says which call it is of."""
+    return any(isinstance(result.message["content"], list) for result in results) and all(
+        result.call.call_id for result in results
+    )
+
+
+def _beside(part: JsonObject) -> list[JsonObject]:
+    """Return the part of a result with its images behind it, in place of in it.
+
+    https://ai.google.dev/gemini-api/docs/function-calling (multimodal function responses)
+    """
+    response = dict(part["functionResponse"])
+    images = response.pop("parts", [])
+    return [{"functionResponse": response}, *images]
 
 
 def _references(result: CallResult, put_off: Collection[str]) -> JsonObject:
@@ -209,6 +236,7 @@ def _of_gemini(given: JsonObject) -> Turn:
         messages=[{"role": "model", **content}],
         calls=calls,
         cut=candidate.get("finishReason") == "MAX_TOKENS",
+        model=str(given.get("modelVersion", "")),
     )
 
 
