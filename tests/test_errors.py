@@ -4,7 +4,9 @@ can say.
 
 import inspect
 import json
+import pickle
 import re
+import traceback
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -252,3 +254,14 @@ def test_a_missing_extra_never_says_to_install_a_name_that_anybody_could_take() 
         )
         is None
     )
+
+
+def test_a_traceback_shows_the_hint_as_a_note_once_and_as_it_is_now() -> None:
+    error = errors.ToolNotFound("ff", close=["f"])
+    assert "hint: did you mean f?" in "".join(traceback.format_exception_only(error))
+    error.add_note("seen twice")
+    error.hint = "make it"
+    assert error.__notes__ == ["seen twice", "hint: make it"]
+    assert not hasattr(errors.UsageError("wrong"), "__notes__")
+    again = pickle.loads(pickle.dumps(errors.UsageError("wrong", hint="mend it")))
+    assert (again.hint, again.__notes__) == ("mend it", ["hint: mend it"])

@@ -55,8 +55,23 @@ class VespeError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
+        self._hint = ""
         self.hint = hint
         self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def hint(self) -> str:
+        """What to do about it, "" where nothing is known: a traceback shows it as a note."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str) -> None:
+        notes = getattr(self, "__notes__", None)
+        if self._hint and isinstance(notes, list) and f"hint: {self._hint}" in notes:
+            notes.remove(f"hint: {self._hint}")
+        self._hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")
 
     def __str__(self) -> str:
         return self.message

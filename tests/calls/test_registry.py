@@ -12,6 +12,7 @@ from tests.processes.test_process import ROOT
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe.calls.registry import ToolImplementation, ToolRegistry
 from vespe.errors import TimedOut, ToolExecutionError, ToolImplementationNotFound, UsageError
+from vespe.library.function_tools import FunctionTool
 from vespe.models import Tool
 from vespe.tool_types import Context
 
@@ -137,3 +138,48 @@ def test_of_many_threads_that_register_one_name_one_wins() -> None:
     for thread in threads:
         thread.join()
     assert (len(refused), "add" in registry) == (15, True)
+
+
+class Weather:
+    """An implementation whose name is a method."""
+
+    def name(self) -> str:
+        return "weather"
+
+    async def execute(self, inputs: dict[str, Any]) -> str:
+        return f"mild in {inputs['city']}"
+
+
+def test_the_name_of_an_implementation_may_be_a_method() -> None:
+    registry = ToolRegistry()
+    given: Any = Weather()
+    assert registry.register(given) is given
+    assert "weather" in registry and registry.get("weather").name == "weather"
+    tool = Tool(uid="t", name="weather", description="", input_schema={"type": "object"})
+    assert registry.execute(tool, {"city": "Oslo"}, CONTEXT).result == "mild in Oslo"
+    again: Any = Weather()
+    with pytest.raises(UsageError, match="'weather' is registered already"):
+        registry.register(again)
+
+
+def test_an_implementation_is_registered_under_the_name_that_is_given() -> None:
+    registry = ToolRegistry()
+    registry.register(Adder(), name="plus")
+    assert "plus" in registry and "add" not in registry
+    tool = Tool(uid="t", name="plus", description="", input_schema={"type": "object"})
+    assert registry.execute(tool, {"a": 1, "b": 2}, CONTEXT).result == 3
+
+
+def test_a_name_that_is_none_a_class_and_a_tool_under_another_name_are_refused() -> None:
+    class Nameless(Adder):
+        name: Any = None
+
+    registry = ToolRegistry()
+    for given, name, why in (
+        (Nameless(), None, "of Nameless is NoneType"),
+        (Adder, None, "Adder is a class"),
+        (FunctionTool(add_slowly), "plus", "has its name already"),
+    ):
+        implementation: Any = given
+        with pytest.raises(UsageError, match=why):
+            registry.register(implementation, name=name)

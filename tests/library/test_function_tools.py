@@ -200,3 +200,16 @@ def test_a_method_is_a_tool_without_what_is_bound(home: object) -> None:
 def test_what_cannot_be_a_tool_is_refused_with_a_sentence(wrong: Any) -> None:
     with pytest.raises(UsageError):
         wrong()
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"), [("readonly", "did you mean read_only?"), ("zzz", "there are name, ")]
+)
+def test_an_option_that_there_is_none_of_is_refused(option: str, hint: str) -> None:
+    given: Any = {option: True}
+    with pytest.raises(UsageError, match=f"no option '{option}'") as refused:
+
+        @tool(**given)
+        def f() -> None: ...
+
+    assert refused.value.hint.startswith(hint)

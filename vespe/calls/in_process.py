@@ -61,6 +61,19 @@ class FunctionImplementation:
         return self.function(**inputs)
 
 
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """An implementation under another name than its own, or whose own name is a method."""
+
+    name: str
+    given: ToolImplementation
+
+    @property
+    def execute(self) -> Callable[[JsonObject], JsonValue | Awaitable[JsonValue]]:
+        """Run what was given: its own method, so that an async one is seen to be one."""
+        return self.given.execute
+
+
 class Bounds(NamedTuple):
     """What ends a call: its deadline in seconds from now, `stated` where the caller or the tool
     asked for it, and `cancel`.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container
 from typing import Any, TypeVar
 
 from vespe.calls import in_process
-from vespe.calls.in_process import Bounds, FunctionImplementation, ToolImplementation
+from vespe.calls.in_process import Bounds, FunctionImplementation, Renamed, ToolImplementation
 from vespe.errors import ToolImplementationNotFound, UsageError
 from vespe.models import Execution, JsonObject, Tool
 from vespe.tool_types import Context, type_of
@@ -34,10 +34,11 @@ class ToolRegistry:
         self._lock = threading.Lock()
 
     def register(self, implementation: _T, *, name: str | None = None) -> _T:
-        """Add an implementation, or a function under `name` (its own name by default), and return
+        """Add an implementation, or a function, under `name` (its own name by default), and return
         what was given.
 
-        Raises UsageError where the name is taken already, or what is given cannot be called.
+        An implementation's `name` may be a method too. Raises UsageError where the name is taken
+        already, or is not a string, or what is given cannot be called.
         """
         made = self._made(implementation, name)
         with self._lock:
@@ -113,9 +114,35 @@ class ToolRegistry:
         implementation: ToolImplementation | Callable[..., Any], name: str | None
     ) -> ToolImplementation:
         if isinstance(implementation, ToolImplementation):
-            return implementation
+            return _named(implementation, name)
         if not callable(implementation):
             raise UsageError(
                 "an implementation is a function, or an object with a name and execute(inputs)"
             )
         return FunctionImplementation(name or implementation.__name__, implementation)
+
+
+def _named(implementation: ToolImplementation, name: str | None) -> ToolImplementation:
+    """Return an implementation with the name that it goes by as its `name`."""
+    kind = type(implementation).__name__
+    if isinstance(implementation, type):
+        raise UsageError(
+            f"{implementation.__name__} is a class, and an implementation is an object of it",
+            hint=f"register {implementation.__name__}()",
+        )
+    own: object = implementation.name
+    if callable(own):
+        own = own()
+    if not isinstance(own, str) or not own:
+        raise UsageError(
+            "the name of an implementation is a string, or a method that returns one: "
+            f"that of {kind} is {type(own).__name__}",
+        )
+    if own == implementation.name and name in (None, own):
+        return implementation
+    if hasattr(implementation, "definition"):
+        raise UsageError(
+            f"the tool {own!r} has its name already, and cannot be registered as {name!r}",
+            hint=f"make it with that name: tool(name={name!r})",
+        )
+    return Renamed(name or own, implementation)

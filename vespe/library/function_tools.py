@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from vespe import defaults
+from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, InvalidOutput, UsageError
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools.drafts import check_name
@@ -80,8 +81,8 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOp
     docstring. The function stays a function.
 
     `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it
-    is first asked for. Raises UsageError for what cannot be called, and for a name that no tool can
-    have.
+    is first asked for. Raises UsageError for what cannot be called, an unknown option, and a name
+    that no tool can have.
 
     ```python
     from typing import Annotated
@@ -137,6 +138,13 @@ class FunctionTool:
     def __init__(self, function: Callable[..., Any], /, **options: Unpack[ToolOptions]) -> None:
         if not callable(function):
             raise UsageError(f"a tool is a function, not {type(function).__name__}")
+        for option in options:
+            if option not in ToolOptions.__annotations__:
+                known = tuple(ToolOptions.__annotations__)
+                raise UsageError(
+                    f"a tool has no option {option!r}",
+                    hint=suggest(option, known) or f"there are {', '.join(known)}",
+                )
         self.function = function
         self.name = (
             options.get("name") or getattr(function, "__name__", "") or type(function).__name__

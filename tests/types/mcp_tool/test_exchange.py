@@ -118,8 +118,8 @@ def test_a_server_that_cannot_be_talked_to_is_told_with_its_end_and_its_last_wor
 
 def test_a_late_server_is_told_with_its_last_words_and_a_cancelled_call_is_not() -> None:
     for late, says in (
-        (errors.TimedOut("echo", seconds=2), r"was ended:\nno database\nno key$"),
-        (errors.Interrupted("cancelled"), "^cancelled$"),
+        (errors.TimedOut("echo", seconds=2), r"(?m)was ended:\nno database\nno key$"),
+        (errors.Interrupted("cancelled"), "(?m)^cancelled$"),
     ):
         late.details["stderr"] = "no database\nno key\n"
         with pytest.raises(errors.VespeError, match=says), exchange.telling():

@@ -83,7 +83,7 @@ def test_a_failure_that_stays_is_not_tried_again(status: int) -> None:
     with asking(said(ERROR, "X-Request-Id: req_7", status=status)) as (provider, server):
         with pytest.raises(
             ProviderError,
-            match=rf"^openai answered with status {status}: slow down \(request req_7\)$",
+            match=rf"(?m)^openai answered with status {status}: slow down \(request req_7\)$",
         ) as caught:
             provider.create_message(USER)
         assert len(server.requests) == 1

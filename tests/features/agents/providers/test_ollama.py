@@ -121,7 +121,7 @@ def test_a_stream_gives_what_a_whole_answer_gives() -> None:
 def test_an_error_of_ollamas_is_told() -> None:
     answer, told = (
         said({"error": "model 'm' not found"}, status=404),
-        "^ollama answered with status 404: model 'm' not found$",
+        "(?m)^ollama answered with status 404: model 'm' not found$",
     )
     with asking(answer, "ollama") as (provider, _), pytest.raises(ProviderError, match=told):
         provider.create_message(USER)

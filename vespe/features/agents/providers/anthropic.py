@@ -117,9 +117,12 @@ class AnthropicProvider(EndpointProvider):
     bearer = False
     processor = ClaudeStreamingProcessor
     request = staticmethod(payload)
-    answer = staticmethod(answer)
     request_url = staticmethod(_messages)
 
     def own_headers(self) -> Mapping[str, str]:
         """Return the header of the API's version."""
         return {"anthropic-version": VERSION}
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; see `answer` of this module."""
+        return answer(document)

@@ -32,8 +32,6 @@ class EndpointProvider:
     """Whether the key is a bearer token, or else Anthropic's `x-api-key`."""
     request: "ClassVar[staticmethod[..., JsonObject]]"
     """Makes the vendor's request of the model's name and what `payload` is given."""
-    answer: "ClassVar[staticmethod[[JsonObject], ModelAnswer]]"
-    """Reads a body that was not streamed."""
     processor: ClassVar[Callable[[], StreamingProcessor]]
     create_message = turns.create_message
     respond = turns.respond
@@ -70,6 +68,10 @@ class EndpointProvider:
     ) -> JsonObject:
         """Return the vendor's request."""
         return self.request(self.model, messages, tools, options=options, stream=stream)
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed: each API its own."""
+        raise NotImplementedError
 
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None

@@ -115,5 +115,8 @@ class OllamaProvider(EndpointProvider):
     traits = Traits(always_streams=True)
     processor = OllamaStreamingProcessor
     request = staticmethod(payload)
-    answer = staticmethod(answer)
     request_url = staticmethod(_chat)
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; see `answer` of this module."""
+        return answer(document)

@@ -74,7 +74,6 @@ class OpenAIProvider(EndpointProvider):
         provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
     )
     processor = GptStreamingProcessor
-    answer = staticmethod(answer)
     request_url = staticmethod(_completions)
 
     def payload(
@@ -91,3 +90,7 @@ class OpenAIProvider(EndpointProvider):
     def own_headers(self) -> Mapping[str, str]:
         """Return the header of the organization."""
         return {"openai-organization": self._account.settings.organization}
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; see `answer` of this module."""
+        return answer(document)

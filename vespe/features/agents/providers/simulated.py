@@ -6,13 +6,12 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
 
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
 from vespe.features.agents.providers import failures, openai, retries, scripts, turns
 from vespe.features.agents.providers import scripts as provider_scripts
-from vespe.features.agents.providers.base import Reply, Tools
+from vespe.features.agents.providers.base import ModelAnswer, Reply, Tools
 from vespe.features.agents.providers.scripts import Script
 from vespe.http.sockets import ExchangeLimits
 from vespe.models import JsonObject
@@ -33,11 +32,10 @@ class SimulatedProvider:
     ```
     """
 
-    name: ClassVar[str] = "simulated"
-    api: ClassVar[str] = "openai"
+    name = "simulated"
+    api = "openai"
     create_message = turns.create_message
     respond = turns.respond
-    answer = staticmethod(openai.answer)
     processor = GptStreamingProcessor
 
     def __init__(
@@ -76,6 +74,10 @@ class SimulatedProvider:
         yield retries.persistently(
             lambda: self._attempt(payload, limits), self._patience, limits=limits, cancel=cancel
         )
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed: OpenAI's."""
+        return openai.answer(document)
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
