@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 from tests.support.inspecting import Pages
+from vespe.features.inspector.sources import MAX_SHOWN
+from vespe.kits import roots
 
 
 def test_a_tool_that_only_reads_runs_at_once_and_its_call_is_in_the_log(pages: Pages) -> None:
@@ -83,3 +85,21 @@ def test_a_tool_that_is_not_here_is_not_found(pages: Pages) -> None:
     assert pages.answer("tool", "project_tools", "tool-gone").status == 404
     assert pages.post("tool", "nowhere", "tool-read").status == 404
     assert pages.answer("tool", "project_tools").status == 404
+
+
+def test_the_page_of_every_tool_of_every_kit_that_ships_is_shown(pages: Pages) -> None:
+    shipped = [kit for kit in roots.find_kits() if kit.root_kind == "shipped"]
+    tools = [(kit.kit_id, uid) for kit in shipped for uid in roots.tool_directories(kit.path)]
+    pages_shown = {uid: pages.get("tool", scope, uid) for scope, uid in tools}
+    assert {"compiled", "file_io_with_git"} <= {kit.kit_id for kit in shipped}
+    assert len(pages_shown) == sum(kit.tools for kit in shipped)
+    assert "tool.wasm" in pages_shown["tool-uid_word_count_compiled"]
+
+
+def test_a_large_file_that_is_not_text_is_named_and_not_shown(pages: Pages) -> None:
+    tool = Path(pages.site._project.root) / ".vespe/tools/tool-read"
+    (tool / "picture.png").write_bytes(b"\x89PNG\0" * MAX_SHOWN)
+    (tool / "cut.txt").write_text("é" * MAX_SHOWN, encoding="utf-8")
+    page = pages.get("tool", "project_tools", "tool-read")
+    assert f"It is not text, so it is not shown: <code>{tool}/picture.png" in page
+    assert f"The first {MAX_SHOWN // 2} characters of" in page
