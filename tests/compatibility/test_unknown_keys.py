@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.compatibility.world import World, edit, read, write
 
 MARK = {"x_later": {"a": [1, "ü"]}}
@@ -45,9 +43,6 @@ def marked(world: World, file: str, *places: str) -> Callable[[], list[str]]:
     return lost
 
 
-NOT_KEPT_BY_0_2 = pytest.mark.xfail(reason="0.2 drops unknown keys here", raises=AssertionError)
-
-
 def test_a_projects_configuration_keeps_them(world: World) -> None:
     for words in (
         ("kit", "deactivate", "linked"),
@@ -65,7 +60,10 @@ def test_a_projects_configuration_keeps_them(world: World) -> None:
 def test_a_tools_configuration_keeps_them(world: World) -> None:
     world.run("untrust")
     world.run("trust", "--develop", "--yes")
-    places = ("/", "/schema", "/implementation_details", "/limits", "/annotations", "/examples/0")
+    places = (
+        *("/", "/schema", "/implementation_details", "/limits", "/annotations", "/examples/0"),
+        *("/schema/input", "/schema/input/properties/op"),
+    )
     script = world.shop / ".vespe/tools/tool-calc/calc.py"
 
     def change_the_function() -> None:
@@ -112,7 +110,7 @@ def test_a_users_configuration_keeps_them(world: World) -> None:
         ("config", "set", "agent.model", "m9"),
         ("config", "set", "--unset", "agent.model"),
     ):
-        lost = marked(world, USER, "/", "/providers/local", "/approvals")
+        lost = marked(world, USER, "/", "/providers/local", "/approvals", "/files")
         world.run(*words)
         assert lost() == []
 
@@ -126,7 +124,26 @@ def test_the_entry_of_a_client_keeps_them(world: World) -> None:
 def test_a_kit_that_was_imported_keeps_them(world: World) -> None:
     lost = marked(world, "home/data/vespe/kits/pets/kit_config.json", "/")
     edit(world.shop / "pets.json", lambda api: api["info"].update(version="2.0"))
+    first = next((world.root / "home/data/vespe/kits/pets").glob("tool-*/config.json"))
+    uid = first.parent.name
+    of_tool = marked(
+        world, f"home/data/vespe/kits/pets/{uid}/config.json", "/", "/implementation_details"
+    )
+    summary = read(first)["description"]
+    text = (world.shop / "pets.json").read_text(encoding="utf-8")
+    assert summary in text
+    write(world.shop / "pets.json", text.replace(summary, f"{summary} Changed"))
     world.run("kit", "import", "pets.json", "--id", "pets", "--update", "--yes")
+    assert lost() == of_tool() == []
+
+
+def test_a_snapshot_keeps_them_and_they_make_no_difference(world: World) -> None:
+    world.run("tool", "resolve", "--snapshot", "tools.json")
+    lost = marked(world, "shop/tools.json", "/", "/tools/calculate")
+    world.run("tool", "resolve", "--check", "tools.json")
+    world.run("tool", "rename", "note", "noted")
+    world.run("tool", "resolve", "--check", "tools.json", code=1)
+    world.run("tool", "resolve", "--snapshot", "tools.json")
     assert lost() == []
 
 
@@ -138,14 +155,12 @@ def test_the_messages_of_a_conversation_keep_them(world: World) -> None:
     assert lost() == []
 
 
-@NOT_KEPT_BY_0_2
 def test_a_conversation_keeps_them(world: World) -> None:
-    lost = marked(world, "shop/waiting.talk.json", "/", "/vespe")
+    lost = marked(world, "shop/waiting.talk.json", "/", "/vespe", "/messages/0")
     world.run("agent", "calls", "waiting.talk.json", "deny", "call_3")
     assert lost() == []
 
 
-@NOT_KEPT_BY_0_2
 def test_answers_on_calls_keep_them(world: World) -> None:
     lost = marked(
         world,
@@ -157,10 +172,18 @@ def test_answers_on_calls_keep_them(world: World) -> None:
     assert lost() == []
 
 
-@NOT_KEPT_BY_0_2
 def test_the_kit_of_a_server_keeps_them(world: World) -> None:
     lost = marked(world, "home/data/vespe/kits/desk/kit_config.json", "/", "/mcp_server")
+    book = next(
+        path.parent.name
+        for path in (world.root / "home/data/vespe/kits/desk").glob("tool-*/config.json")
+        if read(path)["description"] == "Book a desk."
+    )
+    of_tool = marked(
+        world, f"home/data/vespe/kits/desk/{book}/config.json", "/", "/implementation_details"
+    )
     server = world.shop / "server.py"
-    write(server, server.read_text(encoding="utf-8").replace("Book a desk.", "Book two desks."))
+    text = server.read_text(encoding="utf-8")
+    write(server, text.replace("Book a desk.", "Book two desks.").replace('"1.2"', '"1.3"'))
     world.run("kit", "add-mcp", "desk", "--update", "--yes")
-    assert lost() == []
+    assert lost() == of_tool() == []

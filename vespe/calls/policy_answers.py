@@ -5,10 +5,11 @@ one for each project.
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import field
+from typing import Final
 
 from vespe import defaults
-from vespe.documents import strict_json
+from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, identity, locations, walk
 from vespe.files.digests import TextDigest
@@ -24,13 +25,14 @@ class KeptAnswer:
     asked because of `rule`.
 
     `rule` is the key of the rule that asked, or "" where none did. A denial holds whatever becomes
-    of the tool and the rule.
+    of the tool and the rule. `unknown` is what its file says of it that Vespe does not know.
     """
 
     tool: str
     allowed: bool
     digest: str = ""
     rule: str = ""
+    unknown: JsonObject = field(default_factory=dict, compare=False)
 
 
 def subject(tool: Tool) -> str:
@@ -69,8 +71,16 @@ def load(root: str) -> tuple[KeptAnswer, ...]:
     with contextlib.suppress(InvalidDocument, KeyError, TypeError):
         document = strict_json.read_object(path)
         if document["version"] == VERSION and document["bound"] == bound:
-            return tuple(KeptAnswer(**answer) for answer in document["answers"])
+            return tuple(map(_answer, document["answers"]))
     return ()
+
+
+_FIELDS: Final = ("tool", "allowed", "digest", "rule")
+
+
+def _answer(said: JsonObject) -> KeptAnswer:
+    known = {key: said[key] for key in _FIELDS if key in said}
+    return KeptAnswer(**known, unknown=fields.others(said, _FIELDS))
 
 
 def keep(root: str, answer: KeptAnswer) -> None:
@@ -103,12 +113,28 @@ def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnsw
     where = directory()
     atomic.private_directory(where)
     with atomic.locked(where):
+        answers = change(load(root))
         document: JsonObject = {
             "version": VERSION,
             "bound": bound,
-            "answers": [asdict(one) for one in change(load(root))],
+            "answers": [
+                {**{key: getattr(one, key) for key in _FIELDS}, **one.unknown} for one in answers
+            ],
         }
+        document |= _unknown(path)
         atomic.write_atomic(path, strict_json.dump_json(document), mode=0o600)
+
+
+def _unknown(path: str) -> JsonObject:
+    """Return what a file of answers says that Vespe does not know; nothing of one that is damaged
+    or not private.
+    """
+    if not _private(path):
+        return {}
+    try:
+        return fields.others(strict_json.read_object(path), ("version", "bound", "answers"))
+    except InvalidDocument:
+        return {}
 
 
 def _file(root: str) -> tuple[str, str] | None:

@@ -3,6 +3,7 @@ wrong type.
 """
 
 import json
+from collections.abc import Iterable
 from typing import Final
 
 from vespe.errors import InvalidDocument
@@ -48,6 +49,15 @@ def mapping(document: JsonObject, key: str, *, path: str) -> JsonObject:
         # An object may hold secrets, so what stands in its place may be one: it is not quoted.
         raise InvalidDocument("must be an object", path=path, pointer=f"/{key}")
     return value
+
+
+def others(document: JsonValue, known: Iterable[str]) -> JsonObject:
+    """Return the keys of an object that Vespe does not know, which a write keeps; none of anything
+    else.
+    """
+    names = frozenset(known)
+    items = document.items() if isinstance(document, dict) else ()
+    return {key: value for key, value in items if key not in names}
 
 
 def refuse_newer(document: JsonObject, *, path: str) -> None:

@@ -2,6 +2,7 @@
 its digest.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -9,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from vespe import defaults
-from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, UsageError
+from vespe.documents import fields, strict_json
+from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic, locations, staging
 from vespe.kits import roots
 from vespe.kits import staging as kit_staging
@@ -18,7 +19,7 @@ from vespe.models import JsonObject
 from vespe.processes.signals import uninterruptible
 from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
-from vespe.tools import mcp_definitions, templates
+from vespe.tools import mcp_definitions, templates, unknown_keys
 
 SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
@@ -147,7 +148,7 @@ def write(made: KitDraft) -> str:
     atomic.private_directory(root)
     with atomic.locked(root), staging.staging(root, target=path) as aside:
         staged, former = os.path.join(aside, made.kit_id), os.path.join(aside, "former")
-        for name, text in _files(made):
+        for name, text in _with_unknown(path, _files(made)):
             atomic.private_directory(os.path.dirname(os.path.join(staged, name)), mode=0o755)
             atomic.write_atomic(os.path.join(staged, name), text, durable=False)
         with atomic.translated("write", path), uninterruptible():
@@ -211,6 +212,22 @@ def _files(made: KitDraft) -> Iterator[tuple[str, str]]:
             f"{made.kit_id}.\n"
         )
         yield f"{uid}/{defaults.DESCRIPTION_FILE}", strict_json.repair_surrogates(text)
+
+
+def _with_unknown(path: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Return the files with the keys that the former kit at `path` had, and Vespe does not know."""
+    for name, text in files:
+        place, former = os.path.join(path, name), {}
+        with contextlib.suppress(InvalidDocument, StorageError):
+            former = strict_json.read_object_if_there(place)
+        if former and os.path.basename(name) == defaults.CONFIG_FILE:
+            text = strict_json.dump_json(
+                unknown_keys.kept(strict_json.parse_object(text.encode()), former)
+            )
+        elif former and name == defaults.KIT_CONFIG_FILE:
+            config = strict_json.parse_object(text.encode())
+            text = strict_json.dump_json({**config, **fields.others(former, config)})
+        yield name, text
 
 
 def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObject:

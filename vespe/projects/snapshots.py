@@ -3,12 +3,15 @@ such maps.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from vespe.documents import strict_json
-from vespe.errors import InvalidDocument
+from vespe.documents import fields, strict_json
+from vespe.errors import InvalidDocument, StorageError
 from vespe.models import Entry, JsonObject, Row
 from vespe.projects.view import View
+
+_FACTS: Final = ("uid", "scope", "digest", "view", "status")
+"""What a snapshot says of a name."""
 
 
 def snapshot(
@@ -58,6 +61,24 @@ def add_broken(names: JsonObject, rows: Iterable[Row]) -> list[Entry]:
     return broken
 
 
+def renewed(path: str, tools: JsonObject) -> JsonObject:
+    """Return the document of a snapshot that takes the place of the one in a file, with the keys
+    there that Vespe does not know.
+    """
+    try:
+        former = strict_json.read_object_if_there(path)
+    except (InvalidDocument, StorageError):
+        former = {}
+    known = former.get("tools")
+    known = known if isinstance(known, dict) else {}
+    return {
+        "tools": {
+            name: {**fact, **fields.others(known.get(name), _FACTS)} for name, fact in tools.items()
+        },
+        **fields.others(former, ("tools",)),
+    }
+
+
 def read_snapshot(path: str) -> JsonObject:
     """Return the names of a snapshot that was written; raises InvalidDocument."""
     tools = strict_json.read_object(path).get("tools")
@@ -77,7 +98,7 @@ def diff_snapshots(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _difference(name: str, before: JsonObject | None, after: JsonObject | None) -> str:
-    if before == after:
+    if before is not None and after is not None and _known(before) == _known(after):
         return ""
     if before is None or after is None:
         return f"+ {name}: {_place(after)}" if before is None else f"- {name}: was {_place(before)}"
@@ -91,6 +112,12 @@ def _difference(name: str, before: JsonObject | None, after: JsonObject | None) 
     return (
         f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
     )
+
+
+def _known(fact: Any) -> Any:
+    """Return what Vespe knows of a name; other keys make no difference."""
+    is_object = isinstance(fact, dict)
+    return {key: fact[key] for key in _FACTS if key in fact} if is_object else fact
 
 
 def _place(fact: Any) -> str:

@@ -21,6 +21,7 @@ from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
 _PROJECTS_OWN: Final = ("lint", "tool_budget")
+_FILE_RULES: Final = ("may_write", "never_read")
 _OWN: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "sandbox", "secrets")
 KEYS: Final = tuple(sorted((*_OWN, *features.settings())))
 """The settings that there are; a file may hold others, which are kept and mean nothing."""
@@ -273,7 +274,8 @@ def _checked(document: JsonObject, path: str) -> UserConfig:
 
 def _file_rules(document: JsonObject, path: str) -> Rules:
     given = fields.mapping(document, "files", path=path)
-    for key, patterns in given.items():
+    for key in _FILE_RULES:
+        patterns = given.get(key, [])
         if not isinstance(patterns, list) or not all(
             isinstance(pattern, str) and pattern.strip("/") for pattern in patterns
         ):
@@ -288,7 +290,7 @@ def _file_rules(document: JsonObject, path: str) -> Rules:
             reason = f"has {unknown!r}, and this machine has no such user: it would fit nothing"
             raise InvalidDocument(reason, path=path, pointer=f"/files/{escape_pointer(key)}")
     may_write, never_read = (
-        tuple(map(os.path.expanduser, given.get(key, ()))) for key in ("may_write", "never_read")
+        tuple(map(os.path.expanduser, given.get(key, ()))) for key in _FILE_RULES
     )
     return Rules(may_write, never_read)
 

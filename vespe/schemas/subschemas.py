@@ -35,6 +35,8 @@ _PERCENT: Final = pattern(rb"%([0-9A-Fa-f]{2})")
 _ONE: Final = (*_IN_PLACE_ONE, *_CHILD_ONE)
 _MANY: Final = (*_IN_PLACE_MANY, *_CHILD_MANY)
 _NAMED: Final = (*_IN_PLACE_NAMED, *_CHILD_NAMED, *_APART_NAMED)
+WITH_SUBSCHEMAS: Final = frozenset((*_ONE, *_MANY, *_NAMED))
+"""Every keyword that subschemas stand in."""
 
 
 def children(schema: Any) -> Iterator[tuple[Steps, Any]]:

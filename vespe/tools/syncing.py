@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from vespe.documents.fields import others
 from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
+from vespe.schemas.subschemas import REFERENCES, WITH_SUBSCHEMAS
 from vespe.tool_types import type_of
 from vespe.tools import in_place, origins
 from vespe.tools.drafts import without_fixed
@@ -37,6 +39,14 @@ _BY_HAND: Final = (
 """What a signature seldom says of an input, so that a person adds it: kept while the input's type
 stays.
 """
+
+
+_STRUCTURE: Final = WITH_SUBSCHEMAS | {
+    *("type", "enum", "const", "default", "nullable", "required", "dependentRequired"),
+    *("minProperties", "maxProperties", "minContains", "maxContains", "readOnly", "writeOnly"),
+    *("contentEncoding", "contentMediaType", "$schema", "$id", "$anchor", *REFERENCES),
+}
+"""What says the structure of an input, which the function alone says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,13 +239,21 @@ def _merged(old: Any, derived: JsonObject) -> JsonObject:
     properties = {
         name: _kept(known.get(name), one) for name, one in derived.get("properties", {}).items()
     }
-    return {**derived, "properties": properties}
+    return {**derived, "properties": properties, **_unknown(old, derived)}
+
+
+def _unknown(old: Any, derived: JsonObject) -> JsonObject:
+    """Return the keys of a schema that are no keywords of JSON Schema, so that nobody derives
+    them.
+    """
+    return others(old, (*_STRUCTURE, *_BY_HAND, *derived))
 
 
 def _kept(old: Any, derived: JsonObject) -> JsonObject:
     if not isinstance(old, dict) or old.get("type") != derived.get("type"):
         return derived
-    now = {**{key: old[key] for key in _BY_HAND if key in old}, **derived}
+    by_hand = {key: old[key] for key in _BY_HAND if key in old}
+    now = {**by_hand, **_unknown(old, derived), **derived}
     # so that a difference shows no other order
     order = [*(key for key in old if key in now), *(key for key in now if key not in old)]
     return {key: now[key] for key in order}

@@ -121,7 +121,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
         report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
     changes = snapshots.diff_snapshots(snapshots.read_snapshot(check), now) if check else ()
     if snapshot:
-        atomic.write_atomic(snapshot, strict_json.dump_json({"tools": now}))
+        atomic.write_atomic(snapshot, strict_json.dump_json(snapshots.renewed(snapshot, now)))
         report.say(f"wrote {report.count(len(now), 'name')} to {snapshot}")
     if as_json:
         report.emit_json({"tools": now, "changes": list(changes)} if check else {"tools": now})

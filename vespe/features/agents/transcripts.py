@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from vespe.adapters.translated import Conversation
-from vespe.documents import strict_json
+from vespe.documents import fields, strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.agents.open_calls import ModelCall, Turns, read_turns, with_ids
 from vespe.files import atomic, locations
@@ -23,6 +23,8 @@ _OWN: Final = "vespe"
 _STARTED: Final = "started"
 _PROVIDER: Final = "provider"
 _LINES: Final = "vespe_conversation"
+_UNKNOWN: Final = "unknown"
+_UNKNOWN_OWN: Final = "unknown_own"
 _FIRST_OF_LINES: Final = b'{"vespe_conversation":'
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 
@@ -62,6 +64,9 @@ class Transcript:
         self.messages: list[JsonObject] = Conversation()
         self.model, self.provider, self.keep = model, provider, keep
         self.changed = 0
+        # What its file says that Vespe does not know: of the conversation, and under `vespe`.
+        self.unknown: JsonObject = {}
+        self.unknown_own: JsonObject = {}
         self._read = Turns()
         self._last: JsonObject | None = None
         for index, message in enumerate(messages):
@@ -156,8 +161,10 @@ class Transcript:
         own: JsonObject = ({_PROVIDER: self.provider} if self.provider else {}) | (
             {_STARTED: begun} if begun else {}
         )
+        own = {**self.unknown_own, **own}
         document: JsonObject = {"model": self.model} if self.model else {}
-        return document | {"messages": self.messages} | ({_OWN: own} if own else {})
+        document |= {"messages": self.messages, **({_OWN: own} if own else {})}
+        return {**self.unknown, **document}
 
     def _append(self, message: JsonObject) -> None:
         named = (
@@ -202,7 +209,13 @@ class ConversationFile:
     def keep(self, transcript: Transcript) -> None:
         """Keep a transcript's last change; raises StorageError."""
         if self._lines is None:
-            head = {_LINES: 1, "model": transcript.model, "provider": transcript.provider}
+            head: JsonObject = {
+                _LINES: 1,
+                "model": transcript.model,
+                "provider": transcript.provider,
+                **({_UNKNOWN: transcript.unknown} if transcript.unknown else {}),
+                **({_UNKNOWN_OWN: transcript.unknown_own} if transcript.unknown_own else {}),
+            }
             text = f"{strict_json.compact_json(head)}\n{_line(transcript, 0)}\n"
             atomic.write_atomic(self._path, text, mode=0o600, durable=False)
             self._lines = LogFile(self._path, limit=sys.maxsize, kept=True)
@@ -250,10 +263,16 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
             raise InvalidDocument(f"line {number} is not a change of the conversation", path=name)
         messages[first:] = said
         started = line.get(_STARTED)
+    unknown, own = head.get(_UNKNOWN), head.get(_UNKNOWN_OWN)
     return {
+        **(unknown if isinstance(unknown, dict) else {}),
         "model": head.get("model"),
         "messages": messages,
-        _OWN: {_PROVIDER: head.get("provider"), _STARTED: started},
+        _OWN: {
+            **(own if isinstance(own, dict) else {}),
+            _PROVIDER: head.get("provider"),
+            _STARTED: started,
+        },
     }
 
 
@@ -302,6 +321,8 @@ def load(path: str | os.PathLike[str]) -> Transcript:
     )
     try:
         made = Transcript(messages, model=model, provider=provider, started=places)
+        made.unknown = fields.others(document, ("model", "messages", _OWN))
+        made.unknown_own = fields.others(own, (_PROVIDER, _STARTED))
         _check(made.messages)
         return made
     except InvalidDocument as error:

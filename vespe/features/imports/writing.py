@@ -19,7 +19,7 @@ from vespe.kits import staging as kit_staging
 from vespe.models import JsonObject, JsonValue
 from vespe.processes.signals import uninterruptible
 from vespe.schemas import validator
-from vespe.tools import allowances, drafts
+from vespe.tools import allowances, drafts, unknown_keys
 from vespe.tools import directory as tool_directory
 
 MARK: Final = "imported"
@@ -141,8 +141,8 @@ def bring_up_to_date(made: Written, target: str) -> int:
     """Write what differs into a kit, take away imported tools that are no more, and return how many
     files changed.
 
-    Whatever else its author has put there stays: other tools and files, and keys of kit_config.json
-    that an import does not set.
+    Whatever else its author has put there stays: other tools and files, keys of kit_config.json
+    that an import does not set, and keys of a tool's config.json that Vespe does not know.
     """
     changed = 0
     with uninterruptible(), atomic.locked(target):
@@ -152,6 +152,8 @@ def bring_up_to_date(made: Written, target: str) -> int:
                     strict_json.dump_json({**_known(target), **strict_json.parse_object(file.data)})
                 )
             path = os.path.join(target, name)
+            if name.startswith("tool-") and os.path.basename(name) == defaults.CONFIG_FILE:
+                file = _with_unknown(path, file)
             if (
                 name.startswith("tool-")
                 or name == defaults.KIT_CONFIG_FILE
@@ -168,6 +170,16 @@ def bring_up_to_date(made: Written, target: str) -> int:
             staging.remove(os.path.join(target, uid))
             changed += 1
     return changed
+
+
+def _with_unknown(path: str, file: TreeFile) -> TreeFile:
+    try:
+        former = strict_json.read_object_if_there(path)
+    except (InvalidDocument, StorageError):
+        return file
+    made = strict_json.parse_object(file.data)
+    document = unknown_keys.kept(made, former)
+    return file if document == made else _text(strict_json.dump_json(document))
 
 
 def _known(target: str) -> JsonObject:
