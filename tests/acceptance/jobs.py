@@ -44,6 +44,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "every way to change an installed kit that comes to mind",
         ("tests.acceptance.mutations", "--json"),
     ),
+    "flows": (
+        "the 609 injected pairs and 97 honest tasks of AgentDojo v1.2.1, by their ground truths",
+        ("tests.acceptance.flows", "--json"),
+    ),
     "stories": (
         "the stories of people with Vespe, played from a terminal",
         ("tests.acceptance.stories",),

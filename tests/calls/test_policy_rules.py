@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.calls.policy_rules import read_rules, tightening
+from vespe.calls.policy_rules import own_hosts_of, read_rules, tightening
 from vespe.errors import InvalidDocument
 from vespe.models import Tool
 
@@ -97,3 +97,16 @@ def test_what_is_allowed_without_a_scope_is_a_kits_tool_and_never_the_projects_o
         for scope in ("files", "project_tools")
     ]
     assert [rule.matches(tool, {}) for tool in tools] == [of_a_kit, of_the_project]
+
+
+def test_the_user_says_which_hosts_are_theirs_and_a_project_does_not() -> None:
+    given = {"own_hosts": ["api.example.org", "[fd00::1]:443"]}
+    assert read_rules(given, path="") == ()
+    assert own_hosts_of(given) == ("api.example.org", "[fd00::1]:443")
+    with pytest.raises(InvalidDocument, match="your own configuration alone") as refused:
+        read_rules(given, path="", of_user=False)
+    assert refused.value.pointer == "/approvals/own_hosts"
+    for wrong in ("api.example.org", [1], ["https://x.org/"], ["*.example.org"]):
+        with pytest.raises(InvalidDocument, match="a list of hosts"):
+            read_rules({"own_hosts": wrong}, path="")
+    assert own_hosts_of({"own_hosts": "x"}) == ()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from vespe.models import Implementation, Tool
-from vespe.tools.effects import effects_of
+from vespe.tools.effects import effects_of, reasons_of
 from vespe.tools.fields import EFFECTS, found_in_fields
 
 READS, WRITES, CLOSED = {"readOnlyHint": True}, {"readOnlyHint": False}, {"openWorldHint": False}
@@ -75,6 +75,17 @@ def test_what_a_tool_declares_decides(facts: Any, wanted: set[str]) -> None:
         ("get_transfer_history", [], {"reads_private", "reads_untrusted"}),
         ("create_event", ["title", "participants"], {"sends_out", "writes"}),
         ("add_numbers", ["a", "b"], {"writes"}),
+        ("reserve_hotel", ["hotel"], {"sends_out", "writes"}),
+        ("order_pizza", ["size"], {"sends_out", "writes"}),
+        ("buy", ["symbol"], {"sends_out", "writes"}),
+        ("checkout_cart", [], {"sends_out", "writes"}),
+        ("order_status", ["id"], {"reads_untrusted", "writes"}),
+        ("order_lookup", ["id"], {"reads_private", "reads_untrusted"}),
+        ("list_bookings", [], {"reads_untrusted"}),
+        ("update_password", ["value"], {"sends_out", "writes"}),
+        ("update_account", ["new_password"], {"sends_out", "writes"}),
+        ("create_api_key", ["name"], {"sends_out", "writes"}),
+        ("update_note", ["text"], {"writes"}),
     ],
 )
 def test_where_a_tool_declares_nothing_its_words_do(
@@ -134,3 +145,79 @@ def test_a_type_that_nobody_knows_says_nothing_of_effects() -> None:
         implementation=Implementation(type="shell"),
     )
     assert effects_of(strange, held=True) == effects_of(replace(strange, implementation=None))
+
+
+SHUT: Any = {"read": [], "write": [], "network": [], "programs": []}
+
+
+@pytest.mark.parametrize(
+    ("kind", "permissions", "why"),
+    [
+        ("python_script", SHUT, None),
+        ("python_script", {"read": [], "network": []}, None),
+        ("shell_command", {"read": [], "network": []}, None),
+        ("python_script", {"read": ["."], "network": []}, "it may read files (.)"),
+        ("python_script", {"network": []}, "it may read files (.)"),
+        ("python_script", {"read": [], "write": ["out"], "network": []}, "it may read files (out)"),
+        ("python_script", {"read": []}, "openWorldHint is not given"),
+        ("python_script", {"read": [], "network": ["x.org"]}, "openWorldHint is not given"),
+        ("python_script", {}, "openWorldHint is not given"),
+        ("wasm", {}, None),
+        ("wasm", {"read": ["data"]}, "it may read files (data)"),
+        # what these state, no sandbox holds them to
+        ("mcp_tool", SHUT, "openWorldHint is not given"),
+        (None, SHUT, "openWorldHint is not given"),
+    ],
+)
+def test_what_may_read_neither_a_machine_nor_a_file_reads_no_strangers(
+    kind: str | None, permissions: Any, why: str | None
+) -> None:
+    made = tool("calc", kind=kind, permissions=permissions, annotations=READS)
+    assert effects_of(made).get("reads_untrusted") == why
+
+
+def test_only_what_an_author_says_is_stated() -> None:
+    guessed = reasons_of(tool("get_mail", arguments=["url"], secrets=("KEY",)))
+    assert guessed and not any(reason.stated for reason in guessed.values())
+    assert not any(one.stated for one in reasons_of(tool(kind="http_request")).values())
+    said = tool(
+        "get_mail",
+        annotations=READS | {"openWorldHint": True},
+        permissions={"read": ["~/mail"], "network": ["x.org"]},
+        secrets=("KEY",),
+    )
+    assert {name for name, one in reasons_of(said).items() if one.stated} == {
+        "reads_private",
+        "reads_untrusted",
+        "sends_out",
+    }
+    assert reasons_of(tool(document={"effects": ["writes"]}))["writes"].stated
+
+
+@pytest.mark.parametrize(
+    ("host", "own", "home"),
+    [
+        ("api.example.org", (), False),
+        ("api.example.org", ("api.example.org",), True),
+        ("API.example.org", ("api.example.org",), True),
+        ("api.example.org:8443", ("api.example.org:8443",), True),
+        ("api.example.org:8443", ("api.example.org:443",), False),
+        ("example.org", ("api.example.org",), False),
+        ("localhost:8080", (), True),
+        ("10.0.0.7", (), True),
+        ("8.8.8.8", (), False),
+        ("localhost.example.org", (), False),
+    ],
+)
+def test_a_host_is_no_stranger_where_the_user_says_so_or_its_address_is_private(
+    host: str, own: tuple[str, ...], home: bool
+) -> None:
+    for runs in (
+        Implementation(type="http_request", path=f"https://{host}/a", entrypoint="GET"),
+        Implementation(type="mcp_tool", args={"url": f"https://{host}/a"}),
+    ):
+        one = tool("get_it", annotations={"openWorldHint": True, "readOnlyHint": False})
+        found = effects_of(replace(one, implementation=runs), own_hosts=own)
+        assert ("sends_out" in found, "reads_untrusted" in found) == (not home, not home)
+    held = tool("send_it", kind="python_script", permissions={"network": [host], "read": []})
+    assert ("sends_out" in effects_of(held, own_hosts=own)) == (not home)

@@ -3,17 +3,25 @@ a person's answers.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from vespe import defaults
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, itself
 from vespe.calls.policy_answers import KeptAnswer
-from vespe.calls.policy_rules import PolicyRule, flow_of, read_rules, tightening
+from vespe.calls.policy_rules import (
+    PolicyRule,
+    flow_of,
+    own_hosts_of,
+    read_rules,
+    tightening,
+)
+from vespe.calls.taint import Taint as Taint
 from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject, JsonValue, Tool
 from vespe.projects import project as projects
 from vespe.records import dataclass
 from vespe.tools.effects import effects_of
@@ -29,6 +37,9 @@ ONCE, SESSION, PROJECT = "once", "session", "project"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked.
+
+    `origins` says of arguments where their values come from, as far as the conversation is known:
+    `{"recipient": "from read_inbox, not from you"}`.
 
     ```python
     from vespe import Agent, AgentOptions, Answer, Question, SimulatedProvider, Toolset
@@ -51,6 +62,7 @@ class Question:
     tool: Tool
     inputs: JsonObject
     why: str
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,26 +77,6 @@ class Answer:
 
 Ask: TypeAlias = Callable[[Question], Answer]
 """Asks a person; without one, what would be asked is denied."""
-
-
-class Taint:
-    """Whether a model has read what strangers may have written: `by` is the first tool that gave it
-    that, and it never falls again.
-    """
-
-    def __init__(self) -> None:
-        self.by = ""
-        self._harmless: dict[str, Tool] = {}
-
-    def note(self, tool: Tool) -> None:
-        """Take note that a model is given a result of this tool."""
-        # every call asks: its words are read once
-        if self.by or self._harmless.get(tool.name) is tool:
-            return
-        if "reads_untrusted" in effects_of(tool):
-            self.by = tool.name
-        else:
-            self._harmless[tool.name] = tool
 
 
 class CallPolicy:
@@ -156,6 +148,12 @@ class CallPolicy:
         """Take note that a model is given a result of this tool."""
         self._taint.note(tool)
 
+    def heard(self, said: JsonValue, *, tool: str = "") -> None:
+        """Take note of a result of the tool of that name, or without one of what the user said, so
+        that a question can say where the values of a call come from.
+        """
+        self._taint.heard(said, tool=tool)
+
     def _why_not(self, tool: Tool, inputs: JsonObject, shown: str) -> str:
         about = self._about(tool)
         if why := self._denied(tool, inputs, about, shown) or (
@@ -179,7 +177,7 @@ class CallPolicy:
             return ""
         if not self._flow and self._free(tool, inputs):
             return ""
-        found = effects_of(tool)
+        found = effects_of(tool, own_hosts=self._taint.own_hosts)
         does = (
             "gives data to others"
             if "sends_out" in found
@@ -263,7 +261,10 @@ class CallPolicy:
                 f"calls of {tool.name!r} need the user's approval{after}, "
                 "and nobody can be asked here"
             )
-        answer = self._ask(Question(tool=tool, inputs=inputs, why=why))
+        origins = self._taint.origins(inputs)
+        if asking is not None and asking.tool == _AFTER:
+            why = "; ".join([why, *(f"{name}: {origin}" for name, origin in origins.items())])
+        answer = self._ask(Question(tool=tool, inputs=inputs, why=why, origins=origins))
         if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
                 "what asks about calls must return a vespe.Answer that holds once, "
@@ -300,7 +301,8 @@ def rules_of(
     `paths` are the two files, for the sentence of the InvalidDocument that this raises for what is
     no rule.
     """
-    return (*read_rules(user, path=paths[0]), *tightening(read_rules(project, path=paths[1])))
+    ours = read_rules(project, path=paths[1], of_user=False)
+    return (*read_rules(user, path=paths[0]), *tightening(ours))
 
 
 def policy_of(
@@ -316,6 +318,8 @@ def policy_of(
     places = (path.user.path, projects.config_path(path.workspace.root))
     rules = rules_of(path.user.approvals, config.document.get("approvals", {}), paths=places)
     flow = flow_of({"approvals": path.user.approvals}, config.document)
+    taint = taint or Taint()
+    taint.own_hosts = own_hosts_of(path.user.approvals)
     return CallPolicy(
         rules, policy=policy, root=path.workspace.root, ask=ask, flow=flow, taint=taint
     )

@@ -3,9 +3,10 @@ patterns of its arguments.
 """
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, TypeGuard
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -16,6 +17,8 @@ from vespe.records import dataclass
 
 KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""
+OWN_HOSTS: Final = "own_hosts"
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 FLOW: Final = ("off", "ask", "deny")
 """What becomes of calls that send out or destroy once a model has read what strangers wrote, from
 the widest to the tightest.
@@ -77,21 +80,36 @@ class PolicyRule:
         return as_it_is or _fits(plain, pattern)
 
 
-def read_rules(document: JsonValue, *, path: str) -> tuple[PolicyRule, ...]:
+def read_rules(document: JsonValue, *, path: str, of_user: bool = True) -> tuple[PolicyRule, ...]:
     """Read `approvals` of a configuration; raises InvalidDocument with the JSON Pointer of what is
     no rule.
 
     An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`.
-    `flow` stands beside them: see `flow_of`.
+    `flow` stands beside them (see `flow_of`), and in the user's own configuration (`of_user`)
+    `own_hosts` (see `own_hosts_of`).
     """
     if not isinstance(document, dict):
         raise InvalidDocument("must be an object", path=path, pointer="/approvals")
     for key in document:
-        if key not in (*KINDS, "flow"):
-            pointer = f"/approvals/{escape_pointer(key)}"
+        pointer = f"/approvals/{escape_pointer(key)}"
+        if key == OWN_HOSTS and not of_user:
+            raise InvalidDocument(
+                "is for your own configuration alone: a project does not say which hosts are yours "
+                f"(`vespe config set approvals.{OWN_HOSTS} …`)",
+                path=path,
+                pointer=pointer,
+            )
+        if key not in (*KINDS, "flow", OWN_HOSTS):
             raise InvalidDocument(
                 f"is not one of {', '.join(KINDS)}, flow", path=path, pointer=pointer
             )
+    hosts = document.get(OWN_HOSTS, [])
+    if not isinstance(hosts, list) or not all(map(_is_host, hosts)):
+        raise InvalidDocument(
+            'must be a list of hosts, such as "api.example.org" or "api.example.org:8443"',
+            path=path,
+            pointer=f"/approvals/{OWN_HOSTS}",
+        )
     if document.get("flow", "off") not in FLOW:
         raise InvalidDocument(
             f"must be one of {', '.join(FLOW)}", path=path, pointer="/approvals/flow"
@@ -109,6 +127,18 @@ def flow_of(*documents: JsonObject) -> str:
         if isinstance(rules, dict)
     ]
     return max((one for one in said if one in FLOW), key=FLOW.index, default="")
+
+
+def own_hosts_of(approvals: JsonObject) -> tuple[str, ...]:
+    """Return the hosts that the user calls their own (`host`, or `host:port`): what they answer is
+    no stranger's, and what they are sent has not gone out.
+    """
+    given = approvals.get(OWN_HOSTS)
+    return tuple(filter(_is_host, given)) if isinstance(given, list) else ()
+
+
+def _is_host(value: JsonValue) -> TypeGuard[str]:
+    return isinstance(value, str) and _HOST.fullmatch(value) is not None
 
 
 def tightening(rules: tuple[PolicyRule, ...]) -> tuple[PolicyRule, ...]:

@@ -122,22 +122,24 @@ def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tu
     kind = type_in(details)
     if kind is not None and kind.in_allow_types and (address := kind.address({**details})):
         pointer, url = address
-        yield f"/implementation_details{pointer}", *_host_of(url)
+        yield f"/implementation_details{pointer}", *host_and_port(url)
     for pointer, host in stated_hosts(config):
-        name, _, port = (
-            str(host).rpartition(":")
-            if re.search(r"[^:]:[0-9]+\Z", str(host))
-            else (str(host), "", "0")
-        )
-        yield pointer, name, int(port)
+        yield pointer, *host_and_port(str(host))
 
 
-def _host_of(url: str) -> tuple[str, int]:
-    try:
-        parsed = addresses.parse_url(url)
-    except Refused:
-        return url, 0
-    return parsed.host, parsed.port
+def host_and_port(text: str) -> tuple[str, int]:
+    """Return the host and the port of a URL, or of `host` and `host:port`; 0 where none is said.
+
+    What is neither is a host of that name, which no list has.
+    """
+    if "://" in text:
+        try:
+            parsed = addresses.parse_url(text)
+        except Refused:
+            return text, 0
+        return parsed.host, parsed.port
+    name, _, port = text.rpartition(":") if re.search(r"[^:]:[0-9]+\Z", text) else (text, "", "0")
+    return name, int(port)
 
 
 def _listed(allowed: tuple[str, ...]) -> str:

@@ -15,6 +15,7 @@ from tests.support.ondisk import python_tool
 from vespe import Agent, AgentOptions, Answer, Limits, Project, Question, run_loop
 from vespe.errors import InvalidDocument, NotTrusted, UsageError
 from vespe.features.agents.providers.simulated import SimulatedProvider
+from vespe.projects import project as projects
 from vespe.projects import user_config
 from vespe.projects.project import read_config
 from vespe.trust.gate import untrust
@@ -276,3 +277,24 @@ class Counted:
 
     def messages(self) -> list[Any]:
         return list(self.said)
+
+
+def test_a_person_is_told_which_values_come_from_a_tool_and_which_from_them(bench: Bench) -> None:
+    bench.tool("read_inbox", lambda: {"from": "eve@x.example"})
+    schema = {"type": "object", "properties": {"recipient": {}, "amount": {}}}
+    bench.tool("pay_money", lambda **_: "done", schema=schema)
+    projects.update_config(
+        bench.root, lambda document: document.update({"approvals": {"flow": "ask"}})
+    )
+    asked: list[Question] = []
+
+    def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer(allowed=False)
+
+    paid = call("pay_money", {"recipient": "eve@x.example", "amount": 120})
+    agent = bench.agent([call("read_inbox")], [paid], "done", ask=ask)
+    agent.run("Pay the 120 that I owe.")
+    (question,) = asked
+    assert question.origins == {"recipient": "from read_inbox, not from you", "amount": "from you"}
+    assert "recipient: from read_inbox, not from you; amount: from you" in question.why

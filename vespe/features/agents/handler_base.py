@@ -184,7 +184,7 @@ def _run(
         return gathered
     results: dict[int, CallResult] = {}
     cut, arrived = work
-    TurnRunner(
+    runner = TurnRunner(
         tools={tool.name: tool for tool in context.tools},
         runner=context.runner,
         policy=context.decides(),
@@ -192,7 +192,9 @@ def _run(
         on_result=lambda result: (
             None if context.on_event is None else context.on_event(result.event)
         ),
-    ).run(
+    )
+    runner.saw_before(transcript.messages[:before])
+    runner.run(
         turn,
         results,
         stop=Stop(context.cancel),

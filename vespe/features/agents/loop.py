@@ -127,6 +127,7 @@ class _Run:
             return self.ended(reason)
         if prompt is not None:
             self.transcript.add({"role": "user", "content": prompt})
+            self.loop.turns.heard(prompt)
         while True:
             last = self.spent.iterations >= self.loop.limits.max_iterations
             if reason := self.stop.reason or self.spent.over(self.loop.limits):

@@ -20,7 +20,7 @@ from vespe.features.agents.call_results import ENDED, CallResult, Known, interru
 from vespe.features.agents.events import Runner
 from vespe.features.agents.limits import Quota, Stop
 from vespe.features.agents.open_calls import ModelCall, read_turns
-from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes.signals import uninterruptible
 
 MAX_PARALLEL: Final = 8
@@ -108,10 +108,24 @@ class TurnRunner:
         told: Callable[[Tool], object] = getattr(self.policy, "saw", _nothing)
         told(tool)
 
+    def heard(self, said: JsonValue, *, tool: str = "") -> None:
+        """Tell the policy, where it wants to know, what a tool or the user said."""
+        told: Callable[..., object] | None = getattr(self.policy, "heard", None)
+        if told is not None:
+            told(said, tool=tool)
+
     def saw_before(self, messages: Sequence[JsonObject]) -> None:
         """Tell the policy of the results that a conversation holds already; what is not known now
         could have read anything.
         """
+        called: dict[object, str] = {}
+        for message in messages:
+            called |= {call.call_id: self._name(call) for call in _calls(message)}
+            if message.get("role") == "user":
+                self.heard(message.get("content"))
+            elif message.get("role") == "tool":
+                name = called.get(message.get("tool_call_id"), "an earlier call")
+                self.heard(message.get("content"), tool=name)
         for name in {self._name(call) for message in messages for call in _calls(message)} - set(
             OWN
         ):
@@ -275,6 +289,9 @@ class _Work:
         wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
         outcome = self._outcome(one)
         self.owner.saw(one.tool)
+        self.owner.heard(
+            outcome.result if outcome.error is None else outcome.error.message, tool=one.tool.name
+        )
         timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
         self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
 

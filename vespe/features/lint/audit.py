@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from vespe import defaults
+from vespe.calls import policy_rules
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, VespeError
 from vespe.features.lint import RULES, foreign, subjects
@@ -21,9 +22,10 @@ from vespe.features.lint.settings import Settings, Wrong
 from vespe.features.lint.sources import Ignores, Source, Told, placed
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
-from vespe.projects import project, workspace
+from vespe.projects import project, user_config, workspace
 from vespe.projects.view import View
 from vespe.tools.directory import Problem
+from vespe.tools.effects import FlowContext
 
 _PLACE_FAMILY = "layout"
 
@@ -90,7 +92,7 @@ class _Run:
         self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
-        self._view, self._held = View(), False
+        self._view, self._around = View(), FlowContext(own_hosts=_own_hosts())
 
     def findings(self) -> Iterator[Finding]:
         """Judge the place: its configuration, each definition, then all of them together."""
@@ -135,7 +137,7 @@ class _Run:
             return
         document, _ = subjects.read_config(project.config_path(root))
         if document is not None:
-            self._held = document.get("sandbox") == "require"
+            self._around = self._around._replace(held=document.get("sandbox") == "require")
             self._settings, wrong = lint_settings.of_project(document, self._audit.given)
             self._project_ignores = Ignores(
                 Source(path=shown(project.config_path(root))), self._settings.ignored
@@ -259,7 +261,7 @@ class _Run:
                     linted=linted,
                     available=first == scope,
                     view=self._view,
-                    held=self._held,
+                    around=self._around,
                 ),
                 None,
             )
@@ -449,6 +451,16 @@ def _root_of(place: LintPath) -> str | None:
             return here
         here = os.path.dirname(here)
     return None
+
+
+def _own_hosts() -> tuple[str, ...]:
+    """Return the hosts that the user calls their own; where the configuration cannot be read, none:
+    every other command says so.
+    """
+    try:
+        return policy_rules.own_hosts_of(user_config.load_user_config().approvals)
+    except VespeError:
+        return ()
 
 
 def _loadable(opened: workspace.Workspace) -> Iterator[Tool]:

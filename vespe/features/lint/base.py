@@ -114,7 +114,8 @@ class Outline:
     active kits beside a project's own): no finding is about it alone. `scope` is `project_tools`, a
     kit's id, or a file's path; `available` is False where another tool of its name shadows this
     one. `name` is the one that models know, `own_name` the tool's own where it is another;
-    `effects` are its effects with the reason for each, `queries` what people ask for.
+    `effects` are its effects with the reason for each, `assumed` those that its author does not
+    state, `queries` what people ask for.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Outline:
     available: bool = True
     own_name: str = ""
     effects: Mapping[str, str] = field(default_factory=dict)
+    assumed: frozenset[str] = frozenset()
     queries: tuple[str, ...] = ()
 
 

@@ -168,7 +168,7 @@ def _guards(document: JsonObject) -> dict[str, Any]:
     another rule says so.
     """
     try:
-        rules = policy_rules.read_rules(document.get("approvals", {}), path="")
+        rules = policy_rules.read_rules(document.get("approvals", {}), path="", of_user=False)
     except InvalidDocument:
         return {}
     guards = tuple(rule for rule in rules if rule.kind != "allow" and not rule.arguments)

@@ -20,7 +20,7 @@ from vespe.schemas import validator
 from vespe.schemas.subschemas import walk
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Problem
-from vespe.tools.effects import effects_of
+from vespe.tools.effects import FlowContext, reasons_of
 
 _MOST_NODES: Final = 4 * defaults.MAX_SUBSCHEMAS
 _PARTS: Final = (
@@ -135,6 +135,9 @@ def read_config(path: str) -> tuple[JsonObject | None, list[Problem]]:
         return None, [Problem("", "", str(error))]
 
 
+_NOTHING_KNOWN: Final = FlowContext()
+
+
 def outline(
     subject: Subject,
     *,
@@ -142,12 +145,12 @@ def outline(
     linted: bool,
     available: bool,
     view: View | None = None,
-    held: bool = False,
+    around: FlowContext = _NOTHING_KNOWN,
 ) -> Outline:
     """Return what is kept of a subject for the rules over sets, as models see it where a project
     has a `view`.
 
-    `held` says that the project requires the sandbox.
+    `around` is what the project and the user say for all of its tools.
     """
     own_name, tool = subject.name or "", _tool(subject, scope)
     if view is not None and view.rules_about(subject.name, scope):
@@ -164,6 +167,11 @@ def outline(
     properties = (
         subject.input_schema.get("properties") if isinstance(subject.input_schema, dict) else None
     )
+    effects = (
+        reasons_of(tool, held=around.held, own_hosts=around.own_hosts)
+        if subject.api == "vespe"
+        else {}
+    )
     return Outline(
         name=subject.name or "",
         description=subject.description or "",
@@ -176,7 +184,8 @@ def outline(
         linted=linted,
         available=available,
         own_name=own_name,
-        effects=effects_of(tool, held=held) if subject.api == "vespe" else {},
+        effects={effect: reason.words for effect, reason in effects.items()},
+        assumed=frozenset(effect for effect, reason in effects.items() if not reason.stated),
         queries=tuple(query for query in _list(tool.document, "queries") if isinstance(query, str)),
     )
 
@@ -191,7 +200,12 @@ def _tool(subject: Subject, scope: str) -> Tool:
         name=subject.name or "",
         description=subject.description or "",
         input_schema=subject.input_schema if isinstance(subject.input_schema, dict) else {},
-        implementation=Implementation(type=kind, entrypoint=entrypoint)
+        implementation=Implementation(
+            type=kind,
+            path=_text(details.get("path")),
+            entrypoint=entrypoint,
+            args=_object(details, "args"),
+        )
         if isinstance(kind, str)
         else None,
         scope=scope,

@@ -16,6 +16,7 @@ from vespe.features.lint.rules import flow
 from vespe.features.lint.rules.flow import Flow, drawn, flow_of
 from vespe.features.lint.settings import Settings
 from vespe.projects import project as projects
+from vespe.projects import user_config
 from vespe.projects.init import found_project
 
 RULES = set_rules_of(flow)
@@ -93,13 +94,18 @@ def test_one_tool_may_be_two_legs() -> None:
     assert flow and "read_inbox" in drawn(flow) and '"approvals": {"ask": ["send"]}' in drawn(flow)
 
 
-def test_a_kit_that_only_reads_from_one_place_gives_that_place_what_it_knows() -> None:
-    assert (
-        found(one("get_repo", *ALL), one("get_issue", *ALL)) is None
-        and found(one("post", *ALL, "writes")) is None
-    )
-    assert found(one("get_repo", *ALL), one("add_issue", *ALL, "writes"))
-    assert found(one("get_repo", *ALL), one("get_rate", "sends_out", scope="other"))
+def test_one_host_may_hold_what_is_private_and_what_strangers_wrote() -> None:
+    assert found(one("get_repo", *ALL, scope="kit"), one("get_issue", *ALL, scope="kit"))
+    assert found(one("post", *ALL, "writes")) is None
+
+
+def test_it_is_an_error_where_all_three_are_stated_and_a_warning_where_one_is_assumed() -> None:
+    bounds = Bounds(has_project=True)
+    guess = one("read_inbox", "reads_private", assumed=frozenset({"reads_private"}))
+    ((_, assumed),) = RULES[0].check((guess, PAGE, SEND), bounds)
+    assert assumed.severity == "warning" and "say in config.json" in (assumed.fix or "")
+    ((_, stated),) = RULES[0].check((guess, INBOX, PAGE, SEND), bounds)
+    assert stated.severity is None and "read_inbox" in stated.message
 
 
 def test_the_rule_names_the_three() -> None:
@@ -136,7 +142,8 @@ def test_a_suite_is_flagged_and_with_the_cut_the_injected_call_is_asked_for(
     bench: Bench, suite: str
 ) -> None:
     fill(bench, suite)
-    assert graves(bench.root) == ["error"]
+    # nobody states what these tools do: it is assumed of their names
+    assert graves(bench.root) == ["warning"]
     (flow,) = flows([str(bench.root)])
     cut = [tool.name for tool in flow.cut]
     projects.update_config(
@@ -196,7 +203,7 @@ def test_explain_draws_the_tools_of_the_project_here(
         "──▶ the model ──▶ send_email" in text and "get_webpage" in text and "Cheapest cut" in text
     )
     told = command("lint", "--select", "flow")
-    assert told.code == 1 and '"ask": ["send_email"]' in told.out
+    assert told.code == 0 and '"ask": ["send_email"]' in told.out and "warning" in told.out
 
 
 def test_a_kit_alone_is_warned_of_what_a_project_must_answer() -> None:
@@ -216,3 +223,45 @@ def test_a_kit_that_lies_in_a_project_is_warned_as_one_that_lies_elsewhere(bench
     assert [one.severity for one in Audit(Settings(select=("flow",))).findings([str(kit)])] == [
         "warning"
     ]
+
+
+SETS = json.loads((ROOT / "tests/cases/flows/sets.json").read_text(encoding="utf-8"))
+KEPT = ("annotations", "permissions", "secrets", "effects")
+
+
+def made_of(root: Path, tools: list[dict[str, Any]]) -> None:
+    for tool in tools:
+        directory = root / ".vespe/tools" / f"tool-{tool['name'].lower()}"
+        directory.mkdir(parents=True)
+        properties = {name: {"type": "string"} for name in tool["arguments"]}
+        details = (
+            {"type": "http_request", "path": tool["url"], "entrypoint": tool["method"]}
+            if tool["type"] == "http_request"
+            else {"type": "python_script", "path": "main.py", "entrypoint": "main"}
+        )
+        config = {
+            "uid": directory.name,
+            "name": tool["name"],
+            "description": f"Do {tool['name']}.",
+            "schema": {"input": {"type": "object", "properties": properties}},
+            "implementation_details": details,
+        } | {key: tool[key] for key in KEPT if key in tool}
+        (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        (directory / "main.py").write_text("def main(**given):\n    return 1\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SETS["flagged"])
+def test_a_set_that_could_leak_is_flagged(bench: Bench, name: str) -> None:
+    given = SETS["flagged"][name]
+    made_of(bench.root, given["tools"])
+    assert graves(bench.root) == [given.get("severity", "warning")]
+
+
+@pytest.mark.parametrize("name", SETS["benign"])
+def test_a_benign_set_makes_no_error(bench: Bench, name: str) -> None:
+    given = SETS["benign"][name]
+    made_of(bench.root, given["tools"])
+    if "own_hosts" in given:
+        assert graves(bench.root) == ["warning"]
+        user_config.set_value("approvals.own_hosts", given["own_hosts"])
+    assert graves(bench.root) in ([[]] if given.get("silent") else [[], ["warning"]])

@@ -12,8 +12,9 @@ from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
 from vespe.calls.bridge import OWN, SEARCH, Bridge
 from vespe.calls.path import CallPath
-from vespe.calls.policy import Ask, CallPolicy, Taint, policy_of
+from vespe.calls.policy import Ask, CallPolicy, policy_of
 from vespe.calls.registry import ToolRegistry
+from vespe.calls.taint import Taint
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
 from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.call_results import CallResult, not_run
@@ -25,7 +26,7 @@ from vespe.features.agents.turns import TurnRunner, bridged, checked
 from vespe.lazy import asyncio, difflib
 from vespe.library.function_tools import FunctionTool, function_tool
 from vespe.library.project import Project
-from vespe.models import Call, JsonObject, Outcome, ProjectConfig, Tool
+from vespe.models import Call, JsonObject, JsonValue, Outcome, ProjectConfig, Tool
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
@@ -403,6 +404,10 @@ class Toolset:
         """Take note that a model is given a result of this tool: see `CallPolicy.saw`."""
         self._taint.note(tool)
 
+    def heard(self, said: JsonValue, *, tool: str = "") -> None:
+        """Take note of what a tool, or without one the user, said: see `CallPolicy.heard`."""
+        self._taint.heard(said, tool=tool)
+
     def _policy_of(self, held: _Held) -> CallPolicy:
         if id(held.path) not in self._policies:
             policy = "all" if held.own else self._approve
@@ -436,6 +441,9 @@ class Toolset:
         except VespeError as error:
             outcome = call_path.refused(one.tool, error)
         self.saw(one.tool)
+        self.heard(
+            outcome.result if outcome.error is None else outcome.error.message, tool=one.tool.name
+        )
         return CallResult(call=one.call, outcome=outcome, ran=True)
 
     def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> ToolsetAnswer:

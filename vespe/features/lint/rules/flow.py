@@ -39,12 +39,13 @@ _PLAIN: Final = {
 
 class Flow(NamedTuple):
     """Three tools by their legs, with the reason for each, and the cheapest cut: what to ask for,
-    and the leg that these make up.
+    and the leg that these make up. It is `stated` where the tools' authors say all three legs.
     """
 
     tools: tuple[Outline, Outline, Outline]
     cut: tuple[Outline, ...]
     leg: str
+    stated: bool = True
 
 
 def flow_of(outlines: Sequence[Outline], bounds: Bounds) -> Flow | None:
@@ -71,15 +72,12 @@ def flow_of(outlines: Sequence[Outline], bounds: Bounds) -> Flow | None:
         (one, out)
         for one in ranked["reads_private"]
         for out in ranked["sends_out"]
-        if _leads_out(one, out)
+        if out is not one
     ]
     if not pairs or not ranked["reads_untrusted"]:
         return None
     first, way_out = pairs[0]
-    way_in = next(
-        (one for one in ranked["reads_untrusted"] if one is not first and one is not way_out),
-        ranked["reads_untrusted"][0],
-    )
+    way_in = _way_in(ranked["reads_untrusted"], first, way_out)
     private, outward = _unique(one for one, _ in pairs), _unique(out for _, out in pairs)
     legs = {
         "reads_private": private,
@@ -87,31 +85,36 @@ def flow_of(outlines: Sequence[Outline], bounds: Bounds) -> Flow | None:
         "sends_out": outward,
     }
     leg = min(LEGS, key=lambda leg: (len(legs[leg]) * _COST[leg], -LEGS.index(leg)))
-    return Flow((first, way_in, way_out), tuple(legs[leg]), leg)
+    three = (first, way_in, way_out)
+    stated = not any(leg in one.assumed for leg, one in zip(LEGS, three, strict=True))
+    return Flow(three, tuple(legs[leg]), leg, stated)
 
 
-def _leads_out(private: Outline, out: Outline) -> bool:
-    """Say whether what one tool reads gets to others by another: not where a kit only reads from
-    the machines that it came from.
+def _way_in(ranked: Sequence[Outline], first: Outline, way_out: Outline) -> Outline:
+    """Return what reads strangers' words: a third tool where one is as well known to do so as the
+    best.
     """
-    return out is not private and (
-        out.scope != private.scope
-        or "writes" in out.effects
-        or "argument" in out.effects["sends_out"]
-    )
+    best = ranked[0]
+    sure = [one for one in ranked if _is_assumed(one) == _is_assumed(best)]
+    return next((one for one in sure if one is not first and one is not way_out), best)
+
+
+def _is_assumed(one: Outline) -> bool:
+    return "reads_untrusted" in one.assumed
 
 
 def _unique(outlines: Iterable[Outline]) -> list[Outline]:
     return list({id(one): one for one in outlines}.values())
 
 
-def _weight(one: Outline, *, leg: str) -> tuple[bool, int, int, str]:
-    """What puts the plainest example first: known by a fact, then by the words that say the most,
-    then with no leg but this.
+def _weight(one: Outline, *, leg: str) -> tuple[bool, bool, int, int, str]:
+    """What puts the plainest example first: stated by its author, then by the words that say the
+    most, then with no leg but this.
     """
     words = bm25.words(one.name)
     plain = next((rank for rank, word in enumerate(_PLAIN[leg]) if word in words), len(_PLAIN[leg]))
     return (
+        leg in one.assumed,
         "by its name" in one.effects[leg],
         plain,
         sum(other in one.effects for other in LEGS),
@@ -149,9 +152,11 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
     """Tools that together can carry private data away.
 
     One tool reads what is private, one reads what strangers wrote, and one gives data to others:
-    words that a stranger wrote can make a model send away what it read. A kit alone has no rules on
-    calls, and so it is a warning there. The effects of a tool are shown by `vespe tool show`, and
-    corrected by `effects` in its config.json.
+    words that a stranger wrote can make a model send away what it read. It is an error where the
+    authors of the tools state all three, and a warning where one is only assumed from a name, a
+    type or a missing annotation. A kit alone has no rules on calls, and so it is a warning there.
+    The effects of a tool are shown by `vespe tool show`, and corrected by `effects` in its
+    config.json. A host that your own `approvals.own_hosts` names does not count as a stranger.
 
     Bad: read_inbox, get_webpage and send_email, with no rule on calls
     Good: the same with "approvals": {"ask": ["send_email"]}
@@ -166,11 +171,12 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
     yield (
         -1,
         Found(
-            severity=None if bounds.has_project else "warning",
+            severity=None if bounds.has_project and flow.stated else "warning",
             message="what a stranger writes could make a model carry private data away, "
             f"and nobody is asked: {told}",
             fix=f"ask before {_these(flow)}, in .vespe/config.json: {_cut(flow)}; "
-            f"or {_LATER} asks once strangers' words were read",
+            f"or {_LATER} asks once strangers' words were read"
+            + ("" if flow.stated else "; or say in config.json what the tools do: `effects`"),
         ),
     )
 

@@ -13,8 +13,9 @@ from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
 from vespe.calls.bridge import OWN
 from vespe.calls.path import open_path, refused
-from vespe.calls.policy import Taint, clients_policy
+from vespe.calls.policy import clients_policy
 from vespe.calls.registry import ToolRegistry
+from vespe.calls.taint import Taint
 from vespe.features.mcp.server import marks, pages, revisions, snapshot
 from vespe.features.mcp.server import resources as server_resources
 from vespe.features.mcp.server.selection import Selection

@@ -1,0 +1,155 @@
+"""What a model has read in a conversation: whether strangers may have written any of it, and where
+the values of its calls come from.
+"""
+
+import re
+import threading
+from collections import deque
+from collections.abc import Collection
+from typing import Final
+
+from vespe.models import JsonObject, JsonValue, Tool
+from vespe.schemas.explain import shorten
+from vespe.tools.effects import effects_of
+
+_YOU: Final = ""
+"""The origin of what the user said."""
+_WAITING: Final = 64
+"""Results that are kept as they are before digests are made of them: most are never asked about."""
+_MOST_TEXT: Final = 1 << 16
+"""Characters of one result, or of those that wait, of which digests are made."""
+_MOST_DIGESTS: Final = 100_000
+_MOST_NAME: Final = 64
+_WORD: Final = re.compile(
+    r"[^\s\"'<>()\[\]{},;/.:!?*`](?:[^\s\"'<>()\[\]{},;]*[^\s\"'<>()\[\]{},;/.:!?*`])?"
+)
+_SCHEME: Final = re.compile(r"\b(?:https?://(?:www\.)?|mailto:|tel:)")
+_NAMES: Final = re.compile(r"[@/:.\d]")
+"""What makes a word of a long text a name of something: an address, a URL, a number."""
+_LONG: Final = 8
+"""Words from which on a text is looked at for the names in it, and not as one value."""
+
+
+class Taint:
+    """What a model has read: `by` is the first tool that gave it what strangers may have written,
+    "" where none did, and it never falls again.
+
+    Of what was read, digests are kept by the tool that it came from, so that a question about a
+    call can say where its values come from; nothing is decided by that. They hold for this process.
+    """
+
+    def __init__(self) -> None:
+        self.by = ""
+        self.own_hosts: Collection[str] = ()
+        """The hosts that the user calls their own, which are no strangers."""
+        self._harmless: dict[str, Tool] = {}
+        self._waiting: deque[tuple[str, JsonValue]] = deque()
+        self._lock = threading.Lock()
+        self._digests: dict[str, set[int]] = {}
+        self._count, self._whole = 0, True
+
+    def note(self, tool: Tool) -> None:
+        """Take note that a model is given a result of this tool."""
+        # every call asks: its words are read once
+        if self.by or self._harmless.get(tool.name) is tool:
+            return
+        if "reads_untrusted" in effects_of(tool, own_hosts=self.own_hosts):
+            self.by = tool.name
+        else:
+            self._harmless[tool.name] = tool
+
+    def heard(self, said: JsonValue, *, tool: str = _YOU) -> None:
+        """Take note of a result of the tool of that name, or of what the user said."""
+        self._waiting.append((tool, said))
+        if len(self._waiting) > _WAITING:
+            self._digest()
+
+    def origins(self, inputs: JsonObject) -> dict[str, str]:
+        """Say of each argument where its value comes from: `from you`, `from read_inbox, not from
+        you`, or `written by the model`; nothing where nothing was heard, and of true, false and
+        null.
+        """
+        self._digest()
+        if not self._digests:
+            return {}
+        told = {name: self._origin(value) for name, value in inputs.items()}
+        return {name: words for name, words in told.items() if words}
+
+    def _origin(self, value: JsonValue) -> str:
+        found: dict[str, None] = {}
+        written = False
+        for leaf in _leaves(value):
+            tool, whole = self._origin_of(leaf)
+            found |= dict.fromkeys(tool)
+            written = written or not whole
+        tools = [f"from {shorten(tool, _MOST_NAME)}" for tool in found if tool != _YOU]
+        yours = _YOU in found
+        if not found:
+            if not written:
+                return ""
+            return "written by the model" if self._whole else "not known where from"
+        said = " and ".join([*tools, *(["from you"] if yours else [])])
+        if written:
+            said = f"written by the model, with parts {said}"
+        return f"{said}, not from you" if tools and not yours and _YOU in self._digests else said
+
+    def _origin_of(self, leaf: str) -> tuple[list[str], bool]:
+        """Return the origins of one value, and whether they are those of all of it."""
+        words = _words(leaf)
+        if not words:
+            return [], True
+        needed = set(map(hash, words))
+        # what the user named is theirs, even where a document holds it too
+        for origin in sorted(self._digests):
+            if needed <= self._digests[origin]:
+                return [origin], True
+        if len(words) < _LONG:
+            return [], False
+        yours = self._digests.get(_YOU, set())
+        named = {hash(word) for word in words if _NAMES.search(word)} - yours
+        return [one for one, known in self._digests.items() if one != _YOU and named & known], False
+
+    def _digest(self) -> None:
+        """Make digests of what waits, and let go of it."""
+        with self._lock:
+            while self._waiting:
+                self._keep(*self._waiting.popleft())
+
+    def _keep(self, origin: str, said: JsonValue) -> None:
+        known = self._digests.setdefault(origin, set())
+        text = "\n".join(_leaves(said))
+        if len(text) > _MOST_TEXT or self._count > _MOST_DIGESTS:
+            self._whole = False
+            text = text[:_MOST_TEXT] if self._count <= _MOST_DIGESTS else ""
+        before = len(known)
+        known.update(map(hash, _words(text)))
+        self._count += len(known) - before
+
+
+def _leaves(value: JsonValue) -> list[str]:
+    """Return the texts and numbers in a value, as texts."""
+    if isinstance(value, str):
+        return [value]
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, (list, tuple)):
+            waiting.extend(one)
+        elif isinstance(one, float) and one.is_integer():
+            found.append(str(int(one)))
+        elif one is not None and not isinstance(one, bool):
+            found.append(str(one))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text as they are compared: in small letters, without the scheme of a
+    URL and what ends a sentence.
+    """
+    text = text.casefold()
+    return _WORD.findall(_SCHEME.sub("", text) if ":" in text else text)
