@@ -10,7 +10,7 @@ import pytest
 from tests.adapters.judges import accepts, complaint
 from tests.features.agents.agents_on_disk import Bench
 from tests.features.agents.providers.serving import asking, sent, stream
-from vespe import Agent, AgentOptions, Toolset
+from vespe import Agent, AgentOptions, Toolset, tool
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.modes import defer, mark, mode_of
 from vespe.errors import UsageError
@@ -180,3 +180,40 @@ def test_a_server_marks_what_is_exposed_always_and_says_when_that_changes(bench:
         assert served.refresh() and not any(
             "_meta" in one for one in served.page("2025-11-25", None)["tools"]
         )
+
+
+MANY = [
+    Tool(uid="", name=f"t{n}", description="x", input_schema={"type": "object"}) for n in range(129)
+]
+
+
+@pytest.mark.parametrize(
+    ("api", "count", "chosen"),
+    [
+        ("openai", 128, "all"),
+        ("openai", 129, "bridge"),
+        ("openai-responses", 129, "bridge"),
+        ("anthropic", 129, "all"),
+        ("mcp", 129, "all"),
+    ],
+)
+def test_auto_shows_no_more_tools_than_the_api_takes(api: str, count: int, chosen: str) -> None:
+    assert mode_of("auto", MANY[:count], api=api, budget=None) == chosen
+
+
+def test_more_tools_than_the_api_takes_are_refused_before_anything_is_sent(home: Path) -> None:
+    tools = Toolset(*(_function(f"t{n}") for n in range(129)))
+    with asking(stream(b"")) as (provider, server):
+        with pytest.raises(UsageError, match=r"129 tools are more than .* takes: 128") as refused:
+            Agent(provider, tools=tools, options=AgentOptions(tools_mode="all"))
+        assert not server.requests and "--tools-mode auto" in refused.value.hint
+        shown = Agent(provider, tools=tools, options=AgentOptions(tools_mode="auto"))
+        assert len(shown.tools) == 129 and not server.requests
+
+
+def _function(name: str) -> Any:
+    def run() -> str:
+        """Do it."""
+        return name
+
+    return tool(name=name)(run)

@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from vespe.adapters import SHAPES, cost
+from vespe.adapters.limits import Limit, limits_on
 from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
 
 MODES: Final = ("all", "bridge", "native", "auto")
 """`all` declares every tool; `bridge` those that are always exposed, and three that search,
 describe and call the others; `native` defers the others, and the vendor's API searches them; `auto`
-is `all` until the definitions cost more than the project's `tool_budget`, then `bridge`.
+is `all` until the definitions cost more than the project's `tool_budget`, or are more than the API
+takes, then `bridge`.
 """
 _LOADED_AT_ONCE: Final = "anthropic/alwaysLoad"
 """The key of a tool's `_meta` by which a client of MCP that searches tools itself tells those that
@@ -41,8 +43,8 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
     """Return `all`, `bridge` or `native`; raises UsageError for what is not one of MODES, and where
     an API has no search of its own.
 
-    `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`;
-    without one they never do.
+    `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`
+    (without one they never do), and whether they are more than `api` takes at once.
     """
     if mode not in MODES:
         raise UsageError(f"{mode!r} is not a way to show tools: it is one of {', '.join(MODES)}")
@@ -55,12 +57,31 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
         )
     if mode != "auto":
         return mode
-    shape = SHAPES.get(api, SHAPES["openai"])
+    shape, tools = SHAPES.get(api, SHAPES["openai"]), list(tools)
+    most = most_tools(api)
+    if most is not None and len(tools) > most.value:
+        return "bridge"
     dear = (
         isinstance(budget, int)
         and cost.total(cost.size_of(shape.definition(tool)) for tool in tools).tokens > budget
     )
     return "bridge" if dear else "all"
+
+
+def most_tools(api: str) -> Limit | None:
+    """Return how many tools an API takes in one request, None where no bound is known."""
+    return next(iter(limits_on("tools-count", api=api.removesuffix("-responses"))), None)
+
+
+def require_few(count: int, *, api: str) -> None:
+    """Raise UsageError where so many definitions are more than an API takes in one request."""
+    most = most_tools(api)
+    if most is not None and count > most.value:
+        raise UsageError(
+            f"{count} tools are more than {_CALLED.get(api, api)} takes: {most.words}",
+            hint="`--tools-mode auto` and `bridge` (`tools_mode` in Python) let the model search "
+            "for tools; or choose fewer",
+        )
 
 
 def defer(

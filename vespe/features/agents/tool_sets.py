@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from vespe import defaults
 from vespe.adapters.definition_parts import own_fields
-from vespe.adapters.modes import defer, mode_of
+from vespe.adapters.modes import defer, mode_of, require_few
 from vespe.adapters.openai import OpenAIShape
 from vespe.calls.bridge import Bridge
 from vespe.calls.policy_answers import digest_of
@@ -75,8 +75,8 @@ def tool_set(
     those that cannot be said in it.
 
     `mode` is one of `modes.MODES`, where `always` are declared in each; `api` and `budget` are what
-    `mode_of` takes. Raises UsageError where two different ones have one name, and as `mode_of`
-    does.
+    `mode_of` takes. Raises UsageError where two different ones have one name, where they are
+    more than `api` takes, and as `mode_of` does.
     """
     found: dict[str, Tool] = {}
     for tool in tools:
@@ -85,10 +85,9 @@ def tool_set(
     if mode == "native":
         return ToolSet(tools=found, shown=list(defer(found.values(), always=always, api=api)))
     bridge = Bridge(found, frozenset(always)) if mode == "bridge" else None
-    shown = {
-        name: _shown(tool, strict)
-        for name, tool in (found if bridge is None else bridge.declared).items()
-    }
+    declared = found if bridge is None else bridge.declared
+    require_few(len(declared), api=api)
+    shown = {name: _shown(tool, strict) for name, tool in declared.items()}
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
 

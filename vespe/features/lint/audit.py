@@ -367,6 +367,7 @@ class _Run:
         bounds = replace(
             self._settings.bounds,
             has_project=self._settings.has_project and self._place.kind != "kit",
+            tools_mode=self._settings.tools_mode if self._place.kind == "project" else "all",
         )
         for outlines, sources in self._sets.values():
             told: dict[int, list[tuple[AnyRule, Found]]] = {}

@@ -115,7 +115,8 @@ class Outline:
     kit's id, or a file's path; `available` is False where another tool of its name shadows this
     one. `name` is the one that models know, `own_name` the tool's own where it is another;
     `effects` are its effects with the reason for each, `assumed` those that its author does not
-    state, `queries` what people ask for.
+    state, `queries` what people ask for. `always` says that a project exposes it always, so that it
+    is declared beside a bridge.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Outline:
     effects: Mapping[str, str] = field(default_factory=dict)
     assumed: frozenset[str] = frozenset()
     queries: tuple[str, ...] = ()
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +143,15 @@ class Bounds:
 
     `guards` are its rules that deny or ask for every call of a tool; `flow_guarded` says that its
     `approvals.flow` asks or denies. `has_project` is false for tools that are judged without a
-    project, such as a kit's alone: then nobody can have set rules.
+    project, such as a kit's alone: then nobody can have set rules. `tools_mode` is how a model is
+    told of the tools: one of `modes.MODES`.
     """
 
     tool_budget: int | None = None
     guards: tuple[CallRule, ...] = ()
     flow_guarded: bool = False
     has_project: bool = False
+    tools_mode: str = "all"
 
     def is_guarded(self, name: str, own_name: str, scope: str) -> bool:
         """Say whether a person stands before every call of a tool."""

@@ -28,8 +28,8 @@ class Settings:
     `select` and `ignore` are codes, families or beginnings of codes; no `select` is every rule.
     `targets` empty is all of them. `severities` gives rules another severity. `least` leaves out
     what is less grave. `ignored` maps codes to the reasons that a project's configuration gives;
-    `tool_budget` is its bound in tokens; `guards`, `flow_guarded` and `has_project` are as in
-    `Bounds`.
+    `tool_budget` is its bound in tokens; `guards`, `flow_guarded`, `has_project` and
+    `tools_mode` are as in `Bounds`.
     """
 
     select: tuple[str, ...] = ()
@@ -42,6 +42,7 @@ class Settings:
     guards: tuple[CallRule, ...] = ()
     flow_guarded: bool = False
     has_project: bool = False
+    tools_mode: str = "auto"
 
     @property
     def bounds(self) -> Bounds:
@@ -51,6 +52,7 @@ class Settings:
             guards=self.guards,
             flow_guarded=self.flow_guarded,
             has_project=self.has_project,
+            tools_mode=self.tools_mode,
         )
 
     def rules(self) -> Iterator[AnyRule]:
@@ -154,6 +156,7 @@ def of_project(document: JsonObject, given: Settings) -> tuple[Settings, list[Wr
         ignore=given.ignore,
         targets=given.targets or targets,
         least=given.least,
+        tools_mode=given.tools_mode,
         severities=_severities(lint, wrong),
         ignored=reasons,
         tool_budget=budget,

@@ -152,10 +152,11 @@ def outline(
 
     `around` is what the project and the user say for all of its tools.
     """
-    own_name, tool = subject.name or "", _tool(subject, scope)
+    own_name, tool, always = subject.name or "", _tool(subject, scope), False
     if view is not None and view.rules_about(subject.name, scope):
         seen = view.of(tool)
         available = available and view.exposure(tool) != "never"
+        always = view.exposure(tool) == "always"
         subject = replace(
             subject, name=seen.name, description=seen.description, input_schema=seen.input_schema
         )
@@ -187,6 +188,7 @@ def outline(
         effects={effect: reason.words for effect, reason in effects.items()},
         assumed=frozenset(effect for effect, reason in effects.items() if not reason.stated),
         queries=tuple(query for query in _list(tool.document, "queries") if isinstance(query, str)),
+        always=always,
     )
 
 

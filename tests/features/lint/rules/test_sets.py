@@ -200,3 +200,43 @@ def test_the_confusable_pairs_of_real_servers_are_few_and_known(shared: Path) ->
         ("list_task_lists", "list_tasks"),
     } <= pairs
     assert len(pairs) == 9
+
+
+def kit_tools(count: int, *, always: int = 0) -> list[Outline]:
+    return [
+        outline(f"tool_{number}", f"Do {number}.", linted=False, always=number < always, scope="k")
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "count", "always", "budget", "wanted"),
+    [
+        ("auto", 300, 0, None, []),
+        ("auto", 300, 126, None, ["too-many"]),
+        ("auto", 300, 125, None, []),
+        ("all", 300, 0, None, ["too-many"]),
+        ("bridge", 300, 0, None, []),
+        ("native", 300, 0, None, ["too-many"]),
+        ("all", 20, 0, 700, []),
+        ("all", 20, 0, 30, ["budget"]),
+        ("auto", 20, 0, 30, ["budget"]),
+        ("auto", 100, 0, 700, []),
+        ("auto", 100, 90, 700, ["budget"]),
+        ("bridge", 100, 0, 700, []),
+        ("native", 100, 0, 30, []),
+    ],
+)
+def test_what_models_are_sent_is_counted_wherever_it_comes_from(
+    mode: str, count: int, always: int, budget: int | None, wanted: list[str]
+) -> None:
+    outlines = kit_tools(count, always=always)
+    bounds = Bounds(tool_budget=budget, tools_mode=mode, has_project=True)
+    codes = ("sets-budget", "sets-too-many")
+    found = [
+        rule.code.removeprefix("sets-")
+        for rule in RULES
+        if rule.code in codes
+        for _ in rule.check(outlines, bounds)
+    ]
+    assert found == wanted

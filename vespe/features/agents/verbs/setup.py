@@ -84,7 +84,7 @@ _OPTIONS: Final = (
         help="all: declare every tool; bridge: let the model search for those that "
         "are not always exposed; "
         "native: let Anthropic's API search for them; auto: all, until they cost more than the "
-        "project's tool_budget. "
+        "project's tool_budget or are more than the API takes. "
         "Default: your configuration's `agent.tools_mode`, else auto.",
     ),
     click.option(

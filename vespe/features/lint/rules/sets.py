@@ -2,10 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN, tokens_of
 from vespe.adapters.limits import limits_on
+from vespe.adapters.modes import most_tools
+from vespe.calls.bridge import OWN
+from vespe.documents.strict_json import compact_json
 from vespe.features.lint.base import Bounds, Found, Outline, set_rule
 from vespe.schemas.explain import short
 from vespe.tools import bm25
@@ -32,6 +35,19 @@ that a person has to read twice.
 NAME_WEIGHT: Final = 2
 MOST_PAIRS: Final = 100
 _LARGEST: Final = 3
+_BRIDGE: Final = sum(
+    len(
+        compact_json(
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "input_schema": tool.input_schema,
+            }
+        )
+    )
+    for tool in OWN.values()
+)
+"""The characters of the tools of a bridge."""
 
 
 def groups(outlines: Outlines) -> list[list[int]]:
@@ -158,45 +174,85 @@ def _confusable(outlines: Outlines, _: Bounds) -> Said:
 def _budget(outlines: Outlines, bounds: Bounds) -> Said:
     """The tools cost more of a model's context than the project allows.
 
-    Every definition is sent with every request.
+    Every definition that is sent is sent with every request. Where all of a project's tools cost
+    more than `tool_budget`, models are shown a bridge and the tools that are always exposed, and
+    these are counted; `--tools-mode all` counts every tool.
 
-    Bad: {"tool_budget": 2000}, and tools of 3,000 tokens
+    Bad: {"tool_budget": 2000}, and always exposed tools of 3,000 tokens
     Good: {"tool_budget": 4000}
     """
     shown = [outline for outline in outlines if outline.available and outline.api == "vespe"]
-    total = tokens_of(sum(outline.size for outline in shown))
+    sent = sent_of(shown, bounds)
+    total = tokens_of(sum(outline.size for outline in sent.tools) + sent.besides)
     if bounds.tool_budget is None or total <= bounds.tool_budget:
         return
-    largest = sorted(shown, key=lambda outline: -outline.size)[:_LARGEST]
+    largest = sorted(sent.tools, key=lambda outline: -outline.size)[:_LARGEST]
     most = ", ".join(f"{outline.name} {tokens_of(outline.size):,}" for outline in largest)
+    whole, bridged = len(sent.tools) == len(shown), sent.besides > 0
+    which = f"the {len(shown)} available tools cost"
+    if not whole:
+        which = f"the {len(sent.tools)} tools that are always exposed cost"
+        which += f", with the bridge to the other {len(shown) - len(sent.tools)}," * bridged
     yield (
         -1,
         Found(
-            message=f"the {len(shown)} available tools cost a model about {total:,} tokens "
+            message=f"{which} a model about {total:,} tokens "
             f"(characters / {CHARACTERS_PER_TOKEN}), and "
-            f"`tool_budget` is {bounds.tool_budget:,}; the largest: {most}",
-            fix="deactivate a kit, or shorten descriptions",
+            f"`tool_budget` is {bounds.tool_budget:,}" + (f"; the largest: {most}" if most else ""),
+            fix="deactivate a kit, or shorten descriptions"
+            if whole
+            else "expose fewer tools always, or raise `tool_budget`",
         ),
     )
 
 
+class Sent(NamedTuple):
+    """What a model is sent of a project's tools: their definitions, and the characters of what is
+    sent besides, and how many definitions are sent.
+    """
+
+    tools: Outlines
+    besides: int = 0
+    declared: int = 0
+
+
+def sent_of(shown: Outlines, bounds: Bounds) -> Sent:
+    """Return what a model is sent of the tools that are shown to it, in the project's mode."""
+    every = Sent(shown, 0, len(shown))
+    if bounds.tools_mode == "all":
+        return every
+    budget, most = bounds.tool_budget, most_tools("openai")
+    fits = budget is None or tokens_of(sum(one.size for one in shown)) <= budget
+    if bounds.tools_mode == "auto" and fits and (most is None or len(shown) <= most.value):
+        return every
+    always = [one for one in shown if one.always]
+    if bounds.tools_mode == "native":
+        return Sent(always, 0, len(shown))
+    return Sent(always, _BRIDGE, len(always) + len(OWN))
+
+
 @set_rule("sets-too-many", "warning")
-def _too_many(outlines: Outlines, _: Bounds) -> Said:
+def _too_many(outlines: Outlines, bounds: Bounds) -> Said:
     """More tools than an API takes at once.
 
-    OpenAI refuses a request with more than 128 tools; models choose worse long before.
+    OpenAI refuses a request with more than 128 tools; models choose worse long before. Of a
+    project's tools those are counted that models are sent: in the mode `auto` more than an API
+    takes are behind a bridge.
 
-    Bad: 129 available tools
+    Bad: 129 tools that are always exposed
     Good: 20 available tools
     """
     for group in groups(outlines):
+        ours = outlines[group[0]].api == "vespe"
+        shown = [outlines[index] for index in group]
+        count = sent_of(shown, bounds).declared if ours else len(group)
         for limit in limits_on("tools-count"):
             if (
-                len(group) > limit.value
+                count > limit.value
                 and outlines[group[0]].api != "bare"
-                and any(outlines[index].linted for index in group)
+                and (ours or any(one.linted for one in shown))
             ):
-                message = f"a model would see {len(group)} tools, and OpenAI takes {limit.words}"
+                message = f"a model would see {count} tools, and OpenAI takes {limit.words}"
                 yield (
                     -1,
                     Found(

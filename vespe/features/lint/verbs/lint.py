@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vespe import errors
+from vespe.adapters.modes import MODES
 from vespe.cli import report, tables
 from vespe.cli.waiting import waiting
 from vespe.features.lint import FAMILIES, RULES, audit, fixes
@@ -76,6 +77,13 @@ def _completed(
     metavar="API",
     help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.",
 )
+@click.option(
+    "--tools-mode",
+    type=click.Choice(MODES),
+    default="auto",
+    show_default=True,
+    help="How models are told of the project's tools: what is sent then is counted.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
 @click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
@@ -134,7 +142,13 @@ def _settings(asked: dict[str, Any]) -> Settings:
     for target in targets:
         if target not in lint_settings.TARGETS:
             _refuse("target", target, lint_settings.TARGETS)
-    return Settings(select=select, ignore=ignore, targets=targets, least=asked["severity"])
+    return Settings(
+        select=select,
+        ignore=ignore,
+        targets=targets,
+        least=asked["severity"],
+        tools_mode=asked["tools_mode"],
+    )
 
 
 def _split(values: Sequence[str]) -> tuple[str, ...]:
