@@ -64,7 +64,7 @@ def test_a_launcher_may_write_where_it_keeps_what_it_fetches(
 def test_what_was_written_is_known_again(home: Path) -> None:
     made = drafted(definition(outputSchema={"type": "object"}))
     mcp_kits.write(made)
-    assert mcp_kits.is_taken("things") and mcp_kits.known_server("things") == (
+    assert mcp_kits.known_server("things") == (
         SERVER,
         dict(made.definitions),
     )
@@ -112,11 +112,11 @@ def test_a_snapshot_is_replaced_whole_and_nothing_is_left_beside(home: Path) -> 
 @pytest.mark.parametrize("kit_id", ["", "Things", "../x", "project_tools", "a-b"])
 def test_what_is_no_kit_id_is_refused(kit_id: str, home: Path) -> None:
     with pytest.raises(UsageError):
-        mcp_kits.kit_path(kit_id)
+        mcp_kits.known_server(kit_id)
 
 
 def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
-    create.found_kit(os.path.dirname(mcp_kits.kit_path("plain")), "plain")
+    create.found_kit(home / "data/vespe/kits", "plain")
     with pytest.raises(UsageError, match="no kit of an MCP server"):
         mcp_kits.known_server("plain")
 

@@ -3,14 +3,16 @@ may not say.
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.mcp_servers import definition
-from vespe.errors import InvalidDocument, UsageError
-from vespe.kits import lock, mcp_kits, mcp_lock
+from tests.support.ondisk import write_kit
+from vespe.errors import InvalidDocument, Refused, UsageError
+from vespe.kits import links, lock, mcp_kits, mcp_lock, roots
 
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"]}
 
@@ -21,8 +23,8 @@ def made(*definitions: dict[str, Any], server: dict[str, Any] | None = None) -> 
 
 @pytest.fixture
 def root(project: Path) -> str:
-    mcp_kits.write(made())
-    mcp_lock.keep(str(project), ["things", "file_io_without_git"])
+    shipped = roots.find_kit("file_io_without_git").path
+    mcp_lock.keep(str(project), [mcp_kits.write(made()), shipped])
     return str(project)
 
 
@@ -49,18 +51,47 @@ def test_what_is_beside_the_servers_stays_and_a_server_can_go_again(root: str) -
 
 def test_other_definitions_are_missing_here_and_refused_from_the_server(root: str) -> None:
     (kept,) = mcp_lock.of_project(root).values()
-    mcp_kits.write(made(definition(description="Another."), definition("more")))
+    mcp_lock.keep(
+        root,
+        [mcp_kits.write(made(definition(description="Another."), definition("more")))],
+    )
+    mcp_lock.tidy("things", SERVER, keep="")
     ((wanted, before),) = mcp_lock.missing([kept])
     assert wanted == kept and set(before) == {"echo", "more"}
     with pytest.raises(InvalidDocument, match="echo, more"):
         mcp_lock.check(made(definition(description="Another."), definition("more")), kept, "lock")
 
 
-def test_another_server_of_that_name_is_never_replaced(root: str) -> None:
+def test_another_server_of_that_name_stands_beside_it(root: str, tmp_path: Path) -> None:
     (kept,) = mcp_lock.of_project(root).values()
-    mcp_kits.write(made(server={"command": ["serve", "another"]}))
-    with pytest.raises(UsageError, match="another MCP server"):
-        mcp_lock.missing([kept])
+    other = mcp_kits.write(made(server={"command": ["serve", "another"]}))
+    assert mcp_lock.missing([kept]) == []
+    assert roots.find_kit("things", project=root).path != other
+    assert roots.find_kit("things", project=root).problem is None
+    assert "2 MCP servers have this name" in (roots.find_kit("things").problem or "")
+
+
+def test_a_link_of_that_name_goes_before_the_lock_and_is_told(root: str, tmp_path: Path) -> None:
+    links.link_kit(write_kit(tmp_path, "things"))
+    with pytest.raises(UsageError, match="another kit called 'things'"):
+        mcp_lock.missing(mcp_lock.of_project(root).values())
+
+
+def test_only_what_no_project_needs_is_deleted(root: str, tmp_path: Path) -> None:
+    first = roots.find_kit("things", project=root).path
+    (tmp_path / "other/.vespe").mkdir(parents=True)
+    second = mcp_kits.write(made(definition(description="Newer.")))
+    mcp_lock.keep(str(tmp_path / "other"), [second])
+    third = mcp_kits.write(made(definition(description="Newest.")))
+    mcp_lock.tidy("things", SERVER, keep="")
+    assert [os.path.exists(path) for path in (first, second, third)] == [True, True, False]
+    assert mcp_lock.users("things", but=root) == {second: str(tmp_path / "other")}
+    assert mcp_lock.removable("things", root) == [first]
+    with pytest.raises(Refused, match="is used by the project"):
+        mcp_lock.removable("things", str(tmp_path))
+    Path(lock.project_lock(tmp_path / "other")).write_text("{", encoding="utf-8")
+    assert mcp_lock.users("things") is None, "nobody knows what it needs"
+    assert mcp_lock.removable("things", root) == []
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ _CONFLICT: Final = re.compile(
     rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE
 )
 _KNOWN: Final = "locks"
+MCP_SERVERS: Final = "mcp_servers"
+"""The key under which a lock names MCP servers, by the ids of their kits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,11 @@ def update_lock(path: str, change: Callable[[dict[str, LockedKit]], None]) -> di
             note_lock(path)
             atomic.write_atomic(path, strict_json.dump_json(_document(after, document)))
         return after
+
+
+def read_whole(path: str) -> tuple[dict[str, LockedKit], JsonObject]:
+    """Return a lock's kits by id, and its whole document. Raises as `read_lock` does."""
+    return _parsed(path)
 
 
 def read_document(path: str) -> JsonObject:

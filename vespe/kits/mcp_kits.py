@@ -11,21 +11,18 @@ from typing import Final
 
 from vespe import defaults
 from vespe.documents import fields, strict_json
-from vespe.errors import InvalidDocument, StorageError, UsageError
-from vespe.files import atomic, locations, staging
-from vespe.kits import roots
+from vespe.errors import InvalidDocument, KitNotFound, StorageError, UsageError
+from vespe.files import atomic, staging
+from vespe.kits import lock as kit_lock
+from vespe.kits import mcp_snapshots, roots
 from vespe.kits import staging as kit_staging
-from vespe.models import JsonObject
+from vespe.kits.mcp_snapshots import SERVER_KEY
+from vespe.models import JsonObject, Kit
 from vespe.processes.signals import uninterruptible
 from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
 from vespe.tools import mcp_definitions, templates, unknown_keys
 
-SERVER_KEY: Final = "mcp_server"
-"""The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
-`secrets`, `timeout_s`.
-"""
-_SNAPSHOT: Final = "mcp_tools.json"
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_HEADERS: Final = frozenset(
@@ -51,15 +48,18 @@ class KitDraft:
     left_out: tuple[str, ...]
 
 
-def kit_path(kit_id: str) -> str:
-    """Return the directory of the user's own kit of that id; raises UsageError for what is no
-    id.
-    """
+def kit_path(made: KitDraft) -> str:
+    """Return the directory of a kit, which may not be written yet."""
+    found = mcp_snapshots.digests(made.definitions)
+    return mcp_snapshots.path_of(made.kit_id, made.server, found)
+
+
+def check_id(kit_id: str) -> None:
+    """Raise UsageError for what is not the id of a kit."""
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(
             f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
         )
-    return os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
 
 
 def check_header(name: str, value: str) -> None:
@@ -91,19 +91,36 @@ def describe_server(
     return server
 
 
-def known_server(kit_id: str) -> tuple[JsonObject, dict[str, JsonObject]]:
-    """Return a kit's server and the definitions that were approved, by name; raises UsageError
-    where it is no MCP server's kit.
+def find(kit_id: str, project: str | None = None) -> Kit | None:
+    """Return the kit of an MCP server that a name means in the project at that root, or outside of
+    projects; None where it means none.
+
+    Raises UsageError for what is no id, and where several servers are called so.
     """
-    path = kit_path(kit_id)
-    config = strict_json.read_object_if_there(os.path.join(path, defaults.KIT_CONFIG_FILE))
-    server = config.get(SERVER_KEY)
-    if not isinstance(server, dict):
+    check_id(kit_id)
+    try:
+        kit = roots.find_kit(kit_id, project=project)
+    except KitNotFound:
+        return None
+    is_of_server = isinstance(kit.document.get(SERVER_KEY), dict)
+    if kit.problem and (is_of_server or kit.root_kind in roots.LOCKS):
+        raise UsageError(f"the kit {kit_id!r} cannot be used: {kit.problem}")
+    return kit if is_of_server else None
+
+
+def known_server(
+    kit_id: str, project: str | None = None
+) -> tuple[JsonObject, dict[str, JsonObject]]:
+    """Return the server of the kit that a name means, as `find` does, and the definitions that were
+    approved, by name; raises UsageError where it is no MCP server's kit.
+    """
+    kit = find(kit_id, project)
+    if kit is None:
         raise UsageError(
             f"there is no kit of an MCP server called {kit_id!r}",
             hint=f"vespe kit add-mcp {kit_id} -- COMMAND",
         )
-    return server, strict_json.read_object_if_there(os.path.join(path, _SNAPSHOT))
+    return kit.document[SERVER_KEY], mcp_snapshots.definitions_at(kit.path)
 
 
 def draft(
@@ -140,44 +157,74 @@ def draft(
 
 
 def write(made: KitDraft) -> str:
-    """Put a kit in its place, whole or not at all, in place of an earlier snapshot; raises
+    """Put a kit in its place, whole or not at all, and return its directory; raises
     StorageError.
     """
-    path = kit_path(made.kit_id)
-    root = os.path.dirname(path)
+    path, root = kit_path(made), mcp_snapshots.directory()
+    place = os.path.dirname(path)
     atomic.private_directory(root)
     with atomic.locked(root), staging.staging(root, target=path) as aside:
-        staged, former = os.path.join(aside, made.kit_id), os.path.join(aside, "former")
-        for name, text in _with_unknown(path, _files(made)):
-            atomic.private_directory(os.path.dirname(os.path.join(staged, name)), mode=0o755)
-            atomic.write_atomic(os.path.join(staged, name), text, durable=False)
+        staged, former = os.path.join(aside, "new"), os.path.join(aside, "former")
+        known = mcp_snapshots.same_server(made.kit_id, made.server)
+        for name, text in _with_unknown(known[0].path if known else path, _files(made)):
+            file = os.path.join(staged, made.kit_id, name)
+            atomic.private_directory(os.path.dirname(file), mode=0o755)
+            atomic.write_atomic(file, text, durable=False)
         with atomic.translated("write", path), uninterruptible():
             kit_staging.flush(staged)
-            if os.path.lexists(path):
-                os.rename(path, former)
+            if os.path.lexists(place):
+                os.rename(place, former)
             try:
-                atomic.rename_durably(staged, path)
+                atomic.rename_durably(staged, place)
             except OSError:
-                os.rename(former, path)
+                if os.path.lexists(former):
+                    os.rename(former, place)
                 raise
     return path
 
 
-def is_taken(kit_id: str) -> bool:
-    """Whether there is a kit of that id in the user's own directory already."""
-    return os.path.lexists(kit_path(kit_id))
-
-
-def check_new(kit_id: str, server: JsonObject) -> None:
-    """Check that a kit can be made of a server: raises UsageError where there is a kit of that id,
-    and as `check_server` does.
+def adopt(kit_id: str) -> None:
+    """Keep a kit that Vespe 0.2 wrote under its name by its digest too; where it stood it stays.
+    Raises as `find` and `write` do.
     """
-    if is_taken(kit_id):
-        raise UsageError(
-            f"there is a kit called {kit_id!r} already",
-            hint=f"`vespe kit add-mcp {kit_id} --update` asks it again",
-        )
+    path = mcp_snapshots.former_path(kit_id)
+    config = strict_json.read_object(os.path.join(path, defaults.KIT_CONFIG_FILE))
+    definitions = mcp_snapshots.definitions_at(path)
+    about = {"title": config.get("name"), "version": config.get("version")}
+    write(draft(kit_id, config[SERVER_KEY], definitions.values(), about=about))
+
+
+def taken_by(kit_id: str, *, project: str | None) -> str | None:
+    """Say what has that name already, as a sentence; None where a server may have it.
+
+    In the project at a root, which is to be given a server of that name, that is what its lock
+    names; without one (None), any kit of the user's own.
+    """
+    check_id(kit_id)
+    former = mcp_snapshots.former_path(kit_id)
+    if os.path.lexists(former) and mcp_snapshots.read(former) is None:
+        return f"there is a kit called {kit_id!r} already"
+    if project is None:
+        return f"there is a kit called {kit_id!r} already" if _is_known(kit_id) else None
+    document = kit_lock.read_document(kit_lock.project_lock(project))
+    locked = any(kit_id in document.get(key, {}) for key in ("kits", kit_lock.MCP_SERVERS))
+    return f"this project has a kit called {kit_id!r} already" if locked else None
+
+
+def check_new(kit_id: str, server: JsonObject, *, project: str | None = None) -> None:
+    """Check that a kit can be made of a server: raises UsageError where the name is taken, as
+    `taken_by` says, and as `check_server` does.
+    """
+    if taken := taken_by(kit_id, project=project):
+        own = "" if project else f"; `--activate` gives this project a {kit_id} of its own"
+        hint = f"`vespe kit add-mcp {kit_id} --update` asks it again{own}"
+        raise UsageError(taken, hint=hint)
     check_server(server)
+
+
+def _is_known(kit_id: str) -> bool:
+    former = mcp_snapshots.former_path(kit_id)
+    return os.path.lexists(former) or bool(mcp_snapshots.choices(kit_id))
 
 
 def permissions_of(server: JsonObject) -> JsonObject:
@@ -204,7 +251,7 @@ def _files(made: KitDraft) -> Iterator[tuple[str, str]]:
         SERVER_KEY: made.server,
     }
     yield defaults.KIT_CONFIG_FILE, strict_json.dump_json(config)
-    yield _SNAPSHOT, strict_json.dump_json(dict(made.definitions))
+    yield mcp_snapshots.SNAPSHOT, strict_json.dump_json(dict(made.definitions))
     for uid, tool in made.tools.items():
         yield f"{uid}/{defaults.CONFIG_FILE}", strict_json.dump_json(tool)
         text = (

@@ -2,28 +2,20 @@
 kit was made of.
 """
 
+import contextlib
 import os
+import shlex
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from vespe.documents import fields
-from vespe.errors import InvalidDocument, UsageError
+from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError, UsageError
 from vespe.kits import lock as kit_lock
-from vespe.kits import mcp_kits, roots
+from vespe.kits import mcp_kits, mcp_snapshots, removal, roots
+from vespe.kits.lock import MCP_SERVERS
 from vespe.kits.mcp_kits import KitDraft
+from vespe.kits.mcp_snapshots import DEFINITIONS, SERVER_FORM
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
-from vespe.tools import mcp_definitions
-
-_KEY: Final = "mcp_servers"
-_DEFINITIONS: Final = "definitions"
-_SERVER: Final[dict[str, type | tuple[type, ...]]] = {
-    "command": list,
-    "url": str,
-    "headers": dict,
-    "secrets": list,
-    "timeout_s": (int, float),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,24 +31,23 @@ class LockedServer:
 
 def read(lock: str) -> dict[str, LockedServer]:
     """Read the servers of a lock, by their kits' ids. Raises InvalidDocument, StorageError."""
-    listed = fields.mapping(kit_lock.read_document(lock), _KEY, path=lock)
+    listed = fields.mapping(kit_lock.read_document(lock), MCP_SERVERS, path=lock)
     return {kit_id: _server(kit_id, value, lock) for kit_id, value in listed.items()}
 
 
-def keep(root: str, kit_ids: Iterable[str]) -> None:
-    """Write into a project's lock what those of the kits are made of that are MCP servers' here.
-    Raises as `read` does.
+def keep(root: str, paths: Iterable[str]) -> None:
+    """Write into a project's lock what the kits at these directories are made of, those that are
+    MCP servers'. Raises as `read` does.
     """
     entries: JsonObject = {}
-    for kit_id in kit_ids:
-        try:
-            server, definitions = mcp_kits.known_server(kit_id)
-        except UsageError:
-            continue
-        entries[kit_id] = server | {_DEFINITIONS: _digests(definitions)}
+    for path in paths:
+        if (kit := mcp_snapshots.read(path)) is not None:
+            pinned = mcp_snapshots.digests(mcp_snapshots.definitions_at(path))
+            entries[kit.kit_id] = kit.server | {DEFINITIONS: pinned}
     if entries:
         kit_lock.update_document(
-            kit_lock.project_lock(root), lambda before: {**before, _KEY: _in_order(before, entries)}
+            kit_lock.project_lock(root),
+            lambda before: {**before, MCP_SERVERS: _in_order(before, entries)},
         )
 
 
@@ -66,12 +57,14 @@ def forget(root: str, kit_ids: Iterable[str]) -> None:
 
     def without(before: JsonObject) -> JsonObject:
         left = {
-            kit_id: entry for kit_id, entry in before.get(_KEY, {}).items() if kit_id not in gone
+            kit_id: entry
+            for kit_id, entry in before.get(MCP_SERVERS, {}).items()
+            if kit_id not in gone
         }
         return (
-            {**before, _KEY: left}
+            {**before, MCP_SERVERS: left}
             if left
-            else {key: value for key, value in before.items() if key != _KEY}
+            else {key: value for key, value in before.items() if key != MCP_SERVERS}
         )
 
     lock = kit_lock.project_lock(root)
@@ -83,35 +76,95 @@ def missing(locked: Iterable[LockedServer]) -> list[tuple[LockedServer, Mapping[
     """Return the servers whose kit is not here as the lock says, each with the definitions that
     were approved here before.
 
-    Raises UsageError where a kit of that id is something else here.
+    A kit that Vespe 0.2 keeps under its name is found by its digest, and kept by that from then on.
+    Raises UsageError where a kit that goes before the lock's has that id.
     """
     found: list[tuple[LockedServer, Mapping[str, JsonObject]]] = []
     for one in locked:
-        before: Mapping[str, JsonObject] = {}
-        if any(kit.kit_id == one.kit_id for kit in roots.find_kits(count_tools=False)):
-            hint = f"if you need it no more: `vespe kit remove {one.kit_id}`, then `vespe kit sync`"
-            try:
-                server, before = mcp_kits.known_server(one.kit_id)
-            except UsageError:
-                raise UsageError(
-                    f"there is another kit called {one.kit_id!r} here than the lock's MCP server",
-                    hint=hint,
-                ) from None
-            if server != one.server:
-                raise UsageError(
-                    f"the kit {one.kit_id!r} here is of another MCP server than the lock's",
-                    hint=hint,
-                )
-        if _digests(before) != one.definitions:
+        _refuse_hidden(one.kit_id)
+        if os.path.lexists(mcp_snapshots.path_of(one.kit_id, one.server, one.definitions)):
+            continue
+        same = mcp_snapshots.same_server(one.kit_id, one.server)
+        former = mcp_snapshots.former_path(one.kit_id)
+        before = mcp_snapshots.definitions_at(same[0].path) if same else {}
+        if any(kit.path == former for kit in same) and one.definitions == mcp_snapshots.digests(
+            mcp_snapshots.definitions_at(former)
+        ):
+            mcp_kits.adopt(one.kit_id)
+        else:
             found.append((one, before))
     return found
+
+
+def _refuse_hidden(kit_id: str) -> None:
+    for kit in roots.find_kits(count_tools=False):
+        if kit.kit_id == kit_id and kit.root_kind in ("env", roots.LINK):
+            raise UsageError(
+                f"there is another kit called {kit_id!r} here than the lock's MCP server: "
+                f"{kit.path}",
+                hint=f"`vespe kit unlink {kit_id}`, then `vespe kit sync`"
+                if kit.root_kind == roots.LINK
+                else f"take {kit.root} out of VESPE_KITS_PATH, then `vespe kit sync`",
+            )
+
+
+def users(kit_id: str, *, but: str | None = None) -> dict[str, str] | None:
+    """Return which kits of a name the locks on this machine mean, each with a project that does;
+    `but` is the root of one that does not count. None where a lock cannot be read: nobody knows.
+    """
+    found: dict[str, str] = {}
+    own = os.path.realpath(kit_lock.project_lock(but)) if but is not None else ""
+    for path in kit_lock.known_locks():
+        try:
+            listed = kit_lock.read_document(path).get(MCP_SERVERS)
+        except (InvalidDocument, StorageError):
+            return None
+        if isinstance(listed, dict) and kit_id in listed and os.path.realpath(path) != own:
+            means = mcp_snapshots.locked_path(kit_id, listed[kit_id])
+            found.setdefault(means, kit_lock.project_of(path))
+    return found
+
+
+def removable(kit_id: str, root: str | None) -> list[str] | None:
+    """Return the directories that go when the kit that a name means in the project at `root` is
+    removed: those that no other project needs. None where the name means no kit of an MCP server.
+
+    Raises UsageError where it means several, Refused where only other projects use it.
+    """
+    locked = of_project(root).get(kit_id) if root is not None else None
+    server = locked.server if locked else None
+    if server is None:
+        if (kit := mcp_kits.find(kit_id)) is None:
+            return None
+        server = kit.document[mcp_snapshots.SERVER_KEY]
+    needed = users(kit_id, but=root)
+    same = [one.path for one in mcp_snapshots.same_server(kit_id, server)]
+    if locked is None and not same:
+        return None
+    if locked is None and needed and (used := [needed[path] for path in same if path in needed]):
+        raise Refused(
+            f"the kit {kit_id} is used by the project {used[0]}",
+            hint=f"`vespe kit remove {kit_id} --project {shlex.quote(used[0])}`",
+        )
+    return [path for path in same if needed is not None and path not in needed]
+
+
+def tidy(kit_id: str, server: JsonObject, *, keep: str) -> None:
+    """Delete the earlier kits of that name and server that no lock needs; `keep` is the directory
+    of one that stays. What cannot be deleted stays too.
+    """
+    needed = users(kit_id)
+    for one in mcp_snapshots.same_server(kit_id, server):
+        if needed is not None and one.path != keep and one.path not in needed:
+            with contextlib.suppress(KitNotFound, Refused, StorageError):
+                removal.remove_at(one.path)
 
 
 def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
     """Raise InvalidDocument where a server defines other tools than those that are locked; `made`
     is of what it says now.
     """
-    now = _digests(made.definitions)
+    now = mcp_snapshots.digests(made.definitions)
     differing = sorted(
         name
         for name in {*now, *wanted.definitions}
@@ -123,30 +176,28 @@ def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
             f"whoever keeps the lock runs `vespe kit add-mcp {wanted.kit_id} "
             "--update` and commits it"
         )
-        raise InvalidDocument(reason, path=lock, pointer=f"/{_KEY}/{wanted.kit_id}", hint=hint)
-
-
-def _digests(definitions: Mapping[str, JsonObject]) -> dict[str, str]:
-    return {name: mcp_definitions.digest(definitions[name]) for name in sorted(definitions)}
+        raise InvalidDocument(
+            reason, path=lock, pointer=f"/{MCP_SERVERS}/{wanted.kit_id}", hint=hint
+        )
 
 
 def _in_order(before: JsonObject, entries: JsonObject) -> JsonObject:
-    together = {**before.get(_KEY, {}), **entries}
+    together = {**before.get(MCP_SERVERS, {}), **entries}
     return {kit_id: together[kit_id] for kit_id in sorted(together)}
 
 
 def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
     """Read an entry by the rules for what a person types: a lock comes with a repository."""
-    at = f"/{_KEY}/{kit_id}"
+    at = f"/{MCP_SERVERS}/{kit_id}"
     if not roots.KIT_ID.fullmatch(kit_id) or not isinstance(value, dict):
         raise fields.wrong_type(
-            "an object under the id of a kit", value, path=lock, pointer=f"/{_KEY}"
+            "an object under the id of a kit", value, path=lock, pointer=f"/{MCP_SERVERS}"
         )
-    server = {key: value[key] for key in _SERVER if key in value}
+    server = {key: value[key] for key in SERVER_FORM if key in value}
     wrong = next(
         (
             key
-            for key, kind in _SERVER.items()
+            for key, kind in SERVER_FORM.items()
             if key in server and not isinstance(server[key], kind)
         ),
         None,
@@ -159,12 +210,12 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
         mcp_kits.check_server(server)
     except InvalidDocument as error:
         raise InvalidDocument(error.reason, path=lock, pointer=at) from None
-    definitions = value.get(_DEFINITIONS, {})
+    definitions = value.get(DEFINITIONS, {})
     if not isinstance(definitions, dict) or not all(
         isinstance(digest, str) for digest in definitions.values()
     ):
         raise InvalidDocument(
-            "must be digests by the names of tools", path=lock, pointer=f"{at}/{_DEFINITIONS}"
+            "must be digests by the names of tools", path=lock, pointer=f"{at}/{DEFINITIONS}"
         )
     return LockedServer(kit_id=kit_id, server=server, definitions=definitions)
 

@@ -14,13 +14,13 @@ from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError
 from vespe.files import atomic, locations, staging
 from vespe.kits import create as kit_create
 from vespe.kits import lock as kit_lock
-from vespe.kits import origins, roots, store
+from vespe.kits import mcp_snapshots, origins, roots, store
 from vespe.kits.lock import LockedKit
 from vespe.trust import approvals
 
 _MADE: Final = (
     defaults.KIT_CONFIG_FILE,
-    "mcp_tools.json",
+    mcp_snapshots.SNAPSHOT,
     *kit_create.kit_files("", title="", summary=""),
 )
 """What the verbs that make kits write beside the tools."""
@@ -35,14 +35,14 @@ def find_own(kit_id: str) -> str | None:
     return path if roots.KIT_ID.fullmatch(kit_id) and os.path.lexists(path) else None
 
 
-def refuse_others(kit_id: str) -> None:
+def refuse_others(path: str) -> None:
     """Raise Refused where the directory of an own kit holds what no verb of Vespe made.
 
     That is a link in its place or in it, a repository, or a file that belongs to no tool.
     KitNotFound where none stands there, StorageError where it cannot be read.
     """
-    path = os.path.join(_root(), kit_id)
-    for link in (_root(), path):
+    kit_id = os.path.basename(path)
+    for link in (os.path.dirname(path), path):
         if os.path.islink(link):
             raise Refused(
                 f"{link} is a symbolic link, so nothing behind it is removed",
@@ -80,20 +80,30 @@ def remove_own(kit_id: str) -> str:
     Raises as `refuse_others` does; nothing is changed then.
     """
     path = os.path.join(_root(), kit_id)
-    with atomic.locked(_root()):
-        staging.sweep(_root())
-        refuse_others(kit_id)
-        staging.remove(path)
+    remove_at(path)
     return path
+
+
+def remove_at(path: str) -> None:
+    """Take the kit at that directory of the user's own away, as `remove_own` does; one that is kept
+    by its digest goes with that.
+    """
+    root = mcp_snapshots.root_of(path)
+    with atomic.locked(root):
+        staging.sweep(root)
+        refuse_others(path)
+        by_name = root == os.path.dirname(path)
+        staging.remove(path if by_name else os.path.dirname(path))
 
 
 def recover() -> None:
     """Delete what killed processes left beside the user's own kits, where there is any; raises
     StorageError.
     """
-    if staging.has_leftovers(_root()):
-        with atomic.locked(_root()):
-            staging.sweep(_root())
+    for root in (_root(), mcp_snapshots.directory()):
+        if staging.has_leftovers(root):
+            with atomic.locked(root):
+                staging.sweep(root)
 
 
 def _root() -> str:

@@ -1,7 +1,7 @@
 """Kits on this machine: the roots that hold them, in the order in which the first hit wins."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +11,7 @@ from vespe.errors import InvalidDocument, KitNotFound, StorageError
 from vespe.files import locations, ownership
 from vespe.lazy import difflib, pattern
 from vespe.models import JsonObject, Kit
+from vespe.records import dataclass
 from vespe.tools import allowances
 
 KIT_ID: Final = pattern(r"[a-z0-9][a-z0-9_]{0,63}")
@@ -62,6 +63,11 @@ def links_dir() -> str:
     return os.path.join(locations.user_data_dir(), "links")
 
 
+def mcp_kits_dir() -> str:
+    """Return the directory of the kits of MCP servers; it may not exist."""
+    return os.path.join(locations.user_data_dir(), defaults.MCP_KITS_DIR)
+
+
 def lock_paths(project: str | None) -> list[tuple[str, str]]:
     """Return the locks whose kits count in the project at that root (None: in none), as (path,
     kind), those that exist alone.
@@ -94,11 +100,13 @@ def find_kits(
     """
     found: list[Kit] = []
     first: dict[str, Kit] = {}
-    for path, root, kind in _places(environ, project):
-        kit = _read_kit(path, root, kind)
+    for place in _places(environ, project):
+        kit = _read_kit(place)
         if kit is None:
             continue
         earlier = first.setdefault(kit.kit_id, kit)
+        if earlier is not kit and earlier.path == kit.path:
+            continue
         kit = kit if earlier is kit else replace(kit, problem=f"hidden by {earlier.path}")
         found.append(replace(kit, tools=_count_tools(kit.path)) if count_tools else kit)
     return tuple(found)
@@ -111,8 +119,8 @@ def find_kit(
     nearest ids.
     """
     if KIT_ID.fullmatch(kit_id):
-        for path, root, kind in _places(environ, project, only=kit_id):
-            kit = _read_kit(path, root, kind)
+        for place in _places(environ, project, only=kit_id):
+            kit = _read_kit(place)
             if kit is not None:
                 return replace(kit, tools=_count_tools(kit.path))
     found = find_kits(environ, count_tools=False, project=project)
@@ -132,31 +140,81 @@ def config_problem(document: JsonObject, kit_id: str) -> InvalidDocument | None:
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """A directory that may be a kit, with its root and the root's kind; `problem` says why its name
+    does not mean it.
+    """
+
+    path: str
+    root: str
+    kind: str
+    problem: str | None = None
+
+
 def _places(
     environ: Mapping[str, str] | None, project: str | None, only: str | None = None
-) -> Iterator[tuple[str, str, str]]:
-    """Every directory that may be a kit (of the id `only`), with its root and the root's kind, the
-    first that hits first.
-    """
+) -> Iterator[_Place]:
+    """Every directory that may be a kit (of the id `only`), the first that hits first."""
     roots = kit_roots(environ)
     named = [row for row in roots if row[1] in ("env", LINK)]
+    servers, locked = mcp_kits_dir(), set[str]()
     for root, kind in (*named, *lock_paths(project), *roots[len(named) :]):
         if kind in LOCKS:
-            from vespe.kits import lock, store
-
-            kits = lock.read_lock(root)
-            yield from (
-                (store.kit_path(kits[kit_id].digest, kit_id), root, kind)
-                for kit_id in sorted(kits)
-                if only in (None, kit_id)
-            )
+            for place in _locked(root, kind):
+                kit_id = os.path.basename(place.path)
+                locked.add(kit_id)
+                if only in (None, kit_id):
+                    yield place
         else:
+            if kind == "user" and os.path.isdir(servers):
+                yield from _of_servers(locked, only)
             names = _directories(root, links=kind == LINK) if only is None else [only]
-            yield from ((os.path.join(root, kit_id), root, kind) for kit_id in names)
+            yield from (
+                _Place(path=os.path.join(root, kit_id), root=root, kind=kind) for kit_id in names
+            )
 
 
-def _read_kit(path: str, root: str, kind: str) -> Kit | None:
+def _locked(lock_path: str, kind: str) -> Iterator[_Place]:
+    """Every kit of a lock, where it is if it is on this machine."""
+    from vespe.kits import lock, store
+
+    kits, document = lock.read_whole(lock_path)
+    for kit_id in sorted(kits):
+        path = store.kit_path(kits[kit_id].digest, kit_id)
+        yield _Place(path=path, root=lock_path, kind=kind)
+    if listed := document.get(lock.MCP_SERVERS):
+        from vespe.kits import mcp_snapshots
+
+        entries = listed if isinstance(listed, dict) else {}
+        for kit_id in sorted(entries):
+            if KIT_ID.fullmatch(kit_id) and kit_id not in kits:
+                path = mcp_snapshots.locked_path(kit_id, entries[kit_id])
+                # Nothing verifies its bytes at each call, so its directory is looked at as others
+                # of the user's own are.
+                here = os.path.lexists(path)
+                yield _Place(
+                    path=path,
+                    root=mcp_snapshots.root_of(path) if here else lock_path,
+                    kind="user" if here else kind,
+                )
+
+
+def _of_servers(locked: Set[str], only: str | None) -> Iterator[_Place]:
+    """The kits of MCP servers that no lock names, each as its name means it here."""
+    from vespe.kits import mcp_snapshots
+
+    for kit_id in mcp_snapshots.names() if only is None else [only]:
+        if kit_id not in locked:
+            path, why = mcp_snapshots.unlocked(kit_id)
+            if path is not None:
+                place = mcp_snapshots.root_of(path)
+                yield _Place(path=path, root=place, kind="user", problem=why)
+
+
+def _read_kit(place: _Place) -> Kit | None:
     """Read one kit; None where the directory holds no kit_config.json, and so is no kit."""
+    path, root, kind = place.path, place.root, place.kind
     kit = Kit(
         kit_id=os.path.basename(path),
         path=os.path.realpath(path) if kind == LINK else path,
@@ -179,7 +237,14 @@ def _read_kit(path: str, root: str, kind: str) -> Kit | None:
     try:
         document = strict_json.read_object(config)
         name, description, version = _checked(document, kit.kit_id, config)
-        return replace(kit, name=name, description=description, version=version, document=document)
+        return replace(
+            kit,
+            name=name,
+            description=description,
+            version=version,
+            document=document,
+            problem=place.problem,
+        )
     except StorageError as error:
         if kind in LOCKS and not os.path.lexists(config):
             return replace(

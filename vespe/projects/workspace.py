@@ -163,6 +163,7 @@ def fingerprint(workspace: Workspace) -> tuple[tuple[str, Stamp], ...]:
     It costs a few calls of the system, where opening reads every kit's kit_config.json.
     """
     roots = [path for path, _ in (*kit_roots.kit_roots(), *kit_roots.lock_paths(workspace.root))]
+    roots.append(kit_roots.mcp_kits_dir())
     own = [
         os.path.join(scope.directory, defaults.KIT_CONFIG_FILE)
         for scope in workspace.scopes

@@ -25,7 +25,14 @@ def digest(definition: JsonObject) -> str:
     """Return `sha256:` and the SHA-256, in hex, of the pinned part as JSON with sorted keys and no
     spaces.
     """
-    data = strict_json.compact_json(_sorted(pin(definition))).encode("utf-8")
+    return json_digest(pin(definition))
+
+
+def json_digest(value: JsonObject) -> str:
+    """Return `sha256:` and the SHA-256, in hex, of an object as JSON with sorted keys and no
+    spaces.
+    """
+    data = strict_json.compact_json(_sorted(value)).encode("utf-8")
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 

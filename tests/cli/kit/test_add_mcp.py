@@ -3,6 +3,7 @@ changes.
 """
 
 import json
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,43 @@ def test_an_update_that_finds_nothing_new_asks_nothing(server: ByHand, command: 
 def test_a_kit_is_never_replaced_by_adding(server: ByHand, command: Command) -> None:
     command("kit", "add-mcp", "things", "--yes", "--", *server.command)
     assert command("kit", "add-mcp", "things", "--yes", "--", *server.command).code == 2
+
+
+def test_two_projects_may_call_two_servers_by_one_name(
+    server: ByHand, command: Command, project: Path, tmp_path: Path
+) -> None:
+    other = ByHand(tmp_path / "other", definition("elsewhere"))
+    paths = [tmp_path / "b", tmp_path / "c"]
+    for path in paths:
+        path.mkdir()
+        assert command("init", str(path)).code == 0
+    b, c = (("--project", str(path)) for path in paths)
+    add = ("kit", "add-mcp", "things", "--yes", "--activate")
+    assert command(*add, "--", *server.command).code == 0
+    again = command(*add, "--", *other.command)
+    assert again.code == 2 and "this project has a kit called 'things' already" in again.err
+    assert command(*add, *b, "--", *other.command).code == 0
+    refused = command("kit", "add-mcp", "things", "--yes", *c, "--", *other.command)
+    assert refused.code == 2 and "--activate" in refused.err
+    assert command("kit", "sync", "--locked", *b).code == 0
+    assert command("tool", "run", "echo", "text=hi").out == '{"text": "hi"}'
+    assert command("tool", "run", "elsewhere", *b).code == 0
+    assert [row["name"] for row in command("tool", "list", "--json", *b).document["tools"]] == [
+        "elsewhere"
+    ]
+    asked = command("kit", "activate", "things", *c)
+    assert asked.code == 6 and str(project) in asked.err and str(paths[0]) in asked.err
+    for word, name in zip(re.findall("things@[0-9a-f]+", asked.err)[:2], (1, 2), strict=True):
+        assert f"  {name}  {word}" in asked.err
+        assert command("kit", "activate", word, *c).code == 0
+        assert command("kit", "sync", "--locked", *c).code == 0
+    assert command("kit", "activate", "things@f00", *c).code == 3
+    other.lists(definition("elsewhere", description="Does it better."))
+    assert command("kit", "add-mcp", "things", "--update", "--yes", *b).code == 0
+    assert command("tool", "run", "elsewhere", *b).code == 0
+    assert command("kit", "remove", "things", "--yes").code == 0
+    assert command("kit", "remove", "things", "--yes", *c).code == 0
+    assert command("tool", "run", "elsewhere", *b).code == 0, "what another project needs stays"
 
 
 def test_p33_a_secret_reaches_the_server_only_where_it_was_named(

@@ -39,9 +39,9 @@ def test_a_kit_is_written_only_after_a_yes(home: object, capfd: pytest.CaptureFi
         server_review.approve(drafted(), {}, update=False, yes=False)
     with pytest.raises(errors.Refused, match="Approve 1 tool of 1 server"):
         server_review.approve_all([drafted()], yes=False)
-    assert not mcp_kits.is_taken("things") and "Does it." in capfd.readouterr().err
+    assert not mcp_kits.find("things") and "Does it." in capfd.readouterr().err
     server_review.approve_all([drafted()], yes=True)
-    assert mcp_kits.is_taken("things")
+    assert mcp_kits.find("things")
 
 
 def test_an_update_shows_what_changed_and_asks_about_nothing_else(

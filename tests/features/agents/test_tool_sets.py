@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.features.agents.agents_on_disk import NUMBER, Bench
-from vespe.errors import KitNotFound, ToolNotFound, UsageError
-from vespe.features.agents.tool_sets import chosen, tool_set
+from tests.support.mcp_servers import definition
+from vespe.errors import InvalidDocument, KitNotFound, ToolNotFound, UsageError
+from vespe.features.agents.tool_sets import chosen, kit_tools, tool_set
+from vespe.kits import mcp_kits
 from vespe.models import Tool
 
 
@@ -56,3 +58,15 @@ def test_strict_mode_is_for_those_that_it_can_say() -> None:
         document={"api_fields": {"openai": {"function": {"strict": True}}}},
     )
     assert tool_set([own]).strict == {"f"} and tool_set([plain]).strict == frozenset()
+
+
+def test_the_tools_of_a_kit_whose_name_means_several_servers_are_nobodys(bench: Bench) -> None:
+    made = [
+        mcp_kits.draft("things", {"command": ["serve", word]}, [definition(word)], about={})
+        for word in ("one", "two")
+    ]
+    mcp_kits.write(made[0])
+    assert [tool.name for tool in kit_tools("things", project="")] == ["one"]
+    mcp_kits.write(made[1])
+    with pytest.raises(InvalidDocument, match="2 MCP servers have this name"):
+        kit_tools("things", project="")

@@ -22,7 +22,7 @@ def server(tmp_path: Path) -> ByHand:
 def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, home: Path) -> None:
     draft = server_kits.ask_server("things", {"command": list(server.command)})
     assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
-    assert not mcp_kits.is_taken("things")
+    assert not mcp_kits.find("things")
 
 
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:
@@ -34,19 +34,24 @@ def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) 
 def test_a_kit_is_locked_where_it_is_activated_and_else_only_renewed(
     activate: bool, server: ByHand, project: Path, home: Path
 ) -> None:
-    mcp_kits.write(server_kits.ask_server("things", {"command": list(server.command)}))
-    server_kits.keep_in_project(str(project), ["things"], activate=activate)
+    first = server_kits.ask_server("things", {"command": list(server.command)})
+    mcp_kits.write(first)
+    server_kits.keep_in_project(str(project), [first], activate=activate)
     assert list(mcp_lock.of_project(str(project))) == (["things"] if activate else [])
     server.lists(definition("new"))
-    mcp_kits.write(server_kits.ask_server("things", {"command": list(server.command)}))
-    server_kits.keep_in_project(str(project), ["things"], activate=False)
+    second = server_kits.ask_server("things", {"command": list(server.command)})
+    mcp_kits.write(second)
+    server_kits.keep_in_project(str(project), [second], activate=False)
     locked = mcp_lock.of_project(str(project))
     assert [list(one.definitions) for one in locked.values()] == ([["new"]] if activate else [])
     assert projects.read_config(str(project)).active_kits == (("things",) if activate else ())
 
 
 def test_without_a_project_nothing_is_locked(home: Path, project: Path) -> None:
-    server_kits.keep_in_project(None, ["things"], activate=False)
+    made = mcp_kits.draft("things", {"command": ["serve"]}, [definition()], about={})
+    mcp_kits.write(made)
+    server_kits.keep_in_project(None, [made], activate=False)
+    assert mcp_kits.find("things")
     assert not Path(kit_lock.project_lock(project)).exists()
 
 

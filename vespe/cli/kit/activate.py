@@ -15,6 +15,9 @@ def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) ->
     """Make the tools of kits available in this project, after those of the kits that are active
     already.
 
+    Where several MCP servers on this machine have the name, you are asked which one this project
+    means; KIT@DIGEST says it.
+
     Where a tool takes another's name, it is said first whether callers find the same contract (see
     `vespe tool diff`).
     """

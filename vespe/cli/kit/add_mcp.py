@@ -6,7 +6,7 @@ from vespe import errors
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import server_review
 from vespe.cli.waiting import waiting
-from vespe.kits import mcp_kits, roots
+from vespe.kits import mcp_kits
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
@@ -102,19 +102,19 @@ def command(
         )
     root = find_root(project_dir) if activate else kit_facts.root_if_any(project_dir)
     if update:
-        server, before = mcp_kits.known_server(kit_id)
+        server, before = mcp_kits.known_server(kit_id, root)
     else:
         reach = _reach(server_command, url, headers=headers, timeout_s=timeout_s)
         server = mcp_kits.describe_server(reach, secrets=secrets, timeout_s=timeout_s)
         before = {}
-        mcp_kits.check_new(kit_id, server)
+        mcp_kits.check_new(kit_id, server, project=root if activate else None)
     server_review.announce(server)
     if not update:
         server_review.confirm_start(server, yes=yes)
     with waiting(server_review.asking(kit_id)):
         draft = server_kits.ask_server(kit_id, server)
     changes = server_review.approve(draft, before, update=update, yes=yes)
-    server_kits.keep_in_project(root, (kit_id,), activate=activate)
+    server_kits.keep_in_project(root, [draft], activate=activate)
     _report(draft, changes, update=update, active=activate, as_json=as_json)
     return None
 
@@ -146,12 +146,12 @@ def _parse_header(text: str) -> tuple[str, str]:
 def _report(
     draft: KitDraft, changes: tuple[str, ...], *, update: bool, active: bool, as_json: bool
 ) -> None:
-    kit = roots.find_kit(draft.kit_id)
+    path = mcp_kits.kit_path(draft)
     if as_json:
         tools = [{"uid": uid, "name": tool["name"]} for uid, tool in draft.tools.items()]
         facts = {
             "kit_id": draft.kit_id,
-            "path": kit.path,
+            "path": path,
             "tools": tools,
             "left_out": list(draft.left_out),
         }
@@ -160,7 +160,7 @@ def _report(
         return report.say(f"{draft.kit_id} is what you approved: nothing changed")
     report.say(
         f"{'updated' if update else 'made'} the kit {draft.kit_id} with "
-        f"{report.count(len(draft.tools), 'tool')} in {kit.path}"
+        f"{report.count(len(draft.tools), 'tool')} in {path}"
     )
     if active:
         return report.say(f"active: {draft.kit_id}")
@@ -184,7 +184,7 @@ def _add_all(
 
     Raises as `server_kits.entries_of` does, Refused where nobody approves.
     """
-    entries = server_kits.entries_of(file, name)
+    entries = server_kits.entries_of(file, name, root=root)
     left_out = [entry for entry in entries if entry.problem]
     wanted = [entry for entry in entries if not entry.problem]
     for entry in left_out:
@@ -200,9 +200,8 @@ def _add_all(
             left_out.append(entry)
             _warn_left_out(entry)
     server_review.approve_all(drafts, yes=yes)
-    if root is not None and drafts:
-        kit_ids = [draft.kit_id for draft in drafts]
-        server_kits.keep_in_project(root, kit_ids, activate=True)
+    if drafts:
+        server_kits.keep_in_project(root, drafts, activate=root is not None)
     _report_all(drafts, left_out, as_json=as_json)
     return 1 if any(not entry.is_off for entry in left_out) else 0
 
@@ -216,7 +215,7 @@ def _report_all(drafts: list[KitDraft], left_out: list[ServerEntry], *, as_json:
         kits = [
             {
                 "kit_id": draft.kit_id,
-                "path": mcp_kits.kit_path(draft.kit_id),
+                "path": mcp_kits.kit_path(draft),
                 "tools": [tool["name"] for tool in draft.tools.values()],
                 "left_out": list(draft.left_out),
             }

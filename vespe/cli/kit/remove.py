@@ -38,31 +38,45 @@ def command(
     that holds what Vespe did not make.
     """
     named = tuple(dict.fromkeys(kit_ids))
-    own_alone = all(removal.find_own(kit_id) for kit_id in named)
-    root = kit_facts.root_if_any(project_dir) if user or own_alone else find_root(project_dir)
+    root = kit_facts.root_if_any(project_dir)
+    if root is None and not user and not all(_own_paths(kit_id, None) for kit_id in named):
+        root = find_root(project_dir)
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     known = kit_lock.read_lock(lock) if user or root is not None else {}
     locked, own = _sorted_out(named, known, root)
-    paths = [removal.find_own(kit_id) for kit_id in own]
-    for path in paths:
-        report.say(
-            f"{report.one_line(str(path))} is a kit of your own: its directory would be deleted"
-        )
+    for path in (path for paths in own.values() for path in paths):
+        report.say(f"{report.one_line(path)} is a kit of your own: its directory would be deleted")
     options.confirm(f"Remove {', '.join(named)}?", yes=yes)
     gone = _taken_out(named, locked, lock, root=None if user else root)
     for kit in gone:
         report.say(f"removed {kit.kit_id}")
-    stood = {kit_id: removal.remove_own(kit_id) for kit_id in own}
-    if root is not None and stood:
-        mcp_lock.forget(root, stood)
-    for kit_id, path in stood.items():
-        report.say(f"removed {kit_id}, which stood in {report.one_line(path)}")
+    _remove_own(own, root)
     if as_json:
         rows = [
             *(review.document_of(kit) for kit in gone),
-            *({"kit_id": kit_id, "path": path} for kit_id, path in stood.items()),
+            *({"kit_id": kit_id, "path": path} for kit_id in own for path in own[kit_id][:1]),
         ]
         report.emit_json({"lock": lock if locked else None, "removed": rows})
+
+
+def _own_paths(kit_id: str, root: str | None) -> list[str] | None:
+    """Return the directories of the user's own kit of that id; None where there is none."""
+    paths = mcp_lock.removable(kit_id, root) if roots.KIT_ID.fullmatch(kit_id) else None
+    if paths is None and (own := removal.find_own(kit_id)) is not None:
+        return [own]
+    return paths
+
+
+def _remove_own(own: Mapping[str, Sequence[str]], root: str | None) -> None:
+    """Delete kits of the user's own, and take those of MCP servers out of the project's lock."""
+    for kit_id, paths in own.items():
+        for path in paths:
+            removal.remove_at(path)
+            report.say(f"removed {kit_id}, which stood in {report.one_line(path)}")
+        if not paths:
+            report.say(f"removed {kit_id} from this project; others on this machine use it")
+    if root is not None and own:
+        mcp_lock.forget(root, own)
 
 
 def _taken_out(
@@ -81,21 +95,26 @@ def _taken_out(
 
 def _sorted_out(
     kit_ids: Sequence[str], known: Mapping[str, LockedKit], root: str | None
-) -> tuple[list[str], list[str]]:
-    """Return the kits that are in the lock, and those of the user's own directory; refuse before
-    anything is asked or changed.
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the kits that are in the lock, and those of the user's own with their directories;
+    refuse before anything is asked or changed.
     """
     locked = [kit_id for kit_id in kit_ids if kit_id in known]
-    own = [kit_id for kit_id in kit_ids if kit_id not in known]
-    for kit_id in own:
-        if removal.find_own(kit_id) is None:
+    own: dict[str, list[str]] = {}
+    for kit_id in kit_ids:
+        if kit_id in known:
+            continue
+        paths = _own_paths(kit_id, root)
+        if paths is None:
             removal.recover()
             # of one that was killed when the kit was out of the lock, and its bytes were not gone
             # yet
             store.recover()
             _refuse_elsewhere(kit_id, root)
             raise KitNotFound(kit_id, close=near(kit_id, known))
-        removal.refuse_others(kit_id)
+        for path in paths:
+            removal.refuse_others(path)
+        own[kit_id] = paths
     for kit_id in locked:
         kit_removal.refuse_foreign(known[kit_id])
     return locked, own

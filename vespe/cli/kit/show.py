@@ -1,7 +1,10 @@
 """`vespe kit show`: one kit and its tools."""
 
+import os
+
 import click
 
+from vespe import errors
 from vespe.cli import kit_facts, options, report, tables
 from vespe.kits import roots
 from vespe.records import json_of
@@ -16,6 +19,8 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     """Show one kit and its tools, active or not."""
     root = kit_facts.root_if_any(project_dir)
     kit = roots.find_kit(kit_id, project=root)
+    if kit.problem is not None and not os.path.isdir(kit.path):
+        raise errors.NotFound(f"the kit {kit_id} {kit.problem}")
     active = kit_facts.active_kits(root)
     entries = list(catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values())
     if as_json:

@@ -13,7 +13,7 @@ from vespe.adapters.openai import OpenAIShape
 from vespe.calls.bridge import Bridge
 from vespe.calls.policy_answers import digest_of
 from vespe.calls.registry import ToolRegistry
-from vespe.errors import KitNotFound, UsageError
+from vespe.errors import InvalidDocument, KitNotFound, UsageError
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
@@ -94,9 +94,11 @@ def tool_set(
 
 def kit_tools(named: str, *, project: str) -> list[Tool]:
     """Load the tools of a kit, by its id or its directory; `project` is a root whose kits count, or
-    "". Raises KitNotFound, UsageError.
+    "". Raises KitNotFound, UsageError, InvalidDocument for a kit that cannot be used.
     """
     found = roots.find_kit(named, project=project or None) if os.sep not in named else None
+    if found is not None and found.problem is not None:
+        raise InvalidDocument(found.problem, path=found.path)
     where = os.path.abspath(named) if found is None else found.path
     kit_id = os.path.basename(where) if found is None else found.kit_id
     entries = catalog.scan(where, scope=kit_id, kit_id=kit_id)

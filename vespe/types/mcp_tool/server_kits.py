@@ -6,7 +6,7 @@ one step: an answer of the server could then put tools into a kit that nobody ha
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from vespe import errors
@@ -58,27 +58,28 @@ def ask_server(kit_id: str, server: JsonObject) -> KitDraft:
     return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
 
 
-def keep_in_project(root: str | None, kit_ids: Iterable[str], *, activate: bool) -> None:
-    """Activate kits in the project at `root`, and lock them there; without `activate`, renew what
-    its lock says of them. None is no project.
+def keep_in_project(root: str | None, drafts: Sequence[KitDraft], *, activate: bool) -> None:
+    """Activate kits that were written in the project at `root`, and lock them there; without
+    `activate`, renew what its lock says of them. None is no project.
+
+    Earlier kits of the same name and server that no lock needs are deleted.
     """
-    if root is None:
-        return
-    wanted = tuple(kit_ids)
-    if activate:
-        project.set_active(root, wanted, active=True)
-    else:
-        locked = mcp_lock.of_project(root)
-        wanted = tuple(kit_id for kit_id in wanted if kit_id in locked)
-    mcp_lock.keep(root, wanted)
+    made = {draft.kit_id: mcp_kits.kit_path(draft) for draft in drafts}
+    if root is not None:
+        locked = made if activate else mcp_lock.of_project(root)
+        mcp_lock.keep(root, [path for kit_id, path in made.items() if kit_id in locked])
+        if activate:
+            project.set_active(root, tuple(made), active=True)
+    for draft in drafts:
+        mcp_lock.tidy(draft.kit_id, draft.server, keep=made[draft.kit_id])
 
 
 # Servers of a client's file
 
 
-def entries_of(file: str, name: str | None) -> list[ServerEntry]:
+def entries_of(file: str, name: str | None, *, root: str | None = None) -> list[ServerEntry]:
     """Return the servers that a file names, or the one called `name`; the `problem` of one says why
-    no kit can be made of it.
+    no kit can be made of it, for the project at `root` where one is given.
 
     Raises as `client_files.servers_in` does, and UsageError for a name that the file does not have.
     """
@@ -86,10 +87,9 @@ def entries_of(file: str, name: str | None) -> list[ServerEntry]:
     if name is not None:
         entries = _named(entries, name, file)
     for entry in entries:
-        if not entry.problem and mcp_kits.is_taken(entry.kit_id):
+        if not entry.problem and (taken := mcp_kits.taken_by(entry.kit_id, project=root)):
             entry.problem = (
-                f"there is a kit called {entry.kit_id!r} already; "
-                f"`vespe kit add-mcp {entry.kit_id} --update` asks its server again"
+                f"{taken}; `vespe kit add-mcp {entry.kit_id} --update` asks its server again"
             )
     return entries
 
