@@ -95,6 +95,32 @@ def test_a_page_of_help_fits_its_terminal(page: str, home: Path) -> None:
         ), shown
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "tool run nothing_of_this_name_is_here",
+        "kit show nothing",
+        "doctor",
+        "lint",
+        "trust",
+        "tool resolve calc",
+        "help environment",
+        "help arguments",
+        "lint --explain flow-exfiltration",
+    ],
+)
+def test_a_sentence_breaks_between_words(said: str, stocked: Path) -> None:
+    narrow, wide = (
+        plain(vespe_on_a_terminal(*said.split(), columns=columns, cwd=stocked))
+        for columns in (60, 500)
+    )
+    assert narrow.split() == wide.split()
+    assert all(
+        len(line) <= 60 or len(max(line.split(), key=len)) > 30 or "`" in line
+        for line in narrow.splitlines()
+    ), narrow
+
+
 def test_tables_are_coloured_where_colour_is_wanted(stocked: Path) -> None:
     assert "\x1b[31mbroken" in vespe_on_a_terminal(
         "tool", "list", "--all", cwd=stocked, NO_COLOR=""

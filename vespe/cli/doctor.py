@@ -46,7 +46,9 @@ def command(project_dir: str | None, as_json: bool) -> int:
         )
     else:
         for diagnosis in found:
-            report.emit(f"{diagnosis.state:<8} {diagnosis.about}: {diagnosis.message}")
+            report.emit_sentence(
+                f"{diagnosis.state:<8} {diagnosis.about}: {diagnosis.message}", hanging=9
+            )
     return 1 if any(d.state == "failed" for d in found) else 0
 
 

@@ -65,7 +65,7 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
     templates.
     """
     if len(words) == 1 and words[0] in TOPICS:
-        click.echo(TOPICS[words[0]], nl=False)
+        report.emit_sentence(TOPICS[words[0]].rstrip("\n"), hanging=None)
         return
     here = context.find_root()
     rest = list(words)

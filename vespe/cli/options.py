@@ -1,12 +1,14 @@
 """Options that several verbs share, so that they read and behave the same everywhere."""
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from vespe import errors
+from vespe.cli.wrapping import wrap
 from vespe.projects.workspace import find_root
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +42,7 @@ def confirm(question: str, *, yes: bool) -> None:
             f"{question.rstrip('?')}: approval is needed, and there is no terminal to ask on",
             hint="review what is listed above, then run it again with --yes",
         )
-    if not click.confirm(question, default=False, err=True):
+    if not click.confirm(wrap(question, sys.stderr), default=False, err=True):
         raise errors.Refused("not done: the answer was no")
 
 

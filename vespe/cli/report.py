@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from vespe.cli.escaping import inert, inert_json, inert_line
+from vespe.cli.wrapping import wrap
 from vespe.documents import strict_json
 from vespe.lazy import pattern
 from vespe.models import JsonValue
@@ -57,22 +58,18 @@ progress: Final = _Progress()
 
 def note(text: str) -> None:
     """Say something to the person, on stderr."""
-    progress.echo(f"vespe: {inert(text)}", err=True, color=is_coloured(sys.stderr))
+    _sentence(f"vespe: {inert(text)}")
 
 
 def say(text: str) -> None:
     """Confirm what was done, on stderr."""
-    progress.echo(inert(text), err=True)
+    _sentence(inert(text))
 
 
 def next_step(text: str) -> None:
     """Say on a terminal what a person does next, on stderr."""
     if sys.stderr.isatty():
-        click.echo(
-            f"{click.style('next:', fg='green')} {inert(text)}",
-            err=True,
-            color=is_coloured(sys.stderr),
-        )
+        _sentence(f"{click.style('next:', fg='green')} {inert(text)}")
 
 
 def further(text: str, *, when: bool = True) -> None:
@@ -84,20 +81,27 @@ def further(text: str, *, when: bool = True) -> None:
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")
-    progress.echo(f"vespe: {label} {inert(text)}", err=True, color=is_coloured(sys.stderr))
+    _sentence(f"vespe: {label} {inert(text)}")
 
 
 def error(message: str, hint: str = "") -> None:
     """Say what is wrong and what to do about it, on stderr."""
     label = click.style("error:", fg="red", bold=True)
-    progress.echo(f"vespe: {label} {inert(message)}", err=True, color=is_coloured(sys.stderr))
+    _sentence(f"vespe: {label} {inert(message)}")
     if hint:
         name = (
             click.style("tip:", fg="green")
             if hint.startswith("did you mean")
             else click.style("hint:", fg="cyan")
         )
-        click.echo(f"  {name} {inert(hint)}", err=True, color=is_coloured(sys.stderr))
+        _sentence(f"  {name} {inert(hint)}")
+
+
+def _sentence(text: str) -> None:
+    """Say what is inert and styled already, on stderr, between whose words a terminal's lines may
+    break.
+    """
+    progress.echo(wrap(text, sys.stderr), err=True, color=is_coloured(sys.stderr))
 
 
 def emit_json(document: JsonValue) -> None:
@@ -110,6 +114,13 @@ def emit_json(document: JsonValue) -> None:
 def emit(text: str) -> None:
     """Print a line of data on stdout, inert."""
     progress.echo(inert(text), color=is_coloured(sys.stdout))
+
+
+def emit_sentence(text: str, *, hanging: int | None = 2) -> None:
+    """Print sentences on stdout, inert; a terminal's lines are broken between words. See
+    `wrap`.
+    """
+    emit_styled(wrap(inert(text), sys.stdout, hanging=hanging))
 
 
 def emit_styled(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vespe.cli import options, report
+from vespe.cli.wrapping import wrap
 from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue
@@ -156,7 +157,7 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
     """
     shown = list(lines)
     coloured = report.is_coloured(sys.stderr)
-    text = "\n".join(_coloured(line) if coloured else line for line in shown)
+    text = "\n".join(_coloured(line) if coloured else line for line in map(_wrapped, shown))
     if (
         paged
         and sys.stdout.isatty()
@@ -165,6 +166,11 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
     ):
         return click.echo_via_pager(text, color=coloured)
     return click.echo(text, err=True, color=coloured)
+
+
+def _wrapped(line: str) -> str:
+    """Break a line of words between them, and no line of code."""
+    return line if line.startswith("    ") else wrap(line, sys.stderr, hanging=None)
 
 
 def _coloured(line: str) -> str:

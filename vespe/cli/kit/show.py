@@ -32,11 +32,11 @@ def command(kit_id: str, project_dir: str | None, as_json: bool) -> None:
     report.emit(f"  path  {kit.path}")
     for key in ("license", "homepage"):
         if isinstance(value := kit.document.get(key), str):
-            report.emit(f"  {key}  {value}")
+            report.emit_sentence(f"  {key}  {value}")
     for key in allowances.KEYS:
         if isinstance(allowed := kit.document.get(key), list):
-            report.emit(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
-    report.emit(f"\n{kit.description or ''}\n")
+            report.emit_sentence(f"  {key}  {', '.join(map(str, allowed)) or 'none'}")
+    report.emit_sentence(f"\n{kit.description or ''}\n", hanging=0)
     tables.show(
         ("NAME", "TYPE", "DESCRIPTION"),
         [(e.name or e.uid, e.type, e.problem or e.description) for e in entries],

@@ -34,8 +34,8 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
 
     Sources are asked for what is not here yet, and for nothing else: `vespe kit list --outdated`
     asks all of them. What was not approved on this machine yet is shown first. A tag that moved
-    since is named, and changes nothing. The kit of an MCP server is made anew, and refused where the server defines
-    other tools; with --yes the project must be trusted.
+    since is named, and changes nothing. The kit of an MCP server is made anew, and refused where
+    the server defines other tools; with --yes the project must be trusted.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)

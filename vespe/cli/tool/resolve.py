@@ -83,21 +83,21 @@ def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
         report.emit_json(document_of(resolution, may_run) | ({"as_models": seen} if seen else {}))
         return
     entry = resolution.entry
-    report.emit(f"{resolution.name} is {entry.uid} in {entry.scope}")
-    report.emit(f"  {entry.path}")
-    report.emit(f"  {resolution.reason}")
+    report.emit_sentence(f"{resolution.name} is {entry.uid} in {entry.scope}")
+    report.emit_sentence(f"  {entry.path}")
+    report.emit_sentence(f"  {resolution.reason}")
     if not may_run(entry):
-        report.emit("  untrusted: it does not run until you say so with `vespe trust`")
+        report.emit_sentence("  untrusted: it does not run until you say so with `vespe trust`")
     for candidate in resolution.candidates:
         if candidate.status == "selected":
-            report.emit(f"  decided by {candidate.decided_by}")
+            report.emit_sentence(f"  decided by {candidate.decided_by}")
         else:
-            report.emit(
+            report.emit_sentence(
                 f"  {candidate.status}: {candidate.entry.uid} in {candidate.entry.scope}: "
                 f"{candidate.reason}"
             )
     for fact in seen:
-        report.emit(
+        report.emit_sentence(
             f"  for models: {fact['key']} {report.json_line(fact['value'])}, by {fact['by']}"
         )
 
@@ -127,7 +127,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
         report.emit_json({"tools": now, "changes": list(changes)} if check else {"tools": now})
     elif check:
         for change in changes:
-            report.emit(change)
+            report.emit_sentence(change)
         report.say(
             f"{report.count(len(changes), 'difference')} from {check}"
             if changes

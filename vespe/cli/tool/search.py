@@ -114,7 +114,7 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         report.emit_json(_facts(judged, len(names)))
         return
     shares = "  ".join(f"R@{most} {share:.3f}" for most, share in judged.recall.items())
-    report.emit(
+    report.emit_sentence(
         f"{report.count(len(names), 'tool')}, {report.count(judged.queries, 'need')} of queries: "
         f"{shares}  MRR {judged.mrr:.3f}"
     )

@@ -55,7 +55,7 @@ def _show(tool: Tool) -> None:
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in effects_of(tool).items():
-        report.emit(f"  does  {effect}: {why}")
+        report.emit_sentence(f"  does  {effect}: {why}", hanging=6)
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])

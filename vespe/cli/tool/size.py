@@ -62,10 +62,10 @@ def _for_a_person(
     ]
     total = (totals[shape].tokens, totals[shape].characters, "", "total")
     tables.show(("TOKENS", "CHARACTERS", "SHARE", "NAME"), [*lines, total])
-    report.emit(f"as {shape}; tokens: {_method(totals)}")
+    report.emit_sentence(f"as {shape}; tokens: {_method(totals)}")
     others = ", ".join(f"{name} {size.tokens}" for name, size in totals.items() if name != shape)
     if others:
-        report.emit(f"total in other APIs: {others} (--as API shows one)")
+        report.emit_sentence(f"total in other APIs: {others} (--as API shows one)")
 
 
 def _measured(

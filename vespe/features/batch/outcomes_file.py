@@ -39,7 +39,7 @@ class OutcomesFile:
         with contextlib.ExitStack() as opened:
             self._descriptor = _opened(path)
             opened.callback(os.close, self._descriptor)
-            self.failed = 0
+            self.done = self.failed = 0
             self._done = _Ids(self._earlier())
             self._begun = _Ids(_begun_ids(path + BEGUN)) if resume else _Ids(())
             self._journal: int | None = None
@@ -64,6 +64,7 @@ class OutcomesFile:
 
     def _earlier(self) -> Iterator[ItemId]:
         for id, ok in _lines_of(self.path, self._descriptor):
+            self.done += 1
             self.failed += not ok
             yield id
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,22 @@ def test_cells_of_csv_are_typed_by_the_schema_and_empty_ones_left_out() -> None:
         {"city": "Oslo, N", "days": 3, "warm": True, "tags": [1, 2], "at": 1.5},
         {"city": "Bergen"},
     ]
+
+
+@pytest.mark.parametrize("is_csv", [False, True])
+def test_how_many_there_are_is_known_by_what_the_first_ones_take(
+    is_csv: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "in"
+    line = "Oslo,2\n" if is_csv else '{"city": "Oslo"}\n'
+    file.write_text(("city,days\n" if is_csv else "") + line * 300, encoding="utf-8")
+    with open_inputs(str(file), TOOL, id_field=None, is_csv=is_csv) as inputs:
+        items = inputs.items()
+        assert inputs.total == 0
+        for _ in range(20):
+            next(items)
+        assert 280 <= inputs.total <= 302
+        assert len(list(items)) == 280 and round(inputs.total) == 300
 
 
 def test_a_row_with_too_few_cells_is_an_error_and_the_next_one_goes_on() -> None:

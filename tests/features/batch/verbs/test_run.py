@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -149,6 +150,7 @@ def test_on_a_terminal_an_outcome_stands_on_a_line_of_its_own_and_the_figures_co
     shown = vespe_on_a_terminal(
         "batch", "nap", str(write_inputs(project, 4)), "--jobs", "1", cwd=project
     )
+    assert re.search(r"1 done, [0-9,]+/s, 25%, ", shown)
     seen = [line.rpartition("\x1b[K")[2] for line in shown.strip("\n").split("\n")]
     assert (
         [json.loads(line)["id"] for line in seen[:-1]] == [1, 2, 3, 4]

@@ -2,6 +2,7 @@
 becomes an error of its own.
 """
 
+import contextlib
 import csv
 import io
 import os
@@ -23,7 +24,7 @@ _MAX_LINE: Final = defaults.MAX_ARGUMENT_BYTES
 @dataclass
 class Inputs:
     """The inputs of a batch: `size` is the file's in bytes (0 if not known), `read` how much of it
-    was read so far.
+    the `given` inputs so far take.
     """
 
     source: BinaryIO
@@ -32,6 +33,7 @@ class Inputs:
     id_field: str | None = None
     size: int = 0
     read: int = field(default=0, init=False)
+    given: int = field(default=0, init=False)
 
     def __enter__(self) -> "Inputs":
         return self
@@ -39,10 +41,20 @@ class Inputs:
     def __exit__(self, *_: object) -> None:
         self.source.close()
 
+    @property
+    def total(self) -> float:
+        """How many inputs there are, by what those so far take of the file; 0 if not known."""
+        return self.given * max(self.size / self.read, 1.0) if self.size and self.read else 0
+
     def items(self) -> Iterator[Item]:
         """Yield an item for each input; an id that comes again, and a line that cannot be read, is
         an item with a failure.
         """
+        for item in self._items():
+            self.given += 1
+            yield item
+
+    def _items(self) -> Iterator[Item]:
         items = self._csv_items() if self.is_csv else self._json_items()
         if self.id_field is None:
             yield from items
@@ -72,15 +84,7 @@ class Inputs:
             self.read += len(line)
 
     def _csv_items(self) -> Iterator[Item]:
-        rows = csv.reader(
-            io.TextIOWrapper(
-                io.BufferedReader(_Counted(self)),
-                encoding="utf-8-sig",
-                errors="replace",
-                newline="",
-            ),
-            strict=True,
-        )
+        rows = csv.reader(self._lines_of_text(), strict=True)
         try:
             header = next(rows, [])
         except csv.Error as error:
@@ -107,6 +111,16 @@ class Inputs:
                 )
                 continue
             yield self._item(number, lambda row=row: self._typed_row(header, row))  # type: ignore[misc]  # bound now, called at once
+
+    def _lines_of_text(self) -> Iterator[str]:
+        text = io.TextIOWrapper(self.source, encoding="utf-8-sig", errors="replace", newline="")
+        try:
+            for line in text:
+                self.read += len(line.encode("utf-8"))
+                yield line
+        finally:
+            with contextlib.suppress(ValueError):  # it is closed already
+                text.detach()  # or it would close what is not its own
 
     def _typed_row(self, header: list[str], row: list[str]) -> JsonObject:
         if len(row) != len(header):
@@ -145,22 +159,6 @@ class Inputs:
         gives.
         """
         return number if self.id_field is None else f"line {number}"
-
-
-class _Counted(io.RawIOBase):
-    """The source for a reader of text, counting what was read."""
-
-    def __init__(self, inputs: Inputs) -> None:
-        self._inputs = inputs
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what TextIOWrapper calls
-        data = self._inputs.source.read(len(buffer))
-        buffer[: len(data)] = data
-        self._inputs.read += len(data)
-        return len(data)
 
 
 def open_inputs(

@@ -111,7 +111,7 @@ def command(
         )
     plan = Plan(jobs=jobs or 0, ordered=ordered, retries=retries, timeout_s=timeout)
     with batch_inputs.open_inputs(source, tool, id_field=id_field, is_csv=is_csv) as inputs:
-        progress = Progress(inputs)
+        progress = Progress(inputs, limit)
         batch = engines.Batch(engine, islice(inputs.items(), limit), tool, path, plan)
         if output is None:
             _print(batch, progress)
@@ -129,7 +129,7 @@ def _print(batch: engines.Batch, progress: "Progress") -> None:
 
 def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress") -> None:
     with OutcomesFile(output, resume=resume, journal=not is_repeatable(batch.tool)) as file:
-        progress.failed_before = file.failed
+        progress.failed_before, progress.done_before = file.failed, file.done
         try:
             for outcome in batch.run_to(file):
                 progress.tell(outcome)
@@ -144,11 +144,11 @@ class Progress:
     ten seconds.
     """
 
-    def __init__(self, inputs: Inputs) -> None:
-        self._inputs = inputs
+    def __init__(self, inputs: Inputs, limit: int | None = None) -> None:
+        self._inputs, self._limit = inputs, limit
         self._started = self._told = time.monotonic()
         self._on_terminal = sys.stderr.isatty()
-        self.done = self.failed = self.failed_before = 0
+        self.done = self.failed = self.done_before = self.failed_before = 0
 
     def tell(self, outcome: ItemOutcome) -> None:
         """Count an outcome, and say so if it is time."""
@@ -166,15 +166,22 @@ class Progress:
 
     def _line(self, seconds: float, *, ended: bool = False) -> str:
         rate = self.done / seconds if seconds else 0.0
-        left = ""
-        if self._inputs.size and self._inputs.read and not ended:
-            share = min(self._inputs.read / self._inputs.size, 1.0)
-            left = f", {share:.0%}, {_clock(seconds / share - seconds)} left"
+        left = "" if ended else self._left(rate)
         failed = f", {self.failed:,} failed" if self.failed else ""
         failed += f", {self.failed_before:,} failed before" if self.failed_before and ended else ""
         return f"{self.done:,} done{failed}, {rate:,.0f}/s{left}" + (
             f", {_clock(seconds)}" if ended else ""
         )
+
+    def _left(self, rate: float) -> str:
+        """What is to be done yet. What was read is more than what was done: calls are under way."""
+        total = self._inputs.total
+        if self._limit is not None:
+            total = min(total, self._limit) if total else 0
+        if not total or not rate:
+            return ", of a number that is not known"
+        done = self.done_before + self.done
+        return f", {min(done / total, 1):.0%}, {_clock(max(total - done, 0) / rate)} left"
 
     def _say(self, line: str) -> None:
         report.progress.show(line) if self._on_terminal else report.note(line)

@@ -193,7 +193,7 @@ def _show(found: Sequence[ExampleResult], tool: Tool | None = None) -> None:
             _show_styled(result, tool)
             continue
         said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool} {_pointer(result)}".rstrip()
-        report.emit(said + (f": {result.problem}" if result.problem else ""))
+        report.emit_sentence(said + (f": {result.problem}" if result.problem else ""))
 
 
 def _show_styled(result: ExampleResult, tool: Tool | None) -> None:

@@ -176,9 +176,10 @@ def _explain(code: str, paths: Sequence[str]) -> int:
         _refuse("rule", code, [*RULES, *FAMILIES])
     rule = RULES[code]
     about = f"\nSpeaks for: {', '.join(sorted(rule.targets))}" if rule.targets else ""
-    report.emit(
+    report.emit_sentence(
         f"{rule.code} ({rule.severity}): {rule.title}\n\n{rule.rationale}{about}\n\nBad:   "
-        f"{rule.bad}\nGood:  {rule.good}"
+        f"{rule.bad}\nGood:  {rule.good}",
+        hanging=0,
     )
     if code == "flow-exfiltration":
         _draw(list(paths))
@@ -196,7 +197,7 @@ def _draw(paths: list[str]) -> None:
     for flow in flows:
         report.emit(f"\nHere:\n\n{drawn(flow)}")
     if not flows:
-        report.emit("\nHere: no three tools do this, or somebody is asked.")
+        report.emit_sentence("\nHere: no three tools do this, or somebody is asked.")
 
 
 def _show(findings: list[Finding], run: audit.Audit, form: str, *, broken: str | None) -> None:

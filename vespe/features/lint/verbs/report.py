@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from vespe.cli import report
+from vespe.cli.wrapping import wrap
 from vespe.features.lint.base import AnyRule
 from vespe.features.lint.findings import Finding
 from vespe.features.lint.sarif import sarif
@@ -73,16 +74,17 @@ def _show_grouped(findings: Sequence[Finding]) -> None:
         mended = set[str]()
         for finding in group:
             severity = click.style(f"{finding.severity:<7}", fg=_COLOURS[finding.severity])
-            place = click.style(f"{f'{finding.line}:{finding.column}':>7}", dim=True)
-            report.emit_styled(
+            at = f"{finding.line}:{finding.column}"
+            place = click.style(f"{at:>7}", dim=True)
+            told = (
                 f"{place}  {severity}  {report.one_line(finding.message)}  "
                 f"{click.style(finding.rule, dim=True)}"
             )
+            report.emit_styled(wrap(told, sys.stdout, hanging=11 + len(at)))
             if finding.fix and finding.fix not in mended:
                 mended.add(finding.fix)
-                report.emit_styled(
-                    f"{'':18}{click.style('fix:', fg='green')} {report.one_line(finding.fix)}"
-                )
+                fix = f"{'':18}{click.style('fix:', fg='green')} {report.one_line(finding.fix)}"
+                report.emit_styled(wrap(fix, sys.stdout, hanging=5))
         report.emit_styled("")
 
 

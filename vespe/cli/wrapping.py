@@ -1,0 +1,91 @@
+"""Sentences at the width of a terminal: broken between words, with commands in backticks whole
+where they fit, so that they can be copied.
+"""
+
+import os
+import unicodedata
+from typing import Any, Final
+
+from vespe.lazy import pattern
+
+_STYLE: Final = pattern(r"\x1b\[[0-9;]*m")
+_WORD: Final = pattern(r"( *)((?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+)")
+"""A word with the spaces before it; what stands in backticks is one."""
+_PART: Final = pattern(r"( *)(\S+)")
+_SECOND: Final = pattern(r"( *)\S+(?: \S+)* {2,}(?=\S)")
+"""What stands before the second column of a line that has one."""
+_LEAST: Final = 20
+"""Below this width the terminal itself breaks lines better."""
+
+
+def width_of(stream: Any) -> int:
+    """Return the columns of the terminal that a stream is, 0 where it is none or does not say."""
+    if not stream.isatty():
+        return 0
+    if (said := os.environ.get("COLUMNS", "")).isdigit():
+        return int(said)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def wrap(text: str, stream: Any, *, hanging: int | None = 2) -> str:
+    """Return the text with each line that is wider than the stream's terminal broken between words;
+    what follows stands `hanging` columns further in than the line, with None beneath its second
+    column. In a pipe the text stays as it is.
+    """
+    width = width_of(stream)
+    if width < _LEAST:
+        return text
+    return "\n".join(
+        line if _columns(line) <= width else _broken(line, width, _hanging(line, hanging))
+        for line in text.split("\n")
+    )
+
+
+def _hanging(line: str, said: int | None) -> int:
+    if said is not None:
+        return said
+    bare = _STYLE.sub("", line)
+    second = _SECOND.match(bare)
+    return 0 if second is None else second.end() - len(second[1])
+
+
+def _broken(line: str, width: int, hanging: int) -> str:
+    bare = _STYLE.sub("", line)
+    further = min(len(bare) - len(bare.lstrip(" ")) + hanging, width // 2)
+    lines, used = [""], 0
+    for spaces, word in _words(line, width - further):
+        taken = _columns(word)
+        if used and used + len(spaces) + taken > width and lines[-1].strip():
+            lines.append(" " * further)
+            used, spaces = further, ""
+        lines[-1] += spaces + word
+        used += len(spaces) + taken
+    return "\n".join(lines)
+
+
+def _words(line: str, room: int) -> list[tuple[str, str]]:
+    """Return each word with the spaces before it; a quoted command that has no room in a line of
+    its own is several.
+    """
+    found: list[tuple[str, str]] = []
+    for place in _WORD.finditer(line):
+        whole = (place[1], place[2])
+        if _columns(place[2]) <= room:
+            found.append(whole)
+        else:
+            found += [(part[1], part[2]) for part in _PART.finditer(place[0])]
+    return found
+
+
+def _columns(text: str) -> int:
+    """Return how many columns a terminal shows a text in."""
+    bare = _STYLE.sub("", text)
+    if bare.isascii():
+        return len(bare)
+    return sum(
+        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        for one in bare
+    )
