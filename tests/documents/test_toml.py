@@ -122,3 +122,14 @@ def test_broken_toml_is_told_with_its_line() -> None:
     with pytest.raises(InvalidDocument) as caught:
         with_table("a = 1\nb = = 2\n", "mcp_servers", "ours", values=VALUES, path="config.toml")
     assert caught.value.line == 2 and caught.value.path == "config.toml"
+
+
+def test_a_table_of_variables_is_one_line_and_is_changed_in_its_place() -> None:
+    env = {"A B": 'x"y', "C": "d"}
+    added = with_table("# mine\n", "mcp_servers", "ours", values={**VALUES, "env": env})
+    assert read_toml(added)["mcp_servers"]["ours"]["env"] == env
+    assert added.count("\n[") == 1
+    assert with_table(added, "mcp_servers", "ours", values={**VALUES, "env": env}) == added
+    changed = with_table(added, "mcp_servers", "ours", values={"env": {"C": "e"}})
+    assert read_toml(changed)["mcp_servers"]["ours"] == {**VALUES, "env": {"C": "e"}}
+    assert changed.count("\n[") == 1

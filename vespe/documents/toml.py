@@ -5,7 +5,7 @@ tomlkit.
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from vespe.errors import InvalidDocument
 from vespe.lazy import tomlkit, tomllib
@@ -29,8 +29,11 @@ def read_toml(text: str, *, path: str = "") -> JsonObject:
         ) from None
 
 
+TomlValue: TypeAlias = str | list[str] | dict[str, str]
+
+
 def with_table(
-    text: str, above: str, name: str, *, values: Mapping[str, str | list[str]], path: str = ""
+    text: str, above: str, name: str, *, values: Mapping[str, TomlValue], path: str = ""
 ) -> str:
     """Return `text` with the table `[above.name]` holding `values`; its other keys stay, a new
     table comes last.
@@ -47,7 +50,9 @@ def with_table(
     # it is there already, or the others are in one line
     if name in tables or _meaning(made) != wanted:
         document: Any = tomlkit.parse(text.removeprefix(_BOM))
-        document[above].setdefault(name, tomlkit.inline_table()).update(values)
+        known = tables.get(name, {})
+        changed = {key: value for key, value in values.items() if known.get(key) != value}
+        document[above].setdefault(name, tomlkit.inline_table()).update(_inline(changed))
         made = _BOM[: text.startswith(_BOM)] + re.sub(r"\r?\n", newline, tomlkit.dumps(document))
     return _checked(made, wanted, path=path)
 
@@ -79,14 +84,28 @@ def _tables(document: JsonObject, above: str, *, path: str) -> dict[str, Any]:
     return found
 
 
-def _appended(text: str, header: str, values: Mapping[str, str | list[str]], newline: str) -> str:
+def _appended(text: str, header: str, values: Mapping[str, TomlValue], newline: str) -> str:
     gap = "" if not text.strip(f"{_BOM} \t\r\n") or text.endswith(newline * 2) else newline
     end = "" if not text or text.endswith("\n") else newline
-    lines = (
-        f"{_key(key)} = {json.dumps(value, ensure_ascii=False)}{newline}"
-        for key, value in values.items()
-    )
+    lines = (f"{_key(key)} = {_value(value)}{newline}" for key, value in values.items())
     return f"{text}{end}{gap}[{header}]{newline}{''.join(lines)}"
+
+
+def _inline(values: Mapping[str, TomlValue]) -> dict[str, Any]:
+    """Write tables among the values in one line each, as `_value` does."""
+    made: dict[str, Any] = dict(values)
+    for key, value in values.items():
+        if isinstance(value, dict):
+            made[key] = tomlkit.inline_table()
+            made[key].update(value)
+    return made
+
+
+def _value(value: TomlValue) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    members = (f"{_key(name)} = {json.dumps(value[name], ensure_ascii=False)}" for name in value)
+    return f"{{ {', '.join(members)} }}"
 
 
 def _with_what_follows(text: str, made: str) -> str:

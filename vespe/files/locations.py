@@ -47,6 +47,24 @@ def user_cache_dir() -> str:
     return _user_dir("cache")
 
 
+def moved_by(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of an environment that put the directories above, or the site's, where
+    they would not be without them.
+    """
+    if not _is_xdg():
+        return {}
+    home, moved = environ.get("HOME", ""), {}
+    for variable, default in _XDG.values():
+        named = environ.get(variable, "")
+        if os.path.isabs(named) and named.rstrip("/") != os.path.join(home, default):
+            moved[variable] = named
+    named = environ.get("XDG_DATA_DIRS", "")
+    usual = _SITE_DATA.split(":")
+    if any(path not in usual and os.path.isdir(f"{path}/{_APP}") for path in named.split(":")):
+        moved["XDG_DATA_DIRS"] = named
+    return moved
+
+
 def site_data_dirs() -> list[str]:
     """Return the data directories that an administrator fills, in their order; they may not
     exist.

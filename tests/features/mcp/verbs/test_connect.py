@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,47 @@ def on_path(monkeypatch: pytest.MonkeyPatch) -> None:
 def stocked(project: Path) -> Path:
     python_tool(project / ".vespe/tools/tool-mine", "mine", "return 1")
     return project
+
+
+def test_the_server_is_checked_with_what_every_client_passes_on_and_the_entry_has_the_rest(
+    command: Command, stocked: Path, home: Path
+) -> None:
+    config = home / ".codex/config.toml"
+    config.parent.mkdir()
+    said = command("connect", "codex", "--json")
+    check, entry = said.document["check"], said.document["entry"]
+    assert (said.code, check["tools"], check["needs"]) == (0, ["mine"], [])
+    assert entry["env"]["XDG_STATE_HOME"] == os.environ["XDG_STATE_HOME"]
+    written = tomllib.loads(config.read_text(encoding="utf-8"))["mcp_servers"]["vespe-project"]
+    assert written == entry
+    bare = {"HOME": str(home), "PATH": os.environ["PATH"], **entry["env"]}
+    asked = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}\n'
+    argv = [entry["command"], *entry["args"]]
+    done = subprocess.run(
+        argv, env=bare, input=asked, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert '"name":"mine"' in done.stdout.replace(" ", "")
+    config.write_text(
+        config.read_text(encoding="utf-8").replace("env = {", 'env = { KEY = "mine",'),
+        encoding="utf-8",
+    )
+    again = command("connect", "codex", "--json")
+    assert again.document["entry"]["env"] == {"KEY": "mine", **entry["env"]}
+    assert not again.document["changed"], "what a person added stays"
+
+
+def test_what_a_shared_entry_cannot_say_is_told(
+    command: Command, stocked: Path, on_path: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = command("connect", "claude-code")
+    assert said.code == 0 and "where Claude Code passes on XDG_CACHE_HOME" in said.err
+    assert "XDG" not in (stocked / ".mcp.json").read_text(encoding="utf-8")
+    absolute = command("connect", "claude-code", "--absolute", "--json")
+    assert absolute.document["check"]["needs"] == []
+    monkeypatch.setenv("XDG_STATE_HOME", str(stocked / "fresh"))
+    monkeypatch.setenv("VESPE_TRUSTED_PATHS", str(stocked))
+    granted = command("connect", "claude-code", "--absolute")
+    assert granted.code == 0 and "`vespe trust` trusts this project" in granted.err
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,14 @@ def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
     return plain if plain not in servers else f"{plain}-{digest[:6]}"
 
 
+def with_former(entry: JsonObject, former: object) -> JsonObject:
+    """Return an entry with the variables that the `former` one of its name has besides."""
+    before = former.get("env") if isinstance(former, dict) else None
+    if "env" not in entry or not isinstance(before, dict):
+        return entry
+    return entry | {"env": before | entry["env"]}
+
+
 def merged(client: McpClient, text: str, name: str, *, entry: JsonObject, path: str) -> str:
     """Return a client's file with the entry under `name`; what else an entry of that name holds
     stays. Raises InvalidDocument.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from vespe import errors
-from vespe.features.mcp.clients import entries, files
+from vespe.features.mcp.clients import entries, environment, files
 from vespe.features.mcp.clients.table import McpClient
 from vespe.models import JsonObject
 
@@ -39,13 +39,38 @@ def command_for(
     """Return the argv of an entry: for a file inside the project one that holds on every machine,
     else with absolute paths.
     """
-    shared = path is not None and os.path.commonpath(
-        [os.path.realpath(path), os.path.realpath(root)]
-    ) == os.path.realpath(root)
     return (
         entries.portable_command(client, root, extra)
-        if shared and not absolute
+        if is_shared(root, path, absolute=absolute)
         else entries.server_command(root, extra)
+    )
+
+
+def entry_for(
+    client: McpClient,
+    root: str,
+    path: str | None,
+    *,
+    extra: Sequence[str] = (),
+    absolute: bool = False,
+) -> JsonObject:
+    """Return the entry with that command; outside of what a team shares, with the variables that
+    the server needs too, which a client may not pass on.
+    """
+    shared = is_shared(root, path, absolute=absolute)
+    command = command_for(client, root, path, extra=extra, absolute=absolute)
+    return client.entry(command, {} if shared else environment.needed(os.environ))
+
+
+def is_shared(root: str, path: str | None, *, absolute: bool = False) -> bool:
+    """Whether an entry must hold on every machine: its file is in the project, and nobody asked for
+    this machine's paths.
+    """
+    real = os.path.realpath(root)
+    return (
+        not absolute
+        and path is not None
+        and os.path.commonpath([os.path.realpath(path), real]) == real
     )
 
 

@@ -54,9 +54,10 @@ class McpClient:
             f"{self.title} has no file of its own for a {wanted}", hint="name the file with --file"
         )
 
-    def entry(self, command: list[str]) -> JsonObject:
-        """Return the server's entry for a command."""
-        return {**self.extra, "command": command[0], "args": command[1:]}
+    def entry(self, command: list[str], env: Mapping[str, str] | None = None) -> JsonObject:
+        """Return the server's entry for a command, and for variables that the server needs."""
+        made = {**self.extra, "command": command[0], "args": command[1:]}
+        return made | ({"env": dict(env)} if env else {})
 
 
 def _home(environ: Places) -> str:

@@ -68,8 +68,7 @@ def command(
     path = entry_files.path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
         return _remove(client, path or "", name, root=root, yes=yes, as_json=as_json)
-    started = entry_files.command_for(client, root, path, extra=extra, absolute=absolute)
-    entry = client.entry(started)
+    entry = entry_files.entry_for(client, root, path, extra=extra, absolute=absolute)
     if write:
         document = merge(client, path or "", entry, root=root, wanted=name, yes=yes)
         return _tell(document, describe(document), as_json=as_json)
@@ -89,6 +88,8 @@ def merge(
     name = entries.entry_name(servers, root, wanted=wanted)
     if name in servers and not entries.serves(servers[name], root):
         options.confirm(f"{path} has another server called {name}. Replace it?", yes=yes)
+    if name in servers and entries.serves(servers[name], root):
+        entry = entries.with_former(entry, servers[name])
     done = entry_files.merge(client, path, entry, name=name, root=root)
     return _done(client, done, name=name) | {"entry": entry}
 

@@ -12,7 +12,7 @@ from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.documents.near import join_words
-from vespe.features.mcp.clients import entries, entry_files
+from vespe.features.mcp.clients import entries, entry_files, environment
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.features.mcp.verbs import config
 from vespe.models import JsonObject
@@ -75,13 +75,13 @@ def command(
     """
     root, client = find_root(project_dir), CLIENTS[client_name]
     path = entry_files.path_of(client, root, named=None, scope=scope, needed=True) or ""
-    started = entry_files.command_for(client, root, path, extra=extra, absolute=absolute)
-    document = config.merge(client, path, client.entry(started), root=root, wanted=None, yes=yes)
-    shared = not os.path.isabs(started[0])
+    entry = entry_files.entry_for(client, root, path, extra=extra, absolute=absolute)
+    document = config.merge(client, path, entry, root=root, wanted=None, yes=yes)
+    shared = entry_files.is_shared(root, path, absolute=absolute)
     if not as_json:
         report.say(config.describe(document) + (" (safe to commit)" if shared else ""))
     seen = document | {
-        "check": _checked(client, started, root),
+        "check": _checked(client, document["entry"], root),
         "trusted": _trusted(root),
         "next": client.then,
     }
@@ -92,18 +92,34 @@ def command(
     return 0 if seen["check"]["ok"] else 1
 
 
-def _checked(client: McpClient, started: list[str], root: str) -> JsonObject:
-    """Start the server in the project with the environment of this shell; return what it shows, or
+def _checked(client: McpClient, entry: JsonObject, root: str) -> JsonObject:
+    """Start the server in the project with what every client passes on; return what it shows, or
     why it shows nothing.
+
+    Where this shell says more of Vespe's own places, it is started with that too. If that shows
+    something else, it is what is returned, and `needs` has the names of these variables: a client
+    that passes on all of its environment may have them.
     """
+    env = environment.passed(os.environ, entry)
+    needs = environment.needed(os.environ) | environment.granted(os.environ)
+    found = _asked(client, entry, root, env)
+    if not needs.items() <= env.items():
+        again = _asked(client, entry, root, needs | env)
+        if again["ok"] and (not found["ok"] or again["tools"] != found["tools"]):
+            return again | {"needs": sorted(name for name in needs if name not in env)}
+    return found | {"needs": []}
+
+
+def _asked(client: McpClient, entry: JsonObject, root: str, env: dict[str, str]) -> JsonObject:
+    """Start the server in that environment; return what it shows, or why it shows nothing."""
     lines = "".join(
         strict_json.compact_json({"jsonrpc": "2.0", **message}) + "\n" for message in _ASKED
     )
-    argv = entries.as_started(client, started, root)
+    argv = entries.as_started(client, [entry["command"], *entry["args"]], root)
     begun = time.monotonic()
     try:
         asked = process.Command(
-            argv=argv, cwd=root, env=dict(os.environ), stdin=lines.encode(), timeout_s=_PATIENCE_S
+            argv=argv, cwd=root, env=env, stdin=lines.encode(), timeout_s=_PATIENCE_S
         )
         with waiting(f"starting the server as {client.title} would"):
             answer = process.run(asked).stdout.splitlines()
@@ -156,9 +172,25 @@ def _tell(seen: JsonObject, client: McpClient) -> None:
         f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s"
         + (f" ({names})" if names else "")
     )
+    if check["needs"]:
+        _warn_of_needs(check["needs"], client)
     if not check["tools"]:
         report.say(
             "next: `vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool"
         )
     else:
         report.say(f"next: {client.then}")
+
+
+def _warn_of_needs(names: list[str], client: McpClient) -> None:
+    """Say what must reach the server and is not in its entry: a file for a team names no place of
+    this machine, and no file trusts a project.
+    """
+    report.warn(
+        f"that holds where {client.title} passes on {join_words(names)} as this shell has it; with "
+        "less it finds other settings, approvals and kits"
+    )
+    if defaults.ENV_TRUSTED_PATHS in names:
+        report.note("`vespe trust` trusts this project without that variable")
+    if names != [defaults.ENV_TRUSTED_PATHS]:
+        report.note("`--absolute` writes these places into the entry")
