@@ -27,6 +27,7 @@ TOPICS: Final = {
   VESPE_PROJECT        the project's directory, where no --project names one
   VESPE_KITS_PATH      absolute directories with kits, divided by colons; they come before all others
   VESPE_TRUSTED_PATHS  directories whose projects are trusted, divided by colons (for CI and containers)
+  VESPE_INSTALL        what pip installs as Vespe, for the workflow of a new kit (where it knows no better)
   NO_COLOR             any value: print without colour
   COLUMNS              the width of tables and help pages
   CI                   any value: never ask, as without a terminal

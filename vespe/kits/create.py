@@ -10,7 +10,7 @@ from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidTool, UsageError
 from vespe.files import atomic, staging, trees
-from vespe.kits import edited
+from vespe.kits import edited, own_source
 from vespe.kits.roots import KIT_ID
 from vespe.models import JsonObject, Tool
 from vespe.tools import authoring, drafts
@@ -155,8 +155,7 @@ jobs:
     runs-on: ubuntu-latest
     timeout-minutes: 10
     env:
-      # What pip installs as Vespe: this very version, from your index, or git+https://…@COMMIT from where you have it.
-      VESPE: vespe=={version}
+      {install}
     steps:
       - uses: actions/checkout@v4
         with:
@@ -164,21 +163,28 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.x"
-      - run: pip install "$VESPE"
+      - run: pip install "${{VESPE_INSTALL:?fill it in above}}"
       - run: vespe lint --strict {kit_id}
       - run: vespe init project
       - run: vespe kit link {kit_id}
       - run: vespe kit activate {kit_id} --project project
       - run: vespe tool test --project project
-"""  # noqa: E501  # a file as it is written
+"""
 _IGNORED: Final = "__pycache__/\n*.tmp\n*.kit\n"
 WORKFLOW: Final = ".github/workflows/kit.yml"
 
 
+KIT_FILES: Final = ("README.md", WORKFLOW, ".gitignore")
+"""What a new kit has beside kit_config.json and its tools."""
+
+
 def kit_files(kit_id: str, *, title: str, summary: str) -> dict[str, str]:
-    """Return the texts of a new kit's files, by path, but for kit_config.json and its tools."""
+    """Return the texts of a new kit's files, by path, but for kit_config.json and its tools.
+
+    Raises UsageError for a VESPE_INSTALL that is more than one line.
+    """
     return {
         "README.md": _README.format(kit_id=kit_id, title=title, summary=summary),
-        WORKFLOW: _WORKFLOW.format(kit_id=kit_id, version=defaults.VERSION),
+        WORKFLOW: _WORKFLOW.format(kit_id=kit_id, install=own_source.workflow_lines(os.environ)),
         ".gitignore": _IGNORED,
     }

@@ -21,7 +21,7 @@ from vespe.trust import approvals
 _MADE: Final = (
     defaults.KIT_CONFIG_FILE,
     mcp_snapshots.SNAPSHOT,
-    *kit_create.kit_files("", title="", summary=""),
+    *kit_create.KIT_FILES,
 )
 """What the verbs that make kits write beside the tools."""
 _HINT: Final = "nothing was removed; look at it, and delete the directory yourself"

@@ -6,7 +6,7 @@ import click
 
 from vespe.cli import options, report
 from vespe.files import locations
-from vespe.kits import create, roots
+from vespe.kits import create, own_source, roots
 
 
 @click.command("create", epilog="Example: vespe kit create team_tools --in ~/kits")
@@ -34,6 +34,11 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
             f"made the kit {kit_id} in {path}, with the tool {tool.name}, "
             "a README and a workflow that checks it"
         )
+        if not own_source.requirement(os.environ)[0]:
+            report.note(
+                f"fill in {own_source.VARIABLE} in {create.WORKFLOW}: nobody knows where it could "
+                "install this Vespe from"
+            )
         if parent is None:
             add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"
             report.next_step(
