@@ -89,6 +89,84 @@ def test_the_line_that_was_named_works(held: Path) -> None:
     assert run(held, "p").result == "KEY"
 
 
+def test_a_link_out_of_the_project_is_named_with_the_line_that_opens_where_it_leads(
+    held: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a").write_text("A", encoding="utf-8")
+    (held / "data").symlink_to(elsewhere)
+    body = "return open('data/a').read()"
+    python_tool(tool(held, "p"), "p", body, permissions={"read": ["data"]})
+    error = run(held, "p").error
+    assert error is not None and error.code == "permission_denied"
+    assert f"(data is a link to {elsewhere}, which is not stated by its name)" in error.message
+    line = f'"permissions": {{"read": ["data", "{elsewhere}"]}}'
+    assert error.hint.endswith(line)
+    python_tool(tool(held, "q"), "q", body, permissions={"read": ["data", str(elsewhere)]})
+    assert run(held, "q").result == "A"
+
+
+WRITES = (
+    "import os\ndone = []\nfor name in inputs['to'].split():\n    try:\n"
+    "        open(os.path.expanduser(name), 'a').write('x')\n        done.append(name)\n"
+    "    except OSError:\n        pass\nreturn done"
+)
+WHERE = {"type": "object", "properties": {"to": {"type": "string"}}}
+
+
+def test_a_directory_that_is_written_and_not_there_is_made_and_nothing_above_it_opened(
+    held: Path, home: Path
+) -> None:
+    (home / ".profile").write_text("p", encoding="utf-8")
+    stated = {"write": ["~/.cache/deep/own/", "out/"]}
+    python_tool(tool(held, "p"), "p", WRITES, permissions=stated, schema=WHERE)
+    assert not (home / ".cache/deep").exists()
+    to = "~/.cache/deep/own/a out/a ~/.profile ~/.cache/deep/a b"
+    assert run(held, "p", to=to).result == ["~/.cache/deep/own/a", "out/a"]
+    assert (home / ".cache/deep/own").stat().st_mode & 0o777 == 0o700
+    assert (home / ".profile").read_text(encoding="utf-8") == "p"
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ("out", "end it with /"),
+        ("~/.own", "end it with /"),
+        ("a/b.txt", "`touch "),
+        ("~/.aws/cli/", "make it yourself"),
+        ("a/file/in/", "make it yourself"),
+    ],
+)
+def test_what_is_written_and_not_there_is_refused_before_the_call(
+    held: Path, home: Path, stated: str, said: str
+) -> None:
+    (held / "a").mkdir()
+    (held / "a/file").touch()
+    python_tool(tool(held, "p"), "p", "open('ran', 'w')\nreturn 1", permissions={"write": [stated]})
+    error = run(held, "p").error
+    assert error is not None and error.code == "permission_denied"
+    assert stated in error.message and said in error.hint
+    made = [held / "ran", held / "out", held / "a/b.txt", home / ".own", home / ".aws"]
+    assert [path for path in made if path.exists()] == []
+
+
+def test_what_others_that_are_written_hold_may_be_made_by_the_tool(held: Path) -> None:
+    stated = {"write": [".", "later", ".git"]}
+    body = "import os\nos.mkdir('later')\nos.mkdir('.git')\nreturn 1"
+    python_tool(tool(held, "p"), "p", body, permissions=stated)
+    assert run(held, "p").result == 1
+
+
+def test_a_kit_says_a_directory_without_a_slash_and_it_is_made(held: Path, home: Path) -> None:
+    stated = {"write": ["~/.cache/fetched"]}
+    python_tool(tool(held, "p"), "p", WRITES, permissions=stated, schema=WHERE)
+    context = Context(project_root=str(held), directory=str(tool(held, "p")), timeout_s=9)
+    found = directory.load(tool(held, "p"), scope="kits", kit_id="kit")
+    with confine(found, context, setting="auto"):
+        assert (home / ".cache/fetched").is_dir()
+
+
 def test_a_file_that_is_not_there_is_no_refusal_and_one_that_may_not_be_made_is(held: Path) -> None:
     outcomes = []
     for name, argv in (("s", ("cat", "/usr/nothing")), ("t", ("mkdir", "/usr/nothing"))):

@@ -43,6 +43,22 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
 
 
+def test_p5_a_stated_path_that_leads_out_of_the_project_is_shown(project: Path, home: Path) -> None:
+    (home / ".ssh").mkdir()
+    (project / "docs").symlink_to(home / ".ssh")
+    directory = write_tool(
+        project / ".vespe/tools/tool-a",
+        implementation={"type": "shell_command", "entrypoint": "true"},
+        permissions={"read": ["docs", "."]},
+    )
+    tool = review.review_tool(
+        str(directory), (), lambda _: (directory / "config.json").read_bytes(), project=str(project)
+    )
+    said = tool_review.text_of(tool, place="/here")
+    assert f"docs -> {home}/.ssh: out of the project a link opens nothing" in said
+    assert tool_review.document_of(tool)["links"] == [f"docs -> {home}/.ssh"]
+
+
 @pytest.mark.parametrize("hint", [False, "true", 1, None, [True]])
 def test_only_a_hint_that_counts_is_said_to_count(tmp_path: Path, hint: object) -> None:
     directory = write_tool(

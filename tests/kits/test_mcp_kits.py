@@ -46,8 +46,8 @@ def test_each_definition_becomes_a_tool_that_loads_and_pins_it(home: Path) -> No
 @pytest.mark.parametrize(
     ("words", "written"),
     [
-        (["npx", "-y", "some-server"], {"write": [".", "~/.npm"]}),
-        (["env", "A=/x/npx", "/usr/bin/uvx", "some-server"], {"write": [".", "~/.cache/uv"]}),
+        (["npx", "-y", "some-server"], {"write": [".", "~/.npm/"]}),
+        (["env", "A=/x/npx", "/usr/bin/uvx", "some-server"], {"write": [".", "~/.cache/uv/"]}),
         (["python3", "npx"], {}),
         (["env"], {}),
     ],

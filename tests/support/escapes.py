@@ -20,8 +20,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Row:
-    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be), or
-    `home` (the project is the home).
+    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be),
+    `links` (what is stated are links, and what is not there), or `home` (the project is the home).
 
     `gap` is what names a leak.
     """
@@ -458,6 +458,67 @@ ROWS: Final = (
         "bytearray(300 << 20) and True",
         "bytearray(1 << 20)",
         policy="closed",
+    ),
+    # ---- stated places that are links, or not there
+    Row(
+        "read a key where a stated directory is a link to the keys",
+        "read(H/'.ssh/id')",
+        "read(P/'within/a')",
+        policy="links",
+    ),
+    Row(
+        "read a key by the link that is stated",
+        "read(P/'keys/id')",
+        "read(P/'docs/a')",
+        policy="links",
+    ),
+    Row(
+        "read a home where a stated directory is a link to it",
+        "read(H/'notes')",
+        "os.listdir(P/'within')",
+        policy="links",
+    ),
+    Row(
+        "read beneath a link that is stated in part",
+        "read(H/'docs/a')",
+        "read(P/'within/a')",
+        policy="links",
+    ),
+    Row(
+        "write where a stated directory is a link out of the project",
+        "write(O/'file')",
+        "write(P/'made/a')",
+        policy="links",
+    ),
+    Row(
+        "write a hook of git where a stated directory is a link to .git",
+        "write(P/'.git/hooks/pre-commit')",
+        "write(P/'made/b')",
+        policy="links",
+    ),
+    Row(
+        "write a tool where a stated directory is a link to .vespe",
+        "write(P/'.vespe/tools/tool-y')",
+        "write(P/'out/y')",
+        policy="links",
+    ),
+    Row(
+        "read a key where a stated program is a link to it",
+        "read(H/'.ssh/id')",
+        "out(P/'program')",
+        policy="links",
+    ),
+    Row(
+        "append to a start-up file where a stated directory of the home is not there",
+        "write(H/'.profile')",
+        "write(P/'out/z')",
+        policy="links",
+    ),
+    Row(
+        "write the project where a stated file is not there",
+        "write(P/'a')",
+        "write(P/'out/later')",
+        policy="links",
     ),
     # ---- the project is the home directory (where there are mounts: Landlock alone gives nothing
     # at all there)

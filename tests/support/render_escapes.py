@@ -9,6 +9,7 @@ PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "escapes.md"
 _TITLES: Final = {
     "default": "A tool that states nothing",
     "closed": "A tool that states little",
+    "links": "A tool whose stated places are links",
     "home": "A project that is the home directory",
 }
 _SAID: Final = {
@@ -16,6 +17,9 @@ _SAID: Final = {
     "it reads all but protected places, and writes the project.",
     "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, "
     "and has 256 MiB.",
+    "links": "It states directories of the project that are links: to others in the project, which "
+    "hold, to keys, to the home, out of\nthe project, to `.git` and `.vespe`, which open nothing; "
+    "and writes a directory and a file that are not there.",
     "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
     "in such a directory.",
 }

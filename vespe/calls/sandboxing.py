@@ -16,12 +16,13 @@ from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
 from vespe.http import addresses
-from vespe.lazy import pattern
+from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
+from vespe.processes.sandbox.places import Places, StatedPlace, make_written
 from vespe.processes.sandbox.policy import PROXY_PORT, ToolSurroundings, policy, python_needs
-from vespe.processes.sandbox.protected import holds, homes
+from vespe.processes.sandbox.protected import find_protected, holds, homes
 from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
 
@@ -31,8 +32,10 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
     """Return the context with what the tool's process is held to, for as long as its temporary
     directory is there.
 
-    `setting` is the user's `sandbox`, as the project raises it. Raises Refused where it is
-    `require` and a permission that the tool states cannot be held.
+    `setting` is the user's `sandbox`, as the project raises it. A directory that the tool states to
+    write, with a `/` at its end, is made where it is not there. Raises Refused where the setting is
+    `require` and a permission that the tool states cannot be held, PermissionDenied where what it
+    is to write is not there and cannot be made.
     """
     if not _starts(tool):
         yield context
@@ -50,6 +53,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         yield replace(context, sandbox=made)
         return
     # A session with a server, and a process that keeps state, live longer than the call.
+    _make_written(tool, permissions, context.project_root)
     with (
         private_directory()
         if (kept := _kept_directory(tool, context)) is None
@@ -69,6 +73,46 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         yield replace(
             context, sandbox=made, environment={**context.environment, **made.environment}
         )
+
+
+def _make_written(tool: Tool, permissions: Permissions, root: str) -> None:
+    absent = [
+        path
+        for path in permissions.write or ()
+        if not os.path.exists(os.path.join(root, os.path.expanduser(path)))
+    ]
+    if not absent:
+        return
+    places = Places(root, find_protected(_own()))
+    beside = [places.find(path).path for path in permissions.write or ()]
+    for stated in absent:
+        # A kit that was made when the slash was not asked for cannot be mended by who uses it.
+        as_directory = tool.kit_id is not None and not os.path.splitext(stated)[1]
+        try:
+            make_written(places, stated, as_directory=as_directory, beside=beside)
+        except FileNotFoundError as error:
+            raise _not_there(
+                tool,
+                stated,
+                "is not there",
+                f'for a directory end it with / ("write": ["{stated}/"]), and it is made; '
+                f"for a file, make it: `touch {shlex.quote(error.filename or stated)}`",
+            ) from None
+        except OSError as error:
+            raise _not_there(
+                tool,
+                stated,
+                f"is not there and cannot be made: {error.strerror}",
+                f"make it yourself: `mkdir -p {shlex.quote(places.find(stated).path)}`",
+            ) from None
+
+
+def _not_there(tool: Tool, stated: str, why: str, hint: str) -> PermissionDenied:
+    return PermissionDenied(
+        f"{tool.name!r} states that it writes {stated}, which {why}",
+        hint=hint,
+        details={"permission": "write", "refused": stated},
+    )
 
 
 @contextlib.contextmanager
@@ -289,11 +333,13 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         if stated is None:
             # What is stated holds alone: the default has to be stated beside it.
             stated = PERMISSIONS[kind].default
-        line = ", ".join(f'"{item}"' for item in [*stated, _short(what)])
+        lead = _lead(kind, what, made)
+        line = ", ".join(f'"{item}"' for item in [*stated, _short(lead.leads if lead else what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
         return PermissionDenied(
-            f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}: {error}",
+            f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
+            f"{_led(lead)}: {error}",
             hint=f"{own}where it is to, say so in its config.json: "
             f'"permissions": {{"{kind}": [{line}]}}',
             details=error.details | {"permission": kind, "refused": what},
@@ -301,6 +347,25 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     if found:
         error.details["refused"] = [what for _, what in found]
     return error
+
+
+def _lead(kind: str, what: str, made: Policy | None) -> StatedPlace | None:
+    """Return the stated place that would hold a path, if its link were followed."""
+    real = os.path.realpath(what)
+    return next(
+        (
+            place
+            for stated, place in (made.leads if made is not None else ())
+            if stated == kind and holds(place.leads, real)
+        ),
+        None,
+    )
+
+
+def _led(lead: StatedPlace | None) -> str:
+    if lead is None:
+        return ""
+    return f" ({lead.stated} is a link to {_short(lead.leads)}, which is not stated by its name)"
 
 
 def _short(what: str) -> str:
@@ -328,7 +393,8 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
     ]
     found = list(dict.fromkeys((*touched, *_refused_by(execution, made))))
     said = tuple(
-        f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}" for kind, what in found[:8]
+        f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}{_led(_lead(kind, what, made))}"
+        for kind, what in found[:8]
     )
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 

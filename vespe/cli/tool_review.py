@@ -26,7 +26,7 @@ def document_of(tool: "ToolReview") -> JsonObject:
     """Return one reviewed tool as `trust --json` prints it."""
     said = tool.document
     return (
-        json_of(tool, "uid", "name", "type", "runs", "implementation", "needs", "unpinned")
+        json_of(tool, "uid", "name", "type", "runs", "implementation", "needs", "unpinned", "links")
         | {
             "annotations": said.get("annotations", {}),
             "permissions": said.get("permissions", {}),
@@ -77,6 +77,12 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ),
         ("says", hints_of(tool.document.get("annotations"))),
         ("may use", tool.document.get("permissions")),
+        (
+            "links",
+            f"{', '.join(tool.links)}: out of the project a link opens nothing"
+            if tool.links
+            else "",
+        ),
         ("effects", _effects(tool.document.get("effects"))),
         ("limits", tool.document.get("limits")),
         *(

@@ -28,7 +28,12 @@ _SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_HEADERS: Final = frozenset(
     ("authorization", "cookie", "x-api-key", "api-key", "proxy-authorization")
 )
-_CACHES: Final = {"npx": "~/.npm", "npm": "~/.npm", "uvx": "~/.cache/uv", "uv": "~/.cache/uv"}
+_CACHES: Final = {
+    "npx": "~/.npm/",
+    "npm": "~/.npm/",
+    "uvx": "~/.cache/uv/",
+    "uv": "~/.cache/uv/",
+}
 """Where programs that fetch a server keep it: they do not start it where they cannot write
 there.
 """

@@ -15,10 +15,11 @@ from vespe.files import digests, identity, walk
 from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
+from vespe.processes.sandbox.places import find_leads
 from vespe.records import dataclass
 from vespe.tool_types import type_in
 from vespe.tools import directory as tool_directory
-from vespe.tools.permissions import stated_hosts
+from vespe.tools.permissions import permissions_of, stated_hosts
 from vespe.tools.python import script_lock
 from vespe.tools.python.script_metadata import read_metadata
 from vespe.trust import approvals, gate
@@ -37,8 +38,9 @@ class ToolReview:
     HTTP tool's method and URL, a Python tool's script and function; the rest is in
     `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what
     they name, and runs its code, at the first call; `unpinned` are those that can be other code
-    tomorrow, where no lock says what they are. `secrets` are names of environment variables,
-    `hosts` what it says it reaches, `files` paths in the directory.
+    tomorrow, where no lock says what they are. `links` are paths that its `permissions` state and
+    that open nothing, since links lead out of the project, each with where it leads. `secrets` are
+    names of environment variables, `hosts` what it says it reaches, `files` paths in the directory.
     """
 
     uid: str
@@ -49,6 +51,7 @@ class ToolReview:
     runs: tuple[str, ...]
     needs: tuple[str, ...]
     unpinned: tuple[str, ...]
+    links: tuple[str, ...]
     secrets: tuple[str, ...]
     hosts: tuple[str, ...]
     files: tuple[str, ...]
@@ -103,7 +106,7 @@ def review(config: ProjectConfig) -> Review:
         root=real,
         digest=tree.digest,
         tools=tuple(
-            review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.read)
+            review_tool(os.path.join(tools, uid), tuple(beneath[uid]), keeping.read, project=real)
             for uid in sorted(beneath)
             if uid
         ),
@@ -193,11 +196,16 @@ class _Keeping:
         return digest.hexdigest()
 
 
-def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], bytes]) -> ToolReview:
+def review_tool(
+    directory: str,
+    files: tuple[str, ...],
+    read: Callable[[str], bytes],
+    *,
+    project: str | None = None,
+) -> ToolReview:
     """Gather what an approval of one tool directory would allow: `files` are its paths, `read`
-    returns the bytes of `UID/NAME`.
-
-    It returns none for what is not there or too long to be read.
+    returns the bytes of `UID/NAME`, none for what is not there or too long to be read. `project` is
+    where the paths that it states are looked at.
     """
     uid = os.path.basename(directory)
     config = read(f"{uid}/{defaults.CONFIG_FILE}")
@@ -221,6 +229,7 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
         unpinned=()
         if f"{implementation.get('path')}{script_lock.SUFFIX}" in files
         else _unpinned(script),
+        links=_links(document, project),
         secrets=_texts(document.get("secrets")),
         hosts=_hosts(document, implementation),
         files=files,
@@ -228,6 +237,12 @@ def review_tool(directory: str, files: tuple[str, ...], read: Callable[[str], by
         config=config.decode("utf-8", "replace"),
         document=document,
     )
+
+
+def _links(document: JsonObject, project: str | None) -> tuple[str, ...]:
+    stated = permissions_of(_object(document.get("permissions")))
+    leads = find_leads(project, stated) if project is not None else ()
+    return tuple(f"{place.stated} -> {place.leads}" for place in leads)
 
 
 def _needs(source: bytes) -> tuple[str, ...]:

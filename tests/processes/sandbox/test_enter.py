@@ -74,3 +74,35 @@ def test_memory_is_bounded_and_a_program_that_is_not_stated_does_not_start(
         ).stdout
         == b"head\n"
     )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_place_that_becomes_a_link_after_it_was_decided_on_opens_nothing(
+    home: Path, tmp_path: Path, level: str
+) -> None:
+    for name in ("project/docs/in", "elsewhere/in"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a").write_text(name, encoding="utf-8")
+    script = f"cat docs/in/a; cat {tmp_path}/elsewhere/in/a; true"
+    done = held(tmp_path, level, script, read=("docs/in",))
+    assert done.stdout == b"project/docs/in"
+    machine = levels.machine()
+    where = ToolSurroundings(
+        project=str(tmp_path / "project"),
+        directory=str(tmp_path / "scratch"),
+        scratch=str(tmp_path / "scratch"),
+        path=os.defpath,
+    )
+    made = policy(machine, level, Permissions(read=("docs/in",)), where)
+    (tmp_path / "project/docs").rename(tmp_path / "project/before")
+    (tmp_path / "project/docs").symlink_to(tmp_path / "elsewhere")
+    done = run(
+        Command(
+            argv=("/bin/sh", "-c", script),
+            cwd=str(tmp_path / "scratch"),
+            env={"PATH": os.defpath},
+            timeout_s=20,
+            sandbox=made,
+        )
+    )
+    assert done.stdout == b"" and done.stderr.count(b"Permission denied") == 1, done.stderr

@@ -32,6 +32,13 @@ USERS = {"root": 0, "user": os.getuid() or 65534}
 CLOSED = Permissions(
     read=("docs", "out"), write=("out",), network=(), programs=("cat", "sh"), memory_mb=256
 )
+LINKS = Permissions(
+    read=("docs", "within", "keys", "led", "led/docs"),
+    write=("out", "made", "lent", "cache", "tools", "~/.absent", "later/x"),
+    network=(),
+    programs=("true", "./program", "./document"),
+)
+STATED = {"closed": CLOSED, "links": LINKS}
 SHARED = Path("/dev/shm")
 
 pytestmark = pytest.mark.skipif(
@@ -91,6 +98,18 @@ class World:
             ("inside", "project/inside"),
         ):
             (base / f"project/to-{name}").symlink_to(base / target)
+        for name, target in (
+            ("within", "project/docs"),
+            ("made", "project/out"),
+            ("keys", "home/.ssh"),
+            ("led", "home"),
+            ("lent", "outside"),
+            ("cache", "project/.git"),
+            ("tools", "project/.vespe"),
+            ("document", "home/.ssh/id"),
+            ("program", "/bin/true"),
+        ):
+            (base / f"project/{name}").symlink_to(base / target)
         self.shared = SHARED / "vespe-victim"
         self.shared.write_text("x", encoding="utf-8")
         self.sockets = [self.served(*one) for one in ((2, 1), (2, 2), (10, 1), (10, 2))]
@@ -160,7 +179,7 @@ class World:
             own=(str(self.base / "state"),),
             needs=(sys.prefix, sys.base_prefix),
         )
-        return policy(MACHINE, level, CLOSED if kind == "closed" else Permissions(), where)
+        return policy(MACHINE, level, STATED.get(kind, Permissions()), where)
 
     def close(self) -> None:
         self.victim.kill()
@@ -187,7 +206,12 @@ def tried(uid: int) -> Tried:
         world = World(base, uid)
         os.environ["HOME"] = str(base / "home")
         try:
-            for kind in ("default", "closed", *(("home",) if level == "namespaces" else ())):
+            for kind in (
+                "default",
+                "closed",
+                "links",
+                *(("home",) if level == "namespaces" else ()),
+            ):
                 rows = [
                     row for row in ROWS if row.policy == kind and (uid == 0 or not row.root_only)
                 ]

@@ -118,6 +118,24 @@ def test_a_directory_that_holds_what_is_of_value_is_refused(
         )
 
 
+def test_a_link_out_of_the_project_opens_nothing_and_one_within_holds(place: Path) -> None:
+    (place / ".git").mkdir()
+    os.makedirs(os.path.expanduser("~/.ssh"), exist_ok=True)
+    for name, target in (
+        ("keys", os.path.expanduser("~/.ssh")),
+        ("beside", ".."),
+        ("hooks", ".git"),
+        ("within", str(place / "data")),
+    ):
+        (place / name).symlink_to(target)
+    context = Context(project_root=str(place), directory=str(place), timeout_s=1.0)
+    for name in ("keys", "beside", "hooks"):
+        with pytest.raises(Refused, match="is a link to"):
+            given_directories(wasm_tool(place, b"", permissions={"read": [name]}), context)
+    held = wasm_tool(place, b"", permissions={"read": ["within"]})
+    assert given_directories(held, context) == [(str(place / "data"), "within", False)]
+
+
 def test_the_project_may_be_read_and_a_directory_in_it_written(place: Path) -> None:
     (place / ".vespe").mkdir()
     tool = wasm_tool(place, b"", permissions={"read": [".", "data"], "write": ["data"]})

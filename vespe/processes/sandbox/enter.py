@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ENDIAN = sys.byteorder
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR = 444, 445, 446, 442
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR, _OPENAT2 = 444, 445, 446, 442, 437
 """The same on every architecture that Landlock is on."""
-_PATH_BENEATH = 1
+_PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
 _NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
@@ -134,10 +134,13 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
     ruleset = _call("syscall", _CREATE_RULESET, attributes[:size], size, 0)
     add = _FUNCTIONS["syscall"]
     number, kind, none, fd = _Long(_ADD_RULE), _Long(_PATH_BENEATH), _Long(0), _Long(ruleset)
+    # No link on the way: what was decided on is what is opened, whatever was put there since.
+    how = (os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW).to_bytes(8, _ENDIAN) + bytes(8)
+    how += _NO_SYMLINKS.to_bytes(8, _ENDIAN)
+    call, here, length = _Long(_OPENAT2), _Long(_AT_FDCWD), _Long(len(how))
     for path, rights in rules:
-        try:
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
+        place = add(call, here, _Bytes(path), _Bytes(how), length)
+        if place < 0:
             continue  # gone since it was listed
         said = place.to_bytes(4, _ENDIAN)
         if add(number, fd, kind, _Bytes((rights & handled).to_bytes(8, _ENDIAN) + said), none):

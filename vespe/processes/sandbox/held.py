@@ -9,6 +9,7 @@ from typing import Any
 
 from vespe.lazy import shutil
 from vespe.models import Permissions
+from vespe.processes.sandbox.places import StatedPlace
 from vespe.records import dataclass
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -19,16 +20,18 @@ class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
     hold.
 
-    `stated` is what the tool states. `connect` opens the connections of its proxy; None where there
-    is no proxy. `environment` is to be added to the process's own. `refusals` is what its proxy
-    refused so far. `prefix` is a program that holds what it is given to start, where the system has
-    one.
+    `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
+    open nothing because a link leads out. `connect` opens the connections of its proxy; None where
+    there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
+    proxy refused so far. `prefix` is a program that holds what it is given to start, where the
+    system has one.
     """
 
     level: str
     gaps: tuple[str, ...] = ()
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
     stated: Permissions = field(default_factory=Permissions)
+    leads: tuple[tuple[str, StatedPlace], ...] = ()
     connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: tuple[str, ...] = ()

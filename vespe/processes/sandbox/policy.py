@@ -12,6 +12,7 @@ from vespe.processes.sandbox import filter as seccomp
 from vespe.processes.sandbox import seatbelt
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
+from vespe.processes.sandbox.places import EXECUTED, Places, StatedPlace
 from vespe.processes.sandbox.programs import of_programs, search_path
 from vespe.processes.sandbox.protected import SOCKETS, find_protected, holds, homes
 from vespe.records import dataclass
@@ -61,13 +62,6 @@ _SYSTEM: Final = (
     "/var/lib/ca-certificates",
 )
 """What programs need in order to start at all."""
-_EXECUTED: Final = (".vespe", ".git", ".hg", ".jj")
-"""What of a project other programs take commands from: a tool that may write the project does not
-write there unless it says so.
-
-All of `.git`: a `commondir` put there, or an index that names a repository beside it, has git run
-what another configuration says.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +117,7 @@ def policy(
         gaps=tuple(_gaps(machine, level, permissions, files)),
         message=message,
         stated=permissions,
+        leads=tuple(files.leads()),
         connect=connect if proxied else None,
         environment=_environment(where, proxied=proxied),
     )
@@ -152,6 +147,7 @@ def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files"
         gaps=gaps,
         message=message,
         stated=permissions,
+        leads=tuple(files.leads()),
         environment=environment,
         prefix=(seatbelt.PROGRAM, "-p", profile),
     )
@@ -249,12 +245,18 @@ class _Files:
         self._permissions, self._where, self._mounts = permissions, where, mounts
         self.hidden = find_protected(where.own)
         self._hiding = tuple(f"{path}/" for path in self.hidden)
-        self._root = os.path.realpath(where.project)
+        self._places = Places(where.project, self.hidden)
+        self._root = self._places.root
         self._scratch = os.path.realpath(where.scratch)
         stated = permissions.write if permissions.write is not None else self._written_by_default()
-        self._written = tuple(dict.fromkeys(map(self._written_place, stated)))
-        explicit = {self.place(path) for path in permissions.write or ()}
-        executed = [os.path.join(self._root, name) for name in _EXECUTED]
+        self._write = tuple(map(self._places.find, stated))
+        self._read = tuple(map(self._places.find, permissions.read or ()))
+        # What is not there yet opens nothing, least of all the directory that it would be made in.
+        self._written = tuple(
+            dict.fromkeys(one.path for one in self._write if os.path.lexists(one.path))
+        )
+        explicit = self._written if permissions.write is not None else ()
+        executed = [os.path.join(self._root, name) for name in EXECUTED]
         # Nothing covers what is not there yet, nor a link.
         links = (path for path in executed if os.path.islink(path))
         self.is_open = any(
@@ -296,22 +298,12 @@ class _Files:
         is_project = os.path.isdir(os.path.join(self._root, ".vespe"))
         return (".",) if is_project or not any(holds(self._root, home) for home in homes()) else ()
 
-    def place(self, path: str) -> str:
-        """Return where a stated path really is: `~` is home, anything relative is in the
-        project.
+    def leads(self) -> Iterator[tuple[str, StatedPlace]]:
+        """Return the stated places that open nothing, because of where their links lead, each with
+        its permission.
         """
-        return os.path.realpath(os.path.join(self._root, os.path.expanduser(path)))
-
-    def _written_place(self, path: str) -> str:
-        """Return the place that is to be opened for writing; for what is not there yet, the
-        directory that it would be made in.
-        """
-        place = self.place(path)
-        if path.endswith("/") and holds(self._root, place):
-            os.makedirs(place, exist_ok=True)
-        while not os.path.lexists(place):
-            place = os.path.dirname(place)
-        return place
+        for kind, places in (("read", self._read), ("write", self._write)):
+            yield from ((kind, place) for place in places if place.leads)
 
     def rules(self) -> Iterator[tuple[str, int]]:
         """Return paths with the rights that there are beneath each; those of several rules add
@@ -321,16 +313,16 @@ class _Files:
         read = _READ | (EXECUTE if may_start else 0)
         everywhere = self._permissions.read is None
         yield from self._given(("/",) if everywhere else _SYSTEM, read)
-        yield from self._given(search_path(self._where.path), read)
+        yield from self._given(self._searched(), read)
         named = (
-            *map(self.place, self._permissions.read or ()),
+            *(place.path for place in self._read if place.path),
             *((self._root,) if everywhere else ()),
         )
         yield from self._given(filter(self._may_be_named, named), read, named=True)
         yield from self._given(self._needs, read, named=True)
         yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
         # Python finds a package by listing what it is in.
-        yield os.path.dirname(_PACKAGE), READ_DIR
+        yield os.path.realpath(os.path.dirname(_PACKAGE)), READ_DIR
         yield self._scratch, read | _WRITE
         yield from ((path, READ_FILE | READ_DIR | WRITE_FILE | _DEVICE) for path in _DEVICES)
         if self._mounts:
@@ -344,7 +336,34 @@ class _Files:
 
     def _programs(self) -> Iterator[str]:
         named = (*(self._permissions.programs or ()), *self._where.starts)
-        yield from of_programs(named, search=self._where.path, home=self._root)
+        yield from of_programs(
+            filter(self._may_start, named), search=self._where.path, home=self._root
+        )
+
+    def _may_start(self, name: str) -> bool:
+        """Whether a stated program is one: what a link out of the project leads to may be a program
+        of the machine, as in `.venv/bin`, and no document.
+        """
+        if "/" not in name:
+            return True
+        place = self._places.find(name)
+        return bool(place.path) or (
+            os.path.isfile(place.leads)
+            and os.access(place.leads, os.X_OK)
+            and not f"{place.leads}/".startswith(self._hiding)
+        )
+
+    def _searched(self) -> Iterator[str]:
+        """Return what programs come from. A directory on PATH is the project's only as long as it
+        does not lead out of it, and the project is not read for a `bin` of its own.
+        """
+        kept = (
+            name
+            for name in self._where.path.split(os.pathsep)
+            if not name.startswith((self._root, self._where.project))
+            or self._places.find(name).path
+        )
+        return (path for path in search_path(os.pathsep.join(kept)) if path != self._root)
 
     def mounts(self) -> dict[str, Any]:
         """Return what is writable, what in it is kept as it is, what is hidden, and what of that is
@@ -382,7 +401,7 @@ class _Files:
             self._scratch,
             self._directory,
             *self._written,
-            *map(self.place, self._permissions.read or ()),
+            *(place.path for place in self._read if place.path),
         )
         return tuple(
             path

@@ -224,6 +224,12 @@ def find_protected(own: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted({*there, *filter(os.path.lexists, map(os.path.realpath, there))}))
 
 
+def may_be_protected(path: str) -> bool:
+    """Whether a real path is a protected place, or lies in one, whether that is there or not."""
+    named = (f"{home}/{name}" for home in homes() if home != "/" for name in HOME)
+    return any(holds(place, path) for place in (*MACHINE, *named))
+
+
 def _of_homes() -> Iterator[str]:
     """Return the places of the home directories that may be there: one list of a home says of most
     that they are not.

@@ -2,18 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from typing import Final
 
-from vespe import defaults
 from vespe.errors import Refused
 from vespe.files import locations
 from vespe.models import Tool
-from vespe.processes.sandbox.protected import find_protected, holds, homes
+from vespe.processes.sandbox.places import EXECUTED, Places
+from vespe.processes.sandbox.protected import find_protected, holds
 from vespe.tool_types import Context
 from vespe.tools.permissions import permissions_of
-
-_EXECUTED: Final = (defaults.PROJECT_DIR, ".git")
-"""What of a directory other programs take commands from."""
 
 
 def given_directories(tool: Tool, context: Context) -> list[tuple[str, str, bool]]:
@@ -32,15 +28,20 @@ def given_directories(tool: Tool, context: Context) -> list[tuple[str, str, bool
 
 
 def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
-    home = next(iter(homes()), "/")
-    path = os.path.join(
-        context.project_root, home + name[1:] if name == "~" or name.startswith("~/") else name
-    )
-    real = os.path.realpath(path)
+    own = (locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir())
+    hidden = find_protected(own)
+    places = Places(context.project_root, hidden)
+    found = places.find(name)
+    if found.leads:
+        raise Refused(
+            f"`permissions` of {tool.name} states {name}, which is a link to {found.leads}: "
+            "a link opens nothing out of the project, nor what is protected",
+            hint=f"where the module is to have it, state it by its name: {found.leads}",
+        )
     why = (
         "is not a directory"
-        if not os.path.isdir(real)
-        else next(_reasons(real, context.project_root, write=write), "")
+        if not os.path.isdir(found.path)
+        else next(_reasons(found.path, places.root, hidden, write=write), "")
     )
     if why:
         hint = (
@@ -48,22 +49,19 @@ def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
             "a module can be given whole directories alone"
         )
         raise Refused(f"`permissions` of {tool.name} states {name}, which {why}", hint=hint)
-    return real
+    return found.path
 
 
-def _reasons(place: str, project: str, *, write: bool) -> Iterator[str]:
-    own = (locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir())
+def _reasons(place: str, project: str, hidden: tuple[str, ...], *, write: bool) -> Iterator[str]:
     yield from (
         f"holds the protected place {hole}"
-        for hole in find_protected(own)
+        for hole in hidden
         if holds(place, hole) and hole != place
     )
     if not write:
         return
-    for name in _EXECUTED:
-        if os.path.lexists(os.path.join(place, name)) or holds(
-            os.path.join(os.path.realpath(project), name), place
-        ):
+    for name in EXECUTED:
+        if os.path.lexists(os.path.join(place, name)) or holds(os.path.join(project, name), place):
             yield f"holds {name}, from which other programs take commands"
-    if holds(place, os.path.realpath(project)) and place != os.path.realpath(project):
+    if holds(place, project) and place != project:
         yield "holds the project"

@@ -44,3 +44,25 @@ def test_a_tool_of_a_kit_says_what_it_uses(
     directory = write_tool(tmp_path / "tool-a", implementation=implementation, **extra)
     subject = subjects.of_tool(str(directory), kit_id=kit)
     assert bool([found for rule in RULES for found in rule.check(subject)]) is said
+
+
+def test_a_stated_path_that_is_a_link_out_of_the_project_is_told(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    project = tmp_path / "project"
+    (project / "docs").mkdir(parents=True)
+    (project / "out").symlink_to(tmp_path / "elsewhere")
+    (project / "within").symlink_to(project / "docs")
+
+    def said(name: str, *read: str) -> list[str]:
+        directory = write_tool(
+            project / ".vespe/tools" / name,
+            implementation=SHELL,
+            permissions={"read": [*read]},
+        )
+        subject = subjects.of_tool(str(directory), kit_id=None)
+        return [found.message for rule in RULES for found in rule.check(subject)]
+
+    assert said("tool-a", "docs", "within", "later") == []
+    (message,) = said("tool-b", "docs", "out")
+    assert '"out", a link to' in message and "elsewhere" in message
+    assert said("tool-c", "out", str(tmp_path / "elsewhere")) == []

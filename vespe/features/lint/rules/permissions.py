@@ -1,10 +1,14 @@
 """Lint rules: what a tool says that it uses, which its process is held to."""
 
+import os
 from collections.abc import Iterator
 
+from vespe import defaults
 from vespe.features.lint.base import Found, Subject, rule
+from vespe.processes.sandbox.places import find_leads
+from vespe.schemas.explain import short
 from vespe.tool_types import type_in
-from vespe.tools.permissions import LISTS
+from vespe.tools.permissions import LISTS, permissions_of
 
 
 @rule("safety-permissions", "warning")
@@ -32,4 +36,32 @@ def _unstated(subject: Subject) -> Iterator[Found]:
             message="states no `permissions`: it may read all but keys, write the project, "
             "and reach any host",
             fix="let its examples say what it uses: `vespe tool observe NAME --write`",
+        )
+
+
+@rule("safety-links", "warning")
+def _links(subject: Subject) -> Iterator[Found]:
+    """A path that a tool of the project states is a link out of it, and opens nothing.
+
+    A tool that may write the project, or a clone, can put a link where a directory was. So a link
+    is followed as long as it ends in the project; `.git`, `.vespe` and protected places are opened
+    only by their names.
+
+    Bad: "permissions": {"read": ["data"]}, where data is a link to /mnt/data
+    Good: "permissions": {"read": ["data", "/mnt/data"]}
+    """
+    document = subject.document
+    tools, uid = os.path.split(subject.directory or "")
+    beneath = os.path.join("", defaults.PROJECT_DIR, defaults.TOOLS_DIR)
+    if subject.kit_id is not None or not uid or not tools.endswith(os.sep + beneath):
+        return
+    stated = document.get("permissions") if isinstance(document, dict) else None
+    if not isinstance(stated, dict):
+        return
+    for place in find_leads(tools[: -len(beneath)], permissions_of(stated)):
+        yield Found(
+            pointer="/permissions",
+            message=f"states {short(place.stated)}, a link to {place.leads!r}: "
+            "a link opens nothing out of the project, nor what is protected",
+            fix=f"where the tool is to have it, state {place.leads!r} beside it",
         )

@@ -24,7 +24,7 @@ from vespe.tool_types import Context
     "wrap",
     context_settings={"allow_interspersed_args": False},
     epilog="Example: vespe mcp wrap --write . "
-    "--write ~/.npm -- npx -y @modelcontextprotocol/server-filesystem .",
+    "--write ~/.npm/ -- npx -y @modelcontextprotocol/server-filesystem .",
 )
 @click.argument("server_command", nargs=-1, required=True, metavar="-- COMMAND...")
 @click.option(
@@ -123,14 +123,16 @@ def command(
 
 
 def _check_there(paths: tuple[str, ...], root: str) -> None:
-    """Raise UsageError for a path that is not there: the sandbox would open what it is to be made
-    in, for ~/.npm all of the home.
+    """Raise UsageError for a path that is not there and that nothing makes: the server could not
+    write it.
     """
     for path in paths:
-        if not os.path.lexists(os.path.join(root, os.path.expanduser(path))):
+        if not path.endswith("/") and not os.path.lexists(
+            os.path.join(root, os.path.expanduser(path))
+        ):
             raise errors.UsageError(
                 f"--write {path}: there is no such file or directory",
-                hint=f"make it first: mkdir -p {path}",
+                hint=f"for a directory end it with /, and it is made: --write {path}/",
             )
 
 
