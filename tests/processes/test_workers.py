@@ -2,6 +2,7 @@
 and nothing left behind.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -369,3 +370,57 @@ def test_a_fork_of_vespe_begins_with_its_own(bench: Bench) -> None:
         os._exit(0 if bench.run("def f(): return 3").result == 3 else 1)
     assert os.waitpid(pid, 0)[1] == 0 and bench.run("def f(): return 1").result == 1
     assert sys.platform == "linux"
+
+
+HOSTILE = {
+    "limits of others": "for p in range(1, 40):\n    for n in range(16): attempt(resource.prlimit, p, n, (0, 0))",
+    "own limits": "[attempt(resource.setrlimit, n, (1, 1)) for n in range(16)]",
+    "priorities": "[attempt(os.setpriority, k, p, 19) for k in range(3) for p in range(40)]",
+    "schedulers": "[attempt(os.sched_setscheduler, p, os.SCHED_IDLE, os.sched_param(0)) for p in range(40)]",
+    "processors": "[attempt(os.sched_setaffinity, p, {0}) for p in range(40)]",
+    "kill all": "os.kill(-1, 9); attempt(os.kill, 0, 9)",
+    "kill the parent": "[attempt(os.kill, os.getppid(), n) for n in range(1, 32)]",
+    "daemons": "[os.fork() or (os.setsid(), signal.signal(15, signal.SIG_IGN), time.sleep(60)) for _ in range(5)]",
+    "descriptors": "os.closerange(0, 100)",
+    "junk": "[attempt(os.write, n, b'E 0\\nS 1\\nF 1 x\\n42') for n in range(12)]",
+    "surroundings": "os.environ['EVIL'] = '1'; os.umask(0); os.chdir('/'); json.dumps = lambda *_: 'evil'",
+    "abort": "os.abort()",
+}
+STATE = """
+    def f():
+        status = open("/proc/self/status").read().split()
+        return [
+            [resource.getrlimit(n) for n in range(16)],
+            os.getpriority(0, 0), os.sched_getscheduler(0), sorted(os.sched_getaffinity(0)),
+            sorted(os.environ), os.getcwd(), status[status.index("Umask:") + 1],
+            len([p for p in os.listdir("/proc") if p.isdigit()]), len(os.listdir("/proc/self/fd")),
+            os.getppid(), json.dumps("x"), threading.active_count(),
+        ]
+"""
+IMPORTS = """
+    import json, os, resource, signal, threading, time
+    def attempt(function, *arguments):
+        try:
+            function(*arguments)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.skipif(
+    sandboxing.machine().level != "namespaces" or sandboxing.machine().processes != 0,
+    reason="this machine has no namespaces of processes",
+)
+def test_an_honest_call_after_hostile_ones_is_as_before_them(bench: Bench) -> None:
+    honest = IMPORTS + STATE
+    before = bench.run(honest, permissions={}).result
+    assert before[9] == 1  # the supervisor, and no process of the machine is seen
+    for body in HOSTILE.values():
+        source = (
+            dedent(IMPORTS) + "def f():\n" + "\n".join(f"    {one}" for one in body.split("\n"))
+        )
+        for _ in range(3):
+            with contextlib.suppress(VespeError):
+                bench.run(source, permissions={}, timeout_s=5)
+        assert bench.run(honest, permissions={}).result == before, body
+    assert len(bench.zygotes()) == 1

@@ -270,6 +270,65 @@ ROWS: Final = (
         "read('/proc/self/cmdline')",
         gap="processes",
     ),
+    # ---- what a process may take, and when it runs, said by another
+    Row(
+        "change a process's limits",
+        "resource.prlimit(VICTIM, resource.RLIMIT_CPU, (1, 1))",
+        "resource.setrlimit(resource.RLIMIT_CPU, resource.getrlimit(resource.RLIMIT_CPU))",
+    ),
+    Row(
+        "read the limits of the parent",
+        "resource.prlimit(PARENT, resource.RLIMIT_NOFILE)",
+        "resource.prlimit(0, resource.RLIMIT_NOFILE)",
+    ),
+    Row(
+        "change the limits of the first process",
+        "resource.prlimit(1, resource.RLIMIT_CORE, (0, 0))",
+        "resource.prlimit(0, resource.RLIMIT_CORE, (0, 0))",
+    ),
+    Row("slow a process down", "os.setpriority(0, VICTIM, 19)", "os.setpriority(0, 0, 19)"),
+    Row(
+        "slow all processes of the user down",
+        "os.setpriority(2, 0, os.getpriority(0, 0))",
+        "os.setpriority(1, 0, os.getpriority(0, 0))",
+    ),
+    Row(
+        "let a process run when nothing else does",
+        "os.sched_setscheduler(VICTIM, os.SCHED_IDLE, os.sched_param(0))",
+        "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))",
+    ),
+    Row(
+        "let a process run when nothing else does, by its attributes",
+        "call('syscall', 314 if X86 else 274, VICTIM, IDLE, 0)",
+        "call('syscall', 314 if X86 else 274, 0, IDLE, 0)",
+    ),
+    Row(
+        "hold a process to a processor",
+        "os.sched_setaffinity(VICTIM, os.sched_getaffinity(0))",
+        "in_thread(os.sched_setaffinity, 0, os.sched_getaffinity(0))",
+    ),
+    Row(
+        "let a process's files wait",
+        "call('syscall', 251 if X86 else 30, 1, VICTIM, 3 << 13)",
+        "call('syscall', 251 if X86 else 30, 1, 0, 3 << 13)",
+    ),
+    Row(
+        "let the files of all processes of the user wait",
+        "call('syscall', 251 if X86 else 30, 3, 0, 2 << 13)",
+        "call('syscall', 251 if X86 else 30, 2, 0, 2 << 13)",
+    ),
+    Row(
+        "send a process a signal with a value",
+        "call('syscall', 129 if X86 else 138, VICTIM, 0, bytes(128))",
+        "os.kill(os.getpid(), 0)",
+        gap="signals",
+    ),
+    Row(
+        "send a process a signal by a descriptor of it",
+        "signal.pidfd_send_signal(os.pidfd_open(VICTIM), 0)",
+        "signal.pidfd_send_signal(os.pidfd_open(os.getpid()), 0)",
+        gap="signals",
+    ),
     # ---- the kernel
     Row("make a namespace of users", "call('unshare', 0x10000000)", "os.waitpid(child(), 0)"),
     Row(
@@ -580,12 +639,13 @@ ROWS: Final = (
 
 
 HELPERS: Final = r'''
-import ctypes, errno, fcntl, json, mmap, os, select, signal, socket, subprocess, sys, time, encodings.idna
+import ctypes, errno, fcntl, json, mmap, os, resource, select, signal, socket, subprocess, sys, threading, time, encodings.idna
 from pathlib import Path
 LIBC = ctypes.CDLL(None, use_errno=True)
 X86 = os.uname().machine == "x86_64"
 BUFFER = ctypes.create_string_buffer(64)
 IOV = ctypes.cast((ctypes.c_void_p * 2)(ctypes.addressof(BUFFER), 8), ctypes.c_void_p)
+IDLE = (48).to_bytes(4, sys.byteorder) + (5).to_bytes(4, sys.byteorder) + bytes(40)
 CAPS = (0x20080522).to_bytes(4, sys.byteorder) + bytes(4)
 sys.modules["this_module_is_there"] = sys
 
@@ -636,6 +696,13 @@ def memory(program):
 def child():
     pid = os.fork()
     return pid or os._exit(0)
+
+def in_thread(function, *arguments):
+    said = []
+    thread = threading.Thread(target=lambda: said.append(function(*arguments)))
+    thread.start()
+    thread.join()
+    return bool(said)
 
 def pipe():
     reader, writer = os.pipe()
@@ -702,6 +769,18 @@ def session(plan, names, rows, enter):
                 os.setgid(plan["uid"])
                 os.setuid(plan["uid"])
                 LIBC.prctl(4, 1, 0, 0, 0)  # a change of user makes /proc/self root's until the next exec
+            if plan["message"]["namespaces"] and plan["message"]["namespaces"]["processes"]:
+                first = enter.__globals__["fork_apart"]()
+                if first:
+                    os.close(writer)
+                    os.waitpid(first, 0)
+                    os._exit(0)
+                if second := os.fork():
+                    os.close(writer)
+                    os.waitpid(second, 0)
+                    os._exit(0)
+                LIBC.prctl(4, 1, 0, 0, 0)
+            os.setsid()
             os.chdir(names["P"])
             made = {**plan["message"], "rules": [(p.encode(), r) for p, r in plan["message"]["rules"]], "filter": bytes.fromhex(plan["message"]["filter"])}
             if made["namespaces"]:

@@ -23,7 +23,7 @@ _SAID: Final = {
     "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
     "in such a directory.",
 }
-_EVERYWHERE: Final = ("sockets", "processes", "programs")
+_EVERYWHERE: Final = ("sockets", "programs")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 

@@ -153,7 +153,10 @@ def _leases(command: Command) -> "Iterator[Lease | None]":
         return
     for _ in range(_ATTEMPTS):
         try:
-            lease = workers.lease(command.interpreter or _PLAIN)
+            lease = workers.lease(
+                command.interpreter or _PLAIN,
+                apart=command.sandbox is not None and command.sandbox.is_apart,
+            )
         except OSError:  # it has ended just now: the next is another one
             yield None
             continue

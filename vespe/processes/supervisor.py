@@ -19,7 +19,9 @@ the call.
 #
 # Between this process and the tool stands the watcher, which only waits for the tool: a tool that
 # kills or stops its parent (`kill $PPID`) kills or stops the watcher, and what ends the tree is
-# still there. A zygote (zygote.py) needs none.
+# still there. A zygote (zygote.py) needs none. Where the sandbox has a namespace of processes, the
+# watcher is the first process in it: it gets the orphans, ends them, and cannot be ended from
+# within; where it ends, the kernel kills all that are left.
 
 import _signal as signal  # type: ignore[import-not-found]  # the core of `signal`, without its enums; typeshed has no stub
 import os
@@ -54,8 +56,8 @@ if TYPE_CHECKING:
 class Tree:
     """The processes below one watcher: found, told to end, and waited for."""
 
-    def __init__(self, watcher: int, tool: int) -> None:
-        self.watcher = watcher
+    def __init__(self, watcher: int, tool: int, *, is_first: bool = False) -> None:
+        self.watcher, self.is_first = watcher, is_first
         self.ended = False
         self.status = 0
         self.groups = {tool} - {0}
@@ -77,7 +79,11 @@ class Tree:
         return self.reap() or (not LINUX and bool(self.descendants()))
 
     def descendants(self) -> list[int]:
-        """Every process of the tree that can be seen now."""
+        """Every process of the tree that can be seen now; -1, which kill(2) takes for all others,
+        where this process is the first of a namespace. There /proc is another namespace's.
+        """
+        if self.is_first:
+            return [-1]
         if not LINUX:
             return self.by_listing(listing())
         return below(os.getpid())
@@ -207,17 +213,30 @@ def tell(status: int, said: bytes) -> None:
 
 
 def start(command: "dict[str, Any]", status: int) -> tuple[int, int]:
-    """Start the watcher and below it the tool; gives their pids, the tool's as 0 where it has
-    none.
+    """Start the watcher and below it the tool; gives their pids, the tool's as the tool sees it,
+    and as 0 where it has none. Raises OSError.
     """
     reader, writer = os.pipe()
-    watcher = os.fork()
+    fork = os.fork
+    if command["sandbox"] and not callable(command["sandbox"][0]):
+        code, policy = command["sandbox"]
+        space: dict[str, Any] = {"__name__": "vespe_sandbox"}
+        exec(code, space)
+        command["sandbox"] = space["enter"], policy
+        if is_apart(policy):
+            fork = space["fork_apart"]
+    watcher = fork()
     if watcher == 0:
         watch_over(command, status, writer)
     os.close(writer)
     tool = int(os.read(reader, 32) or 0)
     os.close(reader)
     return watcher, tool
+
+
+def is_apart(policy: "dict[str, Any]") -> bool:
+    """Whether a policy puts the tool in a namespace of processes."""
+    return bool(policy["namespaces"] and policy["namespaces"]["processes"])
 
 
 def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
@@ -239,12 +258,39 @@ def watch_over(command: "dict[str, Any]", status: int, writer: int) -> None:
             ):
                 os.close(descriptor)
             writer = -1  # it was told which is the first
-            ended = os.waitpid(tool, 0)[1]
+            ended = wait_for(tool)
         tell(status, b"E %d\n" % ended)
+        end_orphans()
     except OSError as error:
         tell(status, b"F %d start\n" % (error.errno or 0))
     finally:
         os._exit(0)
+
+
+def wait_for(tool: int) -> int:
+    """Wait for one child, and for orphans that end before it; gives its status."""
+    pid = status = 0
+    while pid != tool:
+        pid, status = os.waitpid(-1, 0)
+    return status
+
+
+def end_orphans() -> None:
+    """End what the tool has left in a namespace whose first process this is: TERM, and a grace;
+    what is then left is killed as this process ends.
+    """
+    deadline = time.monotonic() + ORPHAN_GRACE_S
+    told = os.getpid() != 1
+    try:
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+            if not told:
+                send(-1, signal.SIGTERM, signal.SIGCONT)
+                told = True
+            time.sleep(KILL_STEP_S)
+    except ChildProcessError:
+        return
 
 
 def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: int) -> None:
@@ -271,7 +317,8 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
             os.dup2(RESULT, 3)
         if command["sandbox"]:
             stage = b"sandbox"
-            hold(command["sandbox"], CHANNEL if command["given"] > CHANNEL else -1)
+            enter, policy = command["sandbox"]
+            enter(policy, CHANNEL if command["given"] > CHANNEL else -1)
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
@@ -282,18 +329,6 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         tell(status, b"F %d %s\n" % (error.errno or 0, stage))
     finally:
         os._exit(127)
-
-
-def hold(sandbox: "Any", channel: int) -> "Any":
-    """Hold this process, and what it becomes, to a policy: by `sandbox/enter.py`, which came along
-    as code, or is ready.
-    """
-    code, policy = sandbox
-    if callable(code):
-        return code(policy, channel)
-    space: dict[str, Any] = {"__name__": "vespe_sandbox"}
-    exec(code, space)
-    return space["enter"](policy, channel)
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
@@ -349,9 +384,12 @@ def run_here(command: "dict[str, Any]") -> None:
 
 
 class Watch:
-    """What this process waits for: the ends of children, Vespe's word, Vespe's death."""
+    """What this process waits for: the ends of children, Vespe's word, Vespe's death.
 
-    def __init__(self, vespe: int) -> None:
+    `pidfd` is Vespe where its number means nothing, in another namespace of processes.
+    """
+
+    def __init__(self, vespe: int, pidfd: int = -1) -> None:
         self.poll = select.poll()
         self.wake, wake = os.pipe()
         for descriptor in (self.wake, wake):
@@ -363,7 +401,7 @@ class Watch:
         try:
             # A process that Vespe forked may hold the control pipe open after Vespe's death: watch
             # Vespe itself too.
-            self.vespe = os.pidfd_open(vespe)
+            self.vespe = os.pidfd_open(vespe) if pidfd < 0 else pidfd
             self.poll.register(self.vespe, select.POLLIN)
         except (AttributeError, OSError):
             pass
@@ -453,7 +491,14 @@ def main(command: "dict[str, Any]") -> None:
     status = os.dup(STATUS)
     watch = Watch(command["vespe"])
     watch.begin()
-    tree = Tree(*start(command, status))
+    try:
+        tree = Tree(*start(command, status))
+    except OSError as error:
+        tell(
+            status,
+            b"F %d %s\n" % (error.errno or 0, b"sandbox" if command["sandbox"] else b"start"),
+        )
+        os._exit(0)
     for descriptor in range(STDIN, command["given"]):
         os.close(descriptor)
     outlive(tree, watch)

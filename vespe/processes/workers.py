@@ -46,9 +46,9 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def lease(self, interpreter: Interpreter) -> "Lease | None":
-        """Return a supervisor for one call, or None where there is to be none, without waiting;
-        raises OSError where none can be had.
+    def lease(self, interpreter: Interpreter, *, apart: bool = False) -> "Lease | None":
+        """Return a supervisor for one call, `apart` in a namespace of processes, or None where
+        there is to be none, without waiting; raises OSError where none can be had.
         """
         if not is_possible():
             return None
@@ -57,7 +57,7 @@ class Workers:
             return None
         make = functools.partial(_Zygote, interpreter, key, self._spoilt)
         with self._zygotes.borrow(key, make) as (zygote, _):
-            return zygote.lease()
+            return zygote.lease(apart=apart)
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
@@ -137,19 +137,20 @@ class _Zygote:
         """Whether it forks supervisors."""
         return not self.over.is_set()
 
-    def lease(self) -> "Lease | None":
+    def lease(self, *, apart: bool) -> "Lease | None":
         """Return a supervisor that is free, or else a new one; raises OSError where the zygote is
         gone.
         """
         with self.lock:
-            if self.idle:
-                return self.idle.pop()
+            for index in range(len(self.idle) - 1, -1, -1):
+                if self.idle[index].apart == apart:
+                    return self.idle.pop(index)
             if self.leased >= _MAX_SUPERVISORS:
                 return None
             self.leased += 1
         ours, theirs = socket.socketpair()
         try:
-            socket.send_fds(self.socket, [b"s"], [theirs.fileno()])
+            socket.send_fds(self.socket, [b"a" if apart else b"s"], [theirs.fileno()])
         except OSError:
             ours.close()
             self.over.wait(_END_S)
@@ -157,7 +158,7 @@ class _Zygote:
             raise
         finally:
             theirs.close()
-        return Lease(self, ours)
+        return Lease(self, ours, apart=apart)
 
     def give_back(self, lease: "Lease", *, whole: bool) -> None:
         """Keep a supervisor that has ended its call for the next one; one that has not is left to
@@ -194,15 +195,15 @@ class _Zygote:
 class Lease:
     """A supervisor for one call: given the descriptors and the command, woken, and given back."""
 
-    def __init__(self, zygote: _Zygote, channel: socket.socket) -> None:
-        self._zygote, self._channel = zygote, channel
+    def __init__(self, zygote: _Zygote, channel: socket.socket, *, apart: bool) -> None:
+        self._zygote, self._channel, self.apart = zygote, channel, apart
         self.group = zygote.pid
         self._pid = 0
         self._pidfd = -1
 
     @property
     def pid(self) -> int:
-        """The supervisor's process, as it has said itself; 0 while it is not there."""
+        """The supervisor's process, as the zygote has said; 0 while it is not there."""
         if not self._pid:
             with contextlib.suppress(OSError, ValueError):
                 self._pid = int(self._channel.recv(16, socket.MSG_DONTWAIT))

@@ -7,12 +7,17 @@ call.
 # tools depend on and nothing of theirs, and keeps no argument and no secret of a call: those are
 # read by the fork that is the call's own.
 #
-# Vespe says on descriptor 0 "s" with a socket, for one more supervisor, and "x" for the end; the
-# end of file says that too. A supervisor serves one call after another from its socket: seven
-# descriptors (those of supervisor.py, and a file with the command). It says nothing on the status
-# pipe before the tool is there: a call whose status pipe ends so has not begun, and can begin
-# elsewhere. A supervisor that a tool has killed leaves its tree to the zygote, which ends it and
-# only then closes that socket.
+# Vespe says on descriptor 0 "s" with a socket, for one more supervisor, "a" for one that is apart,
+# and "x" for the end; the end of file says that too. A supervisor serves one call after another
+# from its socket: seven descriptors (those of supervisor.py, and a file with the command). It says
+# nothing on the status pipe before the tool is there: a call whose status pipe ends so has not
+# begun, and can begin elsewhere. A supervisor that a tool has killed leaves its tree to the zygote,
+# which ends it and only then closes that socket.
+#
+# A supervisor that is apart is the first process of a namespace of processes: its calls see no
+# others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
+# and each call has a /proc of its own. A namespace for each call would cost a process more between
+# the supervisor and the tool, 0.5 ms.
 
 import _signal as signal  # type: ignore[import-not-found]  # as in supervisor.py
 import array
@@ -28,8 +33,10 @@ if TYPE_CHECKING:
     import socket
     from typing import Any, NoReturn
 
-CHANNEL, OWN = 0, 6
-"""Where the zygote hears Vespe, and where a supervisor does: above the descriptors of a call."""
+CHANNEL, OWN, VESPE = 0, 6, 7
+"""Where the zygote hears Vespe, and where a supervisor does, above the descriptors of a call; what
+says that Vespe is gone to one that is apart.
+"""
 IDLE_S = 30.0
 MAX_CALLS = 10_000
 GROWTH_PAGES = 2048
@@ -49,7 +56,7 @@ def main(message: "dict[str, Any]") -> "NoReturn":
     ):
         os.write(CHANNEL, why.encode("utf-8", "replace")[:200])
         os._exit(1)
-    message["enter"] = made("vespe_sandbox", message["enter"]).enter
+    message["enter"] = made("vespe_sandbox", message["enter"])
     message["ready"] = scripts = [made("vespe_child", code) for code in message["scripts"]]
     rehearse(scripts)
     compile("", "", "exec")  # the first one makes some hundred types, 2 ms of each call otherwise
@@ -213,30 +220,39 @@ class Zygote:
     def serve(self) -> bool:
         """Do what Vespe says; False at its end."""
         said, descriptors = received(self.connection, 1)
-        if said != b"s" or len(descriptors) != 1:
+        if said not in (b"s", b"a") or len(descriptors) != 1:
             return False
+        apart = said == b"a"
         try:
-            pid = os.fork()
+            pid = self.message["enter"].fork_apart() if apart else os.fork()
         except OSError:
             pid = -1
         if pid == 0:
-            self.become(descriptors[0])
+            self.become(descriptors[0], apart=apart)
         if pid > 0:
             self.supervisors[pid] = descriptors[0]
+            self.supervisor.tell(descriptors[0], b"%d\n" % pid)
         else:
             os.close(descriptors[0])
         return True
 
-    def become(self, channel: int) -> "NoReturn":
+    def become(self, channel: int, *, apart: bool) -> "NoReturn":
         """Be a supervisor, with nothing open but its own socket."""
         try:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(channel, 1000, inheritable=False)
+            vespe = self.watch.vespe if apart else -1
+            if vespe >= 0:
+                os.dup2(vespe, 999, inheritable=False)
             for descriptor in range(OWN):
                 os.dup2(null, descriptor, inheritable=descriptor == 2)
             os.dup2(1000, OWN, inheritable=False)
-            os.closerange(OWN + 1, min(max(os.sysconf("SC_OPEN_MAX"), 1001), 65536))
-            Supervisor(self.supervisor, self.message).run()
+            if vespe >= 0:
+                os.dup2(999, VESPE, inheritable=False)
+            first = VESPE + (vespe >= 0)
+            os.closerange(first, min(max(os.sysconf("SC_OPEN_MAX"), 1001), 65536))
+            pidfd = VESPE if vespe >= 0 else -1
+            Supervisor(self.supervisor, self.message, apart=apart, pidfd=pidfd).run()
         finally:
             os._exit(0)
 
@@ -283,12 +299,13 @@ class Supervisor:
     begins.
     """
 
-    def __init__(self, supervisor: "Any", message: "dict[str, Any]") -> None:
-        self.supervisor, self.message = supervisor, message
+    def __init__(
+        self, supervisor: "Any", message: "dict[str, Any]", *, apart: bool, pidfd: int
+    ) -> None:
+        self.supervisor, self.message, self.apart = supervisor, message, apart
         supervisor.prctl(supervisor.PR_SET_CHILD_SUBREAPER, 1)
-        self.watch = supervisor.Watch(message["vespe"])
+        self.watch = supervisor.Watch(-1 if apart else message["vespe"], pidfd)
         self.connection = connected(OWN)
-        self.connection.sendall(b"%d\n" % os.getpid())
         self.null = os.open(os.devnull, os.O_RDWR)
         self.size = resident()
         self.handled = handled()
@@ -342,7 +359,7 @@ class Supervisor:
     def outlive(self, tool: int, status: int) -> None:
         for number in (self.supervisor.STDIN, self.supervisor.STDOUT, self.supervisor.RESULT):
             os.dup2(self.null, number, inheritable=False)
-        tree = self.supervisor.Tree(tool, tool)
+        tree = self.supervisor.Tree(tool, tool, is_first=self.apart)
         self.supervisor.outlive(tree, self.watch, status)
         if tree.left():
             os._exit(1)  # what cannot be ended is not the next call's
@@ -354,7 +371,7 @@ class Supervisor:
             command = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
             os.close(file)
             if command["sandbox"]:
-                command["sandbox"] = self.message["enter"], command["sandbox"][1]
+                command["sandbox"] = self.message["enter"].enter, command["sandbox"][1]
             command["signals"] = self.handled
             if command["boot"]:
                 command["boot"] = self.child

@@ -1,6 +1,9 @@
 """A process that has entered: what it is held to, by doing it, as a supervisor's child does."""
 
+import json
 import os
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,9 @@ from vespe.processes.sandbox.policy import ToolSurroundings, policy
 LEVELS = [level for level in levels.LEVELS if level in ("namespaces", "landlock")]
 
 
-def held(tmp_path: Path, level: str, script: str, **stated: object) -> Finished:
+def held(
+    tmp_path: Path, level: str, script: str, argv: tuple[str, ...] = (), **stated: object
+) -> Finished:
     machine = levels.machine()
     if levels.LEVELS.index(machine.level) > levels.LEVELS.index(level):
         pytest.skip(f"this machine has {machine.level!r} at best")
@@ -30,7 +35,7 @@ def held(tmp_path: Path, level: str, script: str, **stated: object) -> Finished:
     made = policy(machine, level, Permissions(**stated), where)  # type: ignore[arg-type]  # a row of the table
     return run(
         Command(
-            argv=("/bin/sh", "-c", script),
+            argv=argv or ("/bin/sh", "-c", script),
             cwd=project,
             env={"PATH": os.defpath},
             timeout_s=20,
@@ -106,3 +111,52 @@ def test_a_place_that_becomes_a_link_after_it_was_decided_on_opens_nothing(
         )
     )
     assert done.stdout == b"" and done.stderr.count(b"Permission denied") == 1, done.stderr
+
+
+def test_a_program_sees_no_process_but_its_own_and_what_it_leaves_is_ended(tmp_path: Path) -> None:
+    if levels.machine().processes:
+        pytest.skip("this machine has no namespaces of processes")
+    script = (
+        "trap 'echo told > told; exit' TERM; (sleep 60 & wait) & "
+        "echo $$ $PPID; ls /proc | grep -c '^[0-9]'; kill -9 $PPID; echo went on"
+    )
+    done = held(tmp_path, "namespaces", script)
+    assert done.stdout.split(b"\n")[0] == b"2 1" and int(done.stdout.split()[2]) <= 6
+    assert done.stdout.endswith(b"went on\n") and done.returncode == 0
+
+
+def test_a_program_that_kills_itself_is_told_as_killed(tmp_path: Path) -> None:
+    for level in LEVELS:
+        assert held(tmp_path, level, "kill -TERM $$").signal == 15
+
+
+TWINS = {
+    "threads": (
+        sys.executable,
+        "-c",
+        "import os, threading\n"
+        "one = threading.Thread(target=os.sched_setaffinity, args=(0, os.sched_getaffinity(0)))\n"
+        "one.start(), one.join(), os.nice(1)\nprint(42)",
+    ),
+    "numpy": (sys.executable, "-c", "import numpy\nprint(int(numpy.ones((6, 7)).sum()))"),
+    "node": (
+        "node",
+        "-e",
+        "require('os').setPriority(19); const w = require('worker_threads');"
+        "new w.Worker('console.log(42)', {eval: true})",
+    ),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", TWINS)
+def test_programs_that_change_themselves_go_on_working(
+    tmp_path: Path, name: str, level: str
+) -> None:
+    if name == "numpy":
+        pytest.importorskip("numpy")
+    if not shutil.which(TWINS[name][0]):
+        pytest.skip(f"{name} is not here")
+    argv = (str(shutil.which(TWINS[name][0])), *TWINS[name][1:])
+    done = held(tmp_path, level, "", argv)
+    assert json.loads(done.stdout or b"null") == 42, done.stderr

@@ -15,6 +15,10 @@ NUMBERS = {
     "mount": 165,
     "unshare": 272,
     "memfd_create": 319,
+    "prlimit64": 302,
+    "setpriority": 141,
+    "sched_setaffinity": 203,
+    "ioprio_set": 251,
     "clone3": 435,
     "ioctl": 16,
 }
@@ -68,6 +72,29 @@ def test_calls_that_lead_out_are_refused_and_others_are_not(
 ) -> None:
     program = seccomp.program((seccomp.INET, seccomp.NETLINK))
     assert answer(program, NUMBERS[name], *arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "alone", "apart"),
+    [
+        ("prlimit64", (0, 7), ALLOW, ALLOW),
+        ("prlimit64", (1, 7), EPERM, EPERM),
+        ("prlimit64", (5, 7), EPERM, ALLOW),
+        ("sched_setaffinity", (5,), EPERM, ALLOW),
+        ("setpriority", (0, 0), ALLOW, ALLOW),
+        ("setpriority", (0, 5), EPERM, ALLOW),
+        ("setpriority", (1, 1), EPERM, EPERM),
+        ("setpriority", (2, 0), EPERM, EPERM),
+        ("ioprio_set", (1, 0), ALLOW, ALLOW),
+        ("ioprio_set", (3, 0), EPERM, EPERM),
+    ],
+)
+def test_limits_of_others_are_changed_only_within_a_namespace_and_never_those_of_its_first_process(
+    name: str, arguments: tuple[int, ...], alone: int, apart: int
+) -> None:
+    for is_apart, expected in ((False, alone), (True, apart)):
+        program = seccomp.program((), apart=is_apart)
+        assert answer(program, NUMBERS[name], *arguments) == expected
 
 
 def test_other_architectures_and_no_sockets_at_all() -> None:

@@ -30,7 +30,7 @@ def test_what_was_tried_is_kept_and_what_is_torn_or_of_another_start_is_tried_ag
     for torn in (
         b"",
         b"\xff",
-        told.replace(b"1 ", b"0 ", 1),
+        told.replace(b"2 ", b"0 ", 1),
         told.replace(boot, boot[::-1]),
         told.splitlines()[0],
     ):

@@ -12,7 +12,7 @@ from vespe.processes.sandbox.held import Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.policy import ToolSurroundings, policy
 
-BEST = Machine(landlock=7, namespaces=0, filter=0)
+BEST = Machine(landlock=7, namespaces=0, processes=0, filter=0)
 
 
 def made(
@@ -90,8 +90,8 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
-        ("namespaces", {}, {"processes", "sockets"}),
-        ("namespaces", {"programs": [], "network": ["h"]}, {"processes", "programs"}),
+        ("namespaces", {}, {"sockets"}),
+        ("namespaces", {"programs": [], "network": ["h"]}, {"programs"}),
         ("landlock", {}, {"ipc", "metadata", "names", "processes", "project", "sockets"}),
         (
             "landlock",
@@ -108,6 +108,12 @@ def test_gaps_are_named(home: Path, level: str, stated: dict[str, Any], gaps: se
 
 def test_older_kernels_have_more_gaps(home: Path) -> None:
     assert {"truncate", "signals"} <= set(made(home, machine=Machine(landlock=1, filter=0)).gaps)
+
+
+def test_where_no_new_proc_can_be_mounted_processes_are_seen_and_not_changed(home: Path) -> None:
+    held = made(home, "namespaces", Machine(landlock=7, namespaces=0, processes=1, filter=0))
+    assert "processes" in held.gaps and not held.is_apart
+    assert held.message["filter"] == made(home).message["filter"]
 
 
 def test_a_project_that_holds_the_home_is_written_but_for_keys_and_start_up_files(

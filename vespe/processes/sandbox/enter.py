@@ -22,7 +22,9 @@ _PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
 _NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
-_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_NEW_USER, _NEW_PROCESSES, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
+_CLONE = 56 if os.uname().machine == "x86_64" else 220
+_SIGCHLD = 17
 _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
@@ -160,6 +162,35 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
 # ---- namespaces
 
 
+def fork_apart() -> int:
+    """Fork as `os.fork` does, into a process namespace of its own, in which the child is the first
+    process: where it ends, the kernel kills all others. For a process with one thread. Raises
+    OSError.
+
+    An ordinary user's child is in a new namespace of users, too.
+    """
+    # A process cannot move to another process namespace, only its children can be made in one, so
+    # that `unshare` would need a fork more.
+    try:
+        pid = _call("syscall", _CLONE, _NEW_PROCESSES | _SIGCHLD, 0, 0, 0, 0)
+    except OSError:
+        uid, gid = os.getuid(), os.getgid()
+        pid = _call("syscall", _CLONE, _NEW_PROCESSES | _NEW_USER | _SIGCHLD, 0, 0, 0, 0)
+        if pid == 0:
+            _map_user(uid, gid)
+    return pid
+
+
+def _map_user(uid: int, gid: int) -> None:
+    """Stay the user that this process is, in the namespace of users that it was put in."""
+    _call("prctl", _SET_DUMPABLE, 1, 0, 0, 0)  # otherwise /proc/self is root's
+    _write("/proc/self/setgroups", b"deny")
+    _write("/proc/self/uid_map", b"%d %d 1" % (uid, uid))
+    _write("/proc/self/gid_map", b"%d %d 1" % (gid, gid))
+    # until the program is there, this may be a copy of Vespe
+    _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def _namespaces(wanted: "dict[str, Any]", channel: int) -> None:
     flags = _NEW_NAMESPACES | (_NEW_NET if wanted["network"] else 0)
     uid, gid = os.getuid(), os.getgid()
@@ -167,13 +198,8 @@ def _namespaces(wanted: "dict[str, Any]", channel: int) -> None:
         # Root needs no namespace of users, where other users' files would be nobody's.
         _call("unshare", flags)
     except OSError:
-        _call("prctl", _SET_DUMPABLE, 1, 0, 0, 0)  # otherwise /proc/self is root's
         _call("unshare", flags | _NEW_USER)
-        _write("/proc/self/setgroups", b"deny")
-        _write("/proc/self/uid_map", b"%d %d 1" % (uid, uid))
-        _write("/proc/self/gid_map", b"%d %d 1" % (gid, gid))
-        # until the program is there, this may be a copy of Vespe
-        _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
+        _map_user(uid, gid)
     if wanted["network"]:
         _loopback()
         if wanted["port"]:
@@ -217,6 +243,9 @@ def _listen(port: int, channel: int) -> None:
 def _mounts(wanted: "dict[str, Any]") -> None:
     """Make all read-only but what may be written, and hide sockets and shared memory of others."""
     _mount(None, b"/", None, _RECURSIVE | _PRIVATE)
+    if wanted["processes"]:
+        # what it shows is the processes of this namespace
+        _mount(b"proc", b"/proc", b"proc", _NOSUID | _NODEV | _NOEXEC)
     for path in wanted["writable"]:
         _mount(path, path, None, _BIND | _RECURSIVE)
     for path in wanted["kept"]:
@@ -303,7 +332,11 @@ def probe(_: "Any" = None) -> None:
     each in a child.
     """
     found = [f"landlock={landlock_version()}"]
-    for name, attempt in (("namespaces", _try_namespaces), ("filter", _try_filter)):
+    for name, attempt in (
+        ("namespaces", _try_namespaces),
+        ("processes", _try_processes),
+        ("filter", _try_filter),
+    ):
         found.append(f"{name}={_tried(attempt)}")
     os.write(1, "\n".join(found).encode())
     os._exit(0)
@@ -318,20 +351,39 @@ def _tried(attempt: "Any") -> int:
     """Return 0 where the attempt works in a child, else the number of its error."""
     pid = os.fork()
     if pid == 0:
-        number = 255
-        try:
-            attempt()
-            number = 0
-        except OSError as error:
-            number = error.errno or 255
-        finally:
-            os._exit(number)
+        _try(attempt)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def _try_namespaces() -> None:
+def _try(attempt: "Any") -> None:
+    """Make the attempt, and end this process with the number of its error, or 0."""
+    number = 255
+    try:
+        attempt()
+        number = 0
+    except OSError as error:
+        number = error.errno or 255
+    finally:
+        os._exit(number)
+
+
+def _try_namespaces(*, processes: bool = False) -> None:
     nothing = dict.fromkeys(("writable", "kept", "hidden", "shown"), ())
-    _namespaces({"network": True, "port": 0, "memory": os.path.isdir("/dev/shm"), **nothing}, -1)
+    memory = os.path.isdir("/dev/shm")
+    wanted = {"network": True, "port": 0, "memory": memory, "processes": processes, **nothing}
+    _namespaces(wanted, -1)
+
+
+def _try_processes() -> None:
+    """Where parts of /proc are covered, as in most containers, an ordinary user cannot mount it
+    anew.
+    """
+    pid = fork_apart()
+    if pid == 0:
+        _try(lambda: _try_namespaces(processes=True))
+    number = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if number:
+        raise OSError(number, os.strerror(number))
 
 
 def _try_filter() -> None:

@@ -65,6 +65,15 @@ _CALLS: Final = {
         (105, 273, 106, 104, 294, 142, 224, 225, 89, 116, 60, 170, 112, 171, 266, 161, 162),
     ),
 }
+# prlimit64 sched_setparam sched_setscheduler sched_setaffinity sched_setattr migrate_pages
+# move_pages: the first argument is a process, and 0 the caller itself
+_OF_A_PROCESS: Final = (
+    (302, 142, 144, 203, 314, 256, 279),
+    (261, 118, 119, 122, 274, 238, 239),
+)
+# setpriority ioprio_set: the second argument is one, and the first says what it is; past this, all
+# processes of a user
+_OF_MANY: Final = (((141, 2), (251, 3)), ((140, 2), (30, 3)))
 _CLONE, _CLONE3, _SOCKET, _MEMFD, _IOCTL = (56, 220), (435, 435), (41, 198), (319, 279), (16, 29)
 _TERMINAL: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
@@ -81,9 +90,11 @@ def architecture() -> int | None:
 
 
 @functools.cache
-def program(families: tuple[int, ...], *, memfd: bool = True) -> bytes:
+def program(families: tuple[int, ...], *, memfd: bool = True, apart: bool = False) -> bytes:
     """Return the filter: sockets of these families alone, none of them raw, and `memfd_create`
-    where `memfd` is true.
+    where `memfd` is true. Limits, priorities and places of a process are changed by the process
+    itself alone; `apart`, in a namespace of processes, also by others there but for the first one,
+    which is ours.
 
     Returns b"" on a machine whose numbers are not known.
     """
@@ -102,6 +113,7 @@ def program(families: tuple[int, ...], *, memfd: bool = True) -> bytes:
     for group in _CALLS.values():
         lines += _refused(group[column])
     lines += () if memfd else _refused((_MEMFD[column],))
+    lines += _of_processes(column, apart=apart)
     # glibc takes clone(2) where there is no clone3, whose flags no filter can read.
     lines += [_jump(_EQUAL, _CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
     clone = [
@@ -132,6 +144,21 @@ def _sockets(families: Iterable[int]) -> list[bytes]:
         _refuse(errno.EPERM),
         _one(_RETURN, _ALLOW),
     ]
+    return lines
+
+
+def _of_processes(column: int, *, apart: bool) -> list[bytes]:
+    """Return lines that refuse what names another process: by any number but 0, so that a thread of
+    this process is refused too, or `apart` by that of the first process.
+    """
+    named = _jump(_EQUAL, 1, 0, 1) if apart else _jump(_EQUAL, 0, 1, 0)
+    own = [named, _refuse(errno.EPERM), _one(_RETURN, _ALLOW)]
+    lines: list[bytes] = []
+    for number in _OF_A_PROCESS[column]:
+        lines += _when(number, [_one(_LOAD, _FIRST), *own])
+    for number, users in _OF_MANY[column]:
+        all_of_a_user = [_jump(_AT_LEAST, users, 0, 1), _refuse(errno.EPERM)]
+        lines += _when(number, [_one(_LOAD, _FIRST), *all_of_a_user, _one(_LOAD, _SECOND), *own])
     return lines
 
 

@@ -64,6 +64,12 @@ class Policy:
         )
 
     @property
+    def is_apart(self) -> bool:
+        """Whether the process is in a namespace of processes, and sees no others."""
+        namespaces = self.message.get("namespaces")
+        return bool(namespaces and namespaces["processes"])
+
+    @property
     def document(self) -> dict[str, Any]:
         """What an Outcome says of it."""
         return {"level": self.level, "gaps": list(self.gaps)}

@@ -15,7 +15,7 @@ from vespe.records import dataclass
 
 LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
 """The best first."""
-_FORMAT: Final = "1"
+_FORMAT: Final = "2"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
 
@@ -23,12 +23,13 @@ _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 class Machine:
     """What this machine's kernel offers to this user.
 
-    `landlock` is the version of it, 0 for none. `namespaces` and `filter` are 0 where they work,
-    else the number of the error.
+    `landlock` is the version of it, 0 for none. `namespaces`, `processes` (a namespace of them,
+    with a /proc of its own) and `filter` are 0 where they work, else the number of the error.
     """
 
     landlock: int = 0
     namespaces: int = 255
+    processes: int = 255
     filter: int = 255
     seatbelt: bool = False
 
@@ -82,6 +83,7 @@ def _parsed(said: str) -> Machine | None:
         return Machine(
             landlock=int(values["landlock"]),
             namespaces=int(values["namespaces"]),
+            processes=int(values["processes"]),
             filter=int(values["filter"]),
         )
     except (KeyError, ValueError):
@@ -117,7 +119,7 @@ def _write(path: str, key: str, found: Machine) -> Machine:
         with open(descriptor, "w", encoding="ascii") as file:
             file.write(
                 f"{key}\nlandlock={found.landlock}\nnamespaces={found.namespaces}\n"
-                f"filter={found.filter}\n"
+                f"processes={found.processes}\nfilter={found.filter}\n"
             )
         os.replace(aside, path)
     except OSError:

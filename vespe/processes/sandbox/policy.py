@@ -99,6 +99,7 @@ def policy(
     if level == "seatbelt":
         return _seatbelt(permissions, where, files)
     isolated = level == "namespaces" and permissions.network is not None
+    apart = level == "namespaces" and machine.processes == 0
     message = {
         "made": [],
         "rules": [(os.fsencode(path), rights) for path, rights in files.rules()],
@@ -107,9 +108,13 @@ def policy(
         "capabilities": _KEPT_BY_ROOT,
         "memory": (permissions.memory_mb or 0) << 20,
         "filter": seccomp.program(
-            _families(permissions, isolated), memfd=permissions.programs is None
+            _families(permissions, isolated),
+            memfd=permissions.programs is None,
+            apart=apart,
         ),
-        "namespaces": files.mounts() | _network(permissions) if level == "namespaces" else None,
+        "namespaces": files.mounts() | _network(permissions) | {"processes": apart}
+        if level == "namespaces"
+        else None,
     }
     proxied = isolated and bool(permissions.network)
     return Policy(
@@ -198,7 +203,8 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "truncate"
     if machine.landlock < 6:
         yield "signals"
-    yield "processes"
+    if level == "landlock" or machine.processes:
+        yield "processes"
     if permissions.programs is not None:
         yield "programs"
 
