@@ -26,7 +26,7 @@ def test_the_types_of_implementation_are_in_the_table() -> None:
 
 def test_the_published_schema_is_put_together_from_the_forms_of_the_types() -> None:
     published = render_schema.PUBLISHED.read_text(encoding="utf-8")
-    assert published == render_schema.put_together(), "run `./dev docs`"
+    assert published == render_schema.made(), "run `./dev docs`"
 
 
 def test_a_name_that_is_no_type_is_a_key_error() -> None:

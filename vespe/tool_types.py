@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vespe.files.trees import TreeFile
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
+    from vespe.schemas.forms import DetailsForm
 
 TYPES: Final = {
     "python_script": "vespe.types.python_script.PYTHON_SCRIPT",
@@ -178,9 +179,9 @@ class ToolType(Protocol):
     secret_keys: tuple[str, ...]
     """The keys of `implementation_details` in whose values `${env:NAME}` may stand."""
 
-    def form(self) -> JsonObject:
-        """Return the JSON Schema of `implementation_details` of this type. It stands in `$defs` of
-        `vespe/data/tool.schema.json`, whose other definitions it can refer to.
+    def form(self) -> "DetailsForm":
+        """Return what `implementation_details` of this type may be: what the check says and what
+        the published schema has.
         """
         ...
 

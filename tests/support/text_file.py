@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from vespe.files.trees import TreeFile
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.processes import process
+from vespe.schemas import forms
 from vespe.tool_types import Compiled, Context, Executor, NewTool, Remark, ToolType
 
 
@@ -27,15 +28,13 @@ class TextFile:
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
-    def form(self) -> JsonObject:
-        """Return what `implementation_details` must be."""
-        return {
-            "required": ["path"],
-            "properties": {
-                "path": {"$ref": "#/$defs/ownFile", "type": "string", "pattern": "\\.txt$"},
-                "args": {"properties": {"before": {"type": "string"}}},
-            },
-        }
+    def form(self) -> forms.DetailsForm:
+        """Return what `implementation_details` may be."""
+        return forms.DetailsForm(
+            keys={"path": forms.own_file("a .txt file inside the tool's directory", ends=".txt")},
+            args={"before": forms.text("A file to print before.")},
+            required=("path",),
+        )
 
     def executor(self) -> Executor:
         """Return itself: a call needs little."""

@@ -27,7 +27,7 @@ def test_what_is_stated_is_read_and_what_is_wrong_grants_nothing(
 
 
 def test_the_published_schema_and_the_page_have_them_all() -> None:
-    assert render_schema.PUBLISHED.read_text(encoding="utf-8") == render_schema.put_together(), (
+    assert render_schema.PUBLISHED.read_text(encoding="utf-8") == render_schema.made(), (
         "run `./dev docs`"
     )
     page = (CHECKOUT / "docs/sandbox.md").read_text(encoding="utf-8")

@@ -13,10 +13,11 @@ from vespe.files import atomic
 from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
 from vespe.schemas import validator
 from vespe.schemas.bounds import is_plain
+from vespe.schemas.forms import Found
 from vespe.tool_types import TYPES, type_in, type_of
 from vespe.tools import allowances
 from vespe.tools.allowances import KitLimits
-from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, Found, found_in_fields
+from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, found_in_fields
 from vespe.tools.implementations import found_in_implementation
 
 __all__ = [

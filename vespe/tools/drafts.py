@@ -15,8 +15,8 @@ from vespe.lazy import difflib
 from vespe.models import JsonObject
 from vespe.records import dataclass
 from vespe.tool_types import TYPES, ToolType, type_of
-from vespe.tools import new_tool
-from vespe.tools.fields import KEYS, NAME_PATTERN
+from vespe.tools import fields, new_tool
+from vespe.tools.fields import NAME_PATTERN
 from vespe.tools.implementations import named_secrets
 from vespe.tools.new_tool import NO_INPUTS, schemas_of
 
@@ -32,7 +32,7 @@ FIELDS: Final = (
     *_PARTS,
     *(
         key
-        for key in KEYS
+        for key in fields.FIELDS
         if key
         not in (
             "uid",

@@ -1,20 +1,16 @@
-"""The keys of a tool's config.json but for what runs it: the type and the bounds of each, in plain
-Python.
+"""The keys of a tool's config.json: `FIELDS` has a row for each, by which Vespe checks it and by
+which the published schema is made.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final
 
-from vespe.documents.pointers import pointer_to
 from vespe.lazy import pattern
+from vespe.models import PERMISSIONS, JsonObject
+from vespe.schemas import forms
 from vespe.schemas.explain import describe, short
+from vespe.schemas.forms import Form, Found
 from vespe.tools import origins
-from vespe.tools.permissions import LISTS, NUMBERS
-
-Found: TypeAlias = tuple[str, str] | tuple[str, str, str]
-"""A JSON Pointer into config.json, what is wrong there, and what it is about where the pointer does
-not say.
-"""
 
 NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
@@ -25,7 +21,6 @@ EFFECTS: Final = ("reads_private", "reads_untrusted", "sends_out", "writes", "de
 """It reads what is not everybody's; what strangers may have written; it gives data to others; it
 changes something; what it changes may be lost.
 """
-_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _UID_RULE: Final = "a uid is `tool-`, then a letter or digit, then at most 58 of a-z, 0-9, _ and -"
 
 
@@ -37,8 +32,8 @@ def found_in_fields(document: dict[str, Any], *, uid: str, kit_id: str | None) -
     """
     found = [*_identity(document, uid, kit_id)]
     for key, value in document.items():
-        if check := CHECKED.get(key):
-            found += check(value)
+        if form := FIELDS.get(key):
+            found += form.found(value, f"/{key}", key)
     if not isinstance(schema := document.get("schema"), dict):
         at = "/schema" if "schema" in document else ""
         found.append(
@@ -87,91 +82,6 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
         )
 
 
-def _text(key: str) -> Callable[[Any], Iterable[Found]]:
-    def check(value: Any) -> Iterable[Found]:
-        return (
-            ()
-            if isinstance(value, str)
-            else ((f"/{key}", f"`{key}` must be a text, not {describe(value)}"),)
-        )
-
-    return check
-
-
-def texts(value: Any, *, steps: tuple[str, ...]) -> Iterator[Found]:
-    """Say where a value is no list of texts that are not empty."""
-    name = ".".join(steps)
-    if not isinstance(value, list):
-        yield pointer_to(steps), f"`{name}` must be a list of texts, not {describe(value)}"
-        return
-    for index, item in enumerate(value):
-        if not isinstance(item, str) or not item:
-            yield (
-                pointer_to((*steps, index)),
-                f"`{name}[{index}]` must be a text that is not empty, not {describe(item)}",
-            )
-
-
-def _secrets(value: Any) -> Iterator[Found]:
-    yield from texts(value, steps=("secrets",))
-    for index, item in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(item, str) and item and not SECRET_PATTERN.fullmatch(item):
-            yield (
-                f"/secrets/{index}",
-                f"`secrets[{index}]` must be the name of an environment variable, "
-                f"not {short(item)}",
-            )
-
-
-def _limits(value: Any) -> Iterator[Found]:
-    if not isinstance(value, dict):
-        yield "/limits", f"`limits` must be an object, not {describe(value)}"
-        return
-    timeout, most = value.get("timeout_s", 1), value.get("max_output_bytes", 1)
-    if (
-        isinstance(timeout, bool)
-        or not isinstance(timeout, (int, float))
-        or not 0 < timeout <= MAX_TIMEOUT_S
-    ):
-        yield (
-            "/limits/timeout_s",
-            f"`limits.timeout_s` must be a number of seconds above 0, at most {MAX_TIMEOUT_S}, "
-            f"not {short(timeout)}",
-        )
-    if isinstance(most, bool) or not isinstance(most, int) or not 0 < most <= MAX_OUTPUT_LIMIT:
-        yield (
-            "/limits/max_output_bytes",
-            f"`limits.max_output_bytes` must be an integer from 1 to {MAX_OUTPUT_LIMIT}, "
-            f"not {short(most)}",
-        )
-    if value.get("worker", "persistent") != "persistent":
-        yield (
-            "/limits/worker",
-            f'`limits.worker` is "persistent" or is not there, not {describe(value["worker"])}',
-        )
-    for key, kinds in (("max_calls", (int,)), ("max_idle_s", (int, float))):
-        found = value.get(key, 1)
-        if isinstance(found, bool) or not isinstance(found, kinds) or found <= 0:
-            yield f"/limits/{key}", f"`limits.{key}` must be a number above 0, not {short(found)}"
-
-
-def _annotations(value: Any) -> Iterator[Found]:
-    if not isinstance(value, dict):
-        yield "/annotations", f"`annotations` must be an object, not {describe(value)}"
-        return
-    for hint in _HINTS:
-        if hint in value and not isinstance(value[hint], bool):
-            yield (
-                f"/annotations/{hint}",
-                f"`annotations.{hint}` must be true or false, not {describe(value[hint])}",
-            )
-    if "title" in value and not isinstance(value["title"], str):
-        yield (
-            "/annotations/title",
-            f"`annotations.title` must be a text, not {describe(value['title'])}",
-        )
-
-
 _OUTPUTS: Final = ("output", "output_schema", "output_pattern")
 
 
@@ -190,12 +100,12 @@ def _expectations(example: dict[str, Any], at: str, name: str) -> Iterator[Found
         )
 
 
-def _examples(value: Any) -> Iterator[Found]:
+def _examples(value: Any, pointer: str, key: str) -> Iterator[Found]:
     if not isinstance(value, list):
-        yield "/examples", f"`examples` must be a list, not {describe(value)}"
+        yield pointer, f"`{key}` must be a list, not {describe(value)}"
         return
     for index, example in enumerate(value):
-        at, name = f"/examples/{index}", f"`examples[{index}]`"
+        at, name = f"{pointer}/{index}", f"`{key}[{index}]`"
         if not isinstance(example, dict) or not isinstance(example.get("input"), dict):
             yield at, f"{name} must be an object with `input`, an object, and `output` or `error`"
             continue
@@ -207,69 +117,204 @@ def _examples(value: Any) -> Iterator[Found]:
             yield f"{at}/error", f"{name} must give `error` as the code of an error, a text"
 
 
-def _permissions(value: Any) -> Iterator[Found]:
-    if not isinstance(value, dict):
-        yield "/permissions", f"`permissions` must be an object, not {describe(value)}"
-        return
-    for key in LISTS:
-        if key in value:
-            yield from texts(value[key], steps=("permissions", key))
-    for key, most in NUMBERS.items():
-        number = value.get(key, 1)
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= most:
-            yield (
-                f"/permissions/{key}",
-                f"`permissions.{key}` must be an integer from 1 to {most}, not {short(number)}",
-            )
-
-
-def _tags(value: Any) -> Iterator[Found]:
-    return texts(value, steps=("tags",))
-
-
-def _queries(value: Any) -> Iterator[Found]:
-    return texts(value, steps=("queries",))
-
-
-def _effects(value: Any) -> Iterator[Found]:
-    yield from texts(value, steps=("effects",))
-    for index, item in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(item, str) and item and item not in EFFECTS:
-            yield (
-                f"/effects/{index}",
-                f"`effects[{index}]` must be one of {', '.join(EFFECTS)}, not {short(item)}",
-            )
-
-
-def _created_from(value: Any) -> Iterator[Found]:
+def _created_from(value: Any, pointer: str, key: str) -> Iterator[Found]:
     if wrong := origins.problem(value):
-        yield "/created_from", f"`created_from` {wrong}"
+        yield pointer, f"`{key}` {wrong}"
 
 
-CHECKED: Final[dict[str, Callable[[Any], Iterable[Found]]]] = {
-    "description": _text("description"),
-    "version": _text("version"),
-    "tags": _tags,
-    "secrets": _secrets,
-    "limits": _limits,
-    "annotations": _annotations,
-    "examples": _examples,
-    "permissions": _permissions,
-    "queries": _queries,
-    "effects": _effects,
-    origins.KEY: _created_from,
+_CREATED_FROM: Final[JsonObject] = {
+    "type": "object",
+    "required": ["path", "sha256"],
+    "properties": {
+        "path": {
+            "type": "string",
+            "minLength": 1,
+            "description": "The file of the project that was copied, from the project's root.",
+        },
+        "function": {
+            "type": "string",
+            "description": "The function of that file that the tool runs.",
+        },
+        "sha256": {
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+            "description": "The digest of the bytes that were copied last.",
+        },
+    },
 }
-KEYS: Final = (
-    "uid",
-    "name",
-    "schema",
-    "implementation_details",
-    "kit_id",
-    *CHECKED,
-    "example_files",
-    "example_git",
-    "lint",
-    "api_fields",
-    "$schema",
+_EXAMPLE: Final[JsonObject] = {
+    "type": "object",
+    "required": ["input"],
+    "properties": {
+        "input": {"type": "object"},
+        "output": True,
+        "error": {"type": "string", "minLength": 1, "description": "The code of the error."},
+        "output_schema": {
+            "type": ["object", "boolean"],
+            "description": "A JSON Schema that the result must match.",
+        },
+        "output_pattern": {
+            "type": "string",
+            "description": "A regular expression that must be found in the result.",
+        },
+    },
+    "if": {"required": ["error"]},
+    "then": {"not": {"anyOf": [{"required": [key]} for key in _OUTPUTS]}},
+}
+_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "required": ["input"],
+    "properties": {
+        "input": {
+            "description": "JSON Schema of the inputs; with neither additionalProperties nor "
+            "unevaluatedProperties at its root it refuses unknown ones.",
+            "type": "object",
+            "required": ["type"],
+            "properties": {"type": {"const": "object"}},
+            "$ref": "#/$defs/schema",
+        },
+        "output": {
+            "description": "JSON Schema of the result.",
+            "type": ["object", "boolean"],
+            "$ref": "#/$defs/schema",
+        },
+    },
+}
+_LIMITS: Final = {
+    "timeout_s": forms.number(
+        f"a number of seconds above 0, at most {MAX_TIMEOUT_S}",
+        MAX_TIMEOUT_S,
+        "How long a call may take, in seconds; 30 unless said.",
+    ),
+    "max_output_bytes": forms.integer(
+        1, MAX_OUTPUT_LIMIT, "What a call may give back; 1 MiB unless said."
+    ),
+    "worker": forms.only(
+        "persistent",
+        "A python_script keeps its process, and what its module keeps, from one call to the next "
+        "where Vespe itself lives on.",
+    ),
+    "max_calls": forms.integer(
+        1,
+        None,
+        "After so many calls such a process is replaced; 1,000 unless said.",
+        wanted="a number above 0",
+    ),
+    "max_idle_s": forms.number(
+        "a number above 0",
+        None,
+        "Such a process ends when nobody called it for so many seconds; 300 unless said.",
+    ),
+}
+_ANNOTATIONS: Final = {
+    "readOnlyHint": forms.flag(),
+    "destructiveHint": forms.flag(),
+    "idempotentHint": forms.flag(),
+    "openWorldHint": forms.flag(),
+    "title": forms.text(),
+}
+_PERMISSIONS: Final = {
+    name: forms.integer(1, one.most, one.description)
+    if one.values == "number"
+    else forms.texts(one.description)
+    for name, one in PERMISSIONS.items()
+}
+_SECRET: Final = forms.kind(
+    "the name of an environment variable",
+    lambda name: SECRET_PATTERN.fullmatch(name) is not None,
+    {"pattern": f"^{SECRET_PATTERN.pattern}$"},
+    shown=short,
 )
+_EFFECT: Final = forms.kind(
+    f"one of {', '.join(EFFECTS)}",
+    lambda effect: effect in EFFECTS,
+    {"enum": [*EFFECTS]},
+    shown=short,
+)
+_LET_BE: Final[JsonObject] = {
+    "type": "object",
+    "description": "What lint lets be in this tool.",
+    "properties": {
+        "ignore": {
+            "type": "object",
+            "description": "From a rule's code to the reason why it is let be.",
+            "additionalProperties": {"type": "string", "minLength": 1},
+        }
+    },
+    "additionalProperties": False,
+}
+FIELDS: Final[dict[str, Form]] = {
+    # judged above, with the directory that the file is in
+    "uid": Form(
+        forms.nothing,
+        {"type": "string", "pattern": f"^{UID_PATTERN.pattern}$"},
+        "The name of the directory that holds this file.",
+    ),
+    "name": Form(
+        forms.nothing,
+        {"type": "string", "pattern": f"^{NAME_PATTERN.pattern}$"},
+        "What the model calls.",
+    ),
+    "kit_id": Form(forms.nothing, {"type": ["string", "null"]}, "The kit that the tool stands in."),
+    # judged as JSON Schemas in directory.py
+    "schema": Form(forms.nothing, _SCHEMA),
+    # judged in implementations.py
+    "implementation_details": Form(
+        forms.nothing,
+        {
+            "type": ["object", "null"],
+            "if": {"type": "object", "minProperties": 1},
+            "then": {"$ref": "#/$defs/implementation"},
+        },
+        "What runs; without it the tool is found by name among the implementations in the process.",
+    ),
+    "description": forms.text("What the model reads; description.md is the long text for people."),
+    "version": forms.text("The tool's own version."),
+    "tags": forms.texts(),
+    "secrets": forms.texts("Environment variables that the tool may see.", each=_SECRET),
+    "limits": forms.fields(_LIMITS),
+    "annotations": forms.fields(_ANNOTATIONS, "Hints of the Model Context Protocol."),
+    "examples": Form(
+        _examples,
+        {"type": "array", "items": _EXAMPLE},
+        "Calls with what becomes of them: tests as data.",
+    ),
+    "permissions": forms.fields(
+        _PERMISSIONS,
+        "What the tool may use, beside what its interpreter needs; what is not stated has a "
+        "default. Its process is held to it.",
+    ),
+    "queries": forms.texts(
+        "What people ask for when they need this tool; searches find it by them."
+    ),
+    "effects": forms.texts(
+        "What a call may do to the flow of data, in the place of what Vespe derives.", each=_EFFECT
+    ),
+    origins.KEY: Form(
+        _created_from,
+        _CREATED_FROM,
+        "What `vespe tool create` copied, so that `vespe tool sync` can copy its changes.",
+    ),
+    # no tool is broken for these: they are judged by whoever reads them
+    "example_files": Form(
+        forms.nothing,
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        "Files that the directory of the examples begins with: path to text.",
+    ),
+    "example_git": Form(
+        forms.nothing,
+        {"type": "boolean"},
+        "Whether the examples run in a git repository that holds `example_files`.",
+    ),
+    "lint": Form(forms.nothing, _LET_BE),
+    "api_fields": Form(
+        forms.nothing,
+        {"type": "object", "additionalProperties": {"type": "object"}},
+        "What `tool import` kept of a definition that only its own API has: an object of fields by "
+        "the name of the API.",
+    ),
+    "$schema": Form(forms.nothing, {"type": "string"}, "Where an editor finds this schema."),
+}
 """Every key of config.json that Vespe reads; others are kept and mean nothing."""
+REQUIRED: Final = ("uid", "name", "schema")
+"""The keys that must be there."""

@@ -9,7 +9,6 @@ from typing import Any, Final
 from vespe.models import PERMISSIONS, JsonObject, JsonValue, Permissions
 
 LISTS: Final = tuple(name for name, one in PERMISSIONS.items() if one.values != "number")
-NUMBERS: Final = {name: one.most for name, one in PERMISSIONS.items() if one.values == "number"}
 
 
 def permissions_of(document: JsonObject) -> Permissions:
@@ -32,25 +31,6 @@ def stated_hosts(config: Mapping[str, Any]) -> Iterator[tuple[str, JsonValue]]:
         hosts = stated.get(name) if one.values == "host" else None
         for index, host in enumerate(hosts if isinstance(hosts, list) else ()):
             yield f"/permissions/{name}/{index}", host
-
-
-def schema() -> JsonObject:
-    """Return the JSON Schema of `permissions`, which is a part of data/tool.schema.json."""
-    forms: dict[str, JsonObject] = {
-        name: {"type": "integer", "minimum": 1, "maximum": one.most}
-        if one.values == "number"
-        else {"type": "array", "items": {"type": "string", "minLength": 1}}
-        for name, one in PERMISSIONS.items()
-    }
-    return {
-        "type": "object",
-        "properties": {
-            name: form | {"description": PERMISSIONS[name].description}
-            for name, form in forms.items()
-        },
-        "description": "What the tool may use, beside what its interpreter needs; what is not "
-        "stated has a default. Its process is held to it.",
-    }
 
 
 def _number(value: Any) -> int | None:

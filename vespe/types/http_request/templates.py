@@ -13,12 +13,12 @@ from vespe.http.client import Request
 from vespe.lazy import pattern, urls
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.tools import templates
-from vespe.tools.implementations import HTTP_ARGS, METHODS, OWN_HEADERS
 from vespe.types.http_request import bodies as http_bodies
+from vespe.types.http_request.form import FORM, METHODS, OWN_HEADERS
 from vespe.types.http_request.slots import Slots
 from vespe.types.http_request.styles import Style, as_it_is, encoded
 
-ARGUMENTS: Final = HTTP_ARGS
+ARGUMENTS: Final = frozenset(FORM.args)
 
 _URL = pattern(r"(https?://[^/?#]*)([^?#]*)(\?[^#]*)?(?:#.*)?", re.DOTALL | re.IGNORECASE)
 _TOKEN = pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

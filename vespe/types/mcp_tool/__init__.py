@@ -4,7 +4,6 @@ Begin with `execution.py`, then `exchange.py`; `sessions.py` keeps sessions open
 live.
 """
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.schemas.forms import DetailsForm
     from vespe.tool_types import Compiled, NewTool, Remark
 
 
@@ -32,12 +32,11 @@ class McpTool:
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
-    def form(self) -> "JsonObject":
-        """Return the schema that stands beside."""
-        from vespe.documents import strict_json
+    def form(self) -> "DetailsForm":
+        """Return what they may be."""
+        from vespe.types.mcp_tool import form
 
-        place = os.path.join(os.path.dirname(__file__), "details.schema.json")
-        return strict_json.read_object(place)
+        return form.FORM
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

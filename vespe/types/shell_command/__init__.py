@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.schemas.forms import DetailsForm
     from vespe.tool_types import Compiled, NewTool, Remark
 
 
@@ -26,12 +27,11 @@ class ShellCommand:
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
-    def form(self) -> "JsonObject":
-        """Return the schema that stands beside."""
-        from vespe.documents import strict_json
+    def form(self) -> "DetailsForm":
+        """Return what they may be."""
+        from vespe.types.shell_command import form
 
-        place = os.path.join(os.path.dirname(__file__), "details.schema.json")
-        return strict_json.read_object(place)
+        return form.FORM
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

@@ -2,7 +2,6 @@
 own.
 """
 
-import os
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from vespe.errors import UsageError
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from vespe.models import Implementation, JsonObject, JsonValue
+    from vespe.schemas.forms import DetailsForm
     from vespe.tool_types import NewTool, Remark
 
 
@@ -34,12 +34,11 @@ class Wasm:
     has_template: bool = False
     secret_keys: tuple[str, ...] = ("args",)
 
-    def form(self) -> "JsonObject":
-        """Return the schema that stands beside."""
-        from vespe.documents import strict_json
+    def form(self) -> "DetailsForm":
+        """Return what they may be."""
+        from vespe.types.wasm import form
 
-        place = os.path.join(os.path.dirname(__file__), "wasm.schema.json")
-        return strict_json.read_object(place)
+        return form.WASM
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""
@@ -99,12 +98,11 @@ class RustFunction:
     has_template: bool = True
     secret_keys: tuple[str, ...] = ("args",)
 
-    def form(self) -> "JsonObject":
-        """Return the schema that stands beside."""
-        from vespe.documents import strict_json
+    def form(self) -> "DetailsForm":
+        """Return what they may be."""
+        from vespe.types.wasm import form
 
-        place = os.path.join(os.path.dirname(__file__), "rust_function.schema.json")
-        return strict_json.read_object(place)
+        return form.RUST_FUNCTION
 
     def executor(self) -> Executor:
         """Return what runs and plans the calls."""

@@ -12,7 +12,7 @@ from vespe.features.imports.openapi.schemas import Converted, Schemas, names_in
 from vespe.features.imports.openapi.security import Credentials, Security
 from vespe.lazy import urls
 from vespe.models import JsonObject
-from vespe.tools.implementations import METHODS, OWN_HEADERS
+from vespe.types.http_request.form import METHODS, OWN_HEADERS
 
 _SCALARS: Final = {"string", "number", "integer", "boolean"}
 _IGNORED_HEADERS: Final = frozenset({"accept", "content-type"})

@@ -409,8 +409,8 @@ def _unknown_key(subject: Subject) -> Iterator[Found]:
     for key in (
         subject.document if subject.api == "vespe" and isinstance(subject.document, dict) else ()
     ):
-        if key not in fields.KEYS and (
-            close := difflib.get_close_matches(key, fields.KEYS, n=1, cutoff=0.75)
+        if key not in fields.FIELDS and (
+            close := difflib.get_close_matches(key, fields.FIELDS, n=1, cutoff=0.75)
         ):
             yield Found(
                 pointer=pointer_to((key,)),

@@ -1,0 +1,105 @@
+"""What `implementation_details` of an mcp_tool may be."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from vespe.lazy import pattern
+from vespe.models import JsonObject
+from vespe.schemas import forms
+from vespe.schemas.explain import short
+from vespe.schemas.forms import DETAILS, Form, Found
+from vespe.types.http_request.form import HEADERS, URL, wrong_with_headers, wrong_with_url
+
+_DIGEST: Final = pattern(r"sha256:[0-9a-f]{64}")
+
+
+def _entrypoint(value: Any, at: str, name: str) -> Iterator[Found]:
+    if not isinstance(value, str) or not value:
+        yield DETAILS, "an mcp_tool needs `entrypoint`, the tool's name at the server"
+
+
+def _no_path(value: Any, at: str, name: str) -> Iterator[Found]:
+    if value is not None:
+        yield at, "an mcp_tool takes no `path`: `args` says which server it is of"
+
+
+def _one_server(details: JsonObject, document: JsonObject) -> Iterator[Found]:
+    args = details.get("args", {})
+    if (args.get("command") is None) == (args.get("url") is None):
+        yield (
+            forms.arg(),
+            "`args` needs `command`, the argv that starts the server, or `url`, where it listens",
+        )
+
+
+def _command(value: Any, at: str, name: str) -> Iterator[Found]:
+    if value is not None and not (
+        isinstance(value, list)
+        and value
+        and all(isinstance(word, str) and word and "\0" not in word for word in value)
+    ):
+        yield at, f"`{name}` must be a list of texts, not {short(value)}"
+
+
+def _url(value: Any, at: str, name: str) -> Iterator[Found]:
+    if value is not None:
+        wrong = wrong_with_url(value) if isinstance(value, str) else f"`{name}` must be a URL"
+        if wrong:
+            yield at, wrong.replace("`path`", f"`{name}`")
+
+
+def _headers(value: Any, at: str, name: str) -> Iterator[Found]:
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        yield at, f"`{name}` must be an object of texts"
+    else:
+        yield from wrong_with_headers(value, at)
+
+
+def _digest(value: Any, at: str, name: str) -> Iterator[Found]:
+    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+        yield (
+            at,
+            f"`{name}` must be `sha256:` and 64 hexadecimal digits: "
+            "the definition that was approved",
+        )
+
+
+def _stated(key: str) -> JsonObject:
+    return {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
+
+
+FORM: Final = forms.DetailsForm(
+    keys={
+        "path": Form(_no_path, {"type": "null"}),
+        "entrypoint": Form(_entrypoint, {"type": "string", "minLength": 1}),
+    },
+    args={
+        "command": Form(
+            _command,
+            {
+                "type": ["array", "null"],
+                "minItems": 1,
+                "items": {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*$"},
+            },
+        ),
+        "url": Form(_url, URL | {"type": ["string", "null"]}),
+        "headers": Form(
+            _headers,
+            HEADERS
+            | {"additionalProperties": {"type": "string", **HEADERS["additionalProperties"]}},
+        ),
+        "digest": Form(_digest, {"type": "string", "pattern": f"^{_DIGEST.pattern}$"}),
+    },
+    required=("entrypoint",),
+    required_args=("digest",),
+    closed=True,
+    more=_one_server,
+    more_schema={
+        "allOf": [
+            {
+                "required": ["args"],
+                "properties": {"args": {"oneOf": [_stated("command"), _stated("url")]}},
+            }
+        ]
+    },
+)

@@ -1,0 +1,33 @@
+"""What `implementation_details` of a python_script may be."""
+
+import keyword
+from typing import Any, Final
+
+from vespe.schemas import forms
+from vespe.tools.implementations import not_inputs
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.isidentifier() and not keyword.iskeyword(value)
+
+
+FORM: Final = forms.DetailsForm(
+    keys={
+        "path": forms.own_file("a .py file inside the tool's directory", ends=".py"),
+        "entrypoint": forms.kind(
+            "the name of the function that runs",
+            _is_name,
+            {
+                "type": "string",
+                # beyond ASCII a pattern takes more than Python does
+                "pattern": r"^[^\u0000-@\[-\^`{-\u007f][^\u0000-/:-@\[-\^`{-\u007f]*$",
+                "not": {"enum": [*keyword.kwlist]},
+            },
+        ),
+        "environment": forms.only(
+            "project", "It runs in the project's own `.venv`, and imports what is installed there."
+        ),
+    },
+    required=("path", "entrypoint"),
+    more=not_inputs,
+)
