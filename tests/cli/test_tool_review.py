@@ -149,6 +149,7 @@ HARMLESS = {
     "examples",
     "example_files",
     "example_git",
+    "created_from",
     "api_fields",
     "lint",
     "queries",
