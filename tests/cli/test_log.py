@@ -142,3 +142,13 @@ def test_following_prints_calls_as_they_come_and_ctrl_c_ends_it(project: Path) -
         assert b"one  ok" in running.stdout.readline()
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE_S) == 130
+
+
+def test_outside_of_a_project_the_calls_of_each_are_told_apart(
+    command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    command("tool", "run", "one")
+    assert str(project) not in command("log").out
+    monkeypatch.chdir(tmp_path)
+    assert f"\t{project}\tone\t" in command("log").out

@@ -196,3 +196,18 @@ def test_an_object_is_read_from_its_file_with_the_path_in_its_errors(tmp_path: P
 
 
 # The lock
+
+
+def test_a_merge_conflict_is_named_with_its_lines() -> None:
+    text = (
+        '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> other\n,\n'
+        '<<<<<<< HEAD\n"b": 1\n>>>>>>> other\n}\n'
+    )
+    with pytest.raises(InvalidDocument) as caught:
+        strict_json.parse_object(text.replace("\n", "\r\n"), path="c.json")
+    assert str(caught.value) == (
+        "c.json:2: holds a merge conflict that nobody has resolved: lines 2-6, 8-10"
+    )
+    assert "keep one side" in caught.value.hint
+    with pytest.raises(InvalidDocument, match="is not JSON"):
+        strict_json.parse_object("{\n ======= \n}", path="c.json")

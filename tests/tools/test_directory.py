@@ -470,3 +470,18 @@ def test_what_was_judged_already_is_read_as_loading_reads_it(tmp_path: Path) -> 
     (directory / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(InvalidDocument):
         tool_directory.load_judged(directory)
+
+
+def test_only_a_projects_own_tool_runs_in_the_projects_environment(tmp_path: Path) -> None:
+    details = {
+        "type": "python_script",
+        "path": "main.py",
+        "entrypoint": "f",
+        "environment": "project",
+    }
+    tool = write_tool(
+        tmp_path / "tool-a", "a", implementation=details, files={"main.py": "def f(): pass\n"}
+    )
+    assert tool_directory.load(tool).implementation is not None
+    with pytest.raises(InvalidTool, match="`environment` is for a project's own tools"):
+        tool_directory.load(tool, scope="kit", kit_id="kit")

@@ -22,7 +22,8 @@ def command(directory: str, as_json: bool) -> None:
     elif founded.made:
         report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
         report.next_step(
-            "`vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool"
+            "`vespe kit list` shows kits to activate, "
+            "`vespe tool create NAME --type python_script` makes a tool"
         )
     else:
         report.say(f"there is a project in {where} already; nothing changed")

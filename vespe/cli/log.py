@@ -74,13 +74,14 @@ def command(
         return report.emit_json({"calls": calls})
     if not calls:
         report.note("no such calls yet" if tool or failed else "no calls yet")
-    tables.show(_COLUMNS, [_cells(call) for call in calls])
+    columns = _COLUMNS if root is not None else (*_COLUMNS[:2], "PROJECT", *_COLUMNS[2:])
+    tables.show(columns, [_cells(call, root) for call in calls])
     report.further(
         f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too",
         when=is_cut,
     )
     for call in _further(root, calls, wanted) if follow else ():
-        report.emit("  ".join(_cells(call)))
+        report.emit("  ".join(_cells(call, root)))
     return None
 
 
@@ -119,11 +120,14 @@ def _further(
         last = {call["id"] for call in calls}
 
 
-def _cells(call: JsonObject) -> tuple[str, ...]:
-    """What fits side by side; `log show` has all of it."""
+def _cells(call: JsonObject, root: str | None) -> tuple[str, ...]:
+    """What fits side by side; `log show` has all of it. The project is said where there is no one
+    `root`.
+    """
     return (
         _local(str(call.get("time", ""))),
         str(call["id"]),
+        *((str(call.get("project", "")),) if root is None else ()),
         str(call.get("tool")),
         str(call.get("outcome")),
         f"{call.get('duration_ms', 0):.0f}",

@@ -68,12 +68,21 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
         max(rich_text.Text(cell).cell_len for cell in column)
         for column in zip(columns, *rows, strict=True)
     ]
+    numbers = {
+        index
+        for index, column in enumerate(columns)
+        if column != "ID" and all(row[index].isdecimal() for row in rows)
+    }
     others = sum(widths) - widths[text] + _GAP * (len(widths) - 1)
     if others + min(widths[text], _READABLE) > console.width:
         for row in rows:
+            # A number says nothing alone: its column's name stands before it.
             _record(
                 console,
-                [_named(cell, column) for cell, column in zip(row, columns, strict=True)],
+                [
+                    f"{columns[index].lower()} {cell}" if index in numbers else cell
+                    for index, cell in enumerate(row)
+                ],
                 text,
             )
         return
@@ -82,7 +91,7 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     )
     for index, column in enumerate(columns):
         whole = index != text
-        justify: Any = "right" if whole and all(row[index].isdecimal() for row in rows) else "left"
+        justify: Any = "right" if whole and index in numbers else "left"
         width = widths[index] if whole else min(widths[index], console.width - others)
         grid.add_column(
             column,
@@ -96,11 +105,6 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     with console.capture() as printed:
         console.print(grid)
     click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()), color=True)
-
-
-def _named(cell: str, column: str) -> str:
-    """Put its column's name before a number, which says nothing alone."""
-    return f"{column.lower()} {cell}" if cell.isdecimal() else cell
 
 
 def _record(console: Any, row: list[str], text: int) -> None:

@@ -52,6 +52,8 @@ def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 
 _MAX_INTEGER_DIGITS = 4300
+_CONFLICT = pattern(r"(?m)^([<=>|])\1{6}(?: .*)?\r?$")
+"""A mark of git's."""
 _BRACKET = pattern(r'"(?:[^"\\]|\\.)*"|[][{}]')
 _COMPACT = text_encoder(
     json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -74,6 +76,7 @@ def parse_json(
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
+        refuse_conflict(text, path=path)
         raise InvalidDocument(
             f"is not JSON: {error.msg}", path=path, line=error.lineno, column=error.colno
         ) from None
@@ -90,6 +93,32 @@ def parse_json(
     if "\\u" in text or not isinstance(data, bytes):
         _refuse_surrogates(value, path)
     return value
+
+
+def refuse_conflict(
+    text: str, *, path: str, hint: str = "keep one side of each, and take the marks of git out"
+) -> None:
+    """Raise InvalidDocument, with the lines, for a text in which git left a merge conflict."""
+    places: list[str] = []
+    first = began = 0
+    for mark in _CONFLICT.finditer(text):
+        line = text.count("\n", 0, mark.start()) + 1
+        first = first or line
+        if mark[1] == "<":
+            began = line
+        elif mark[1] == ">" or not began:
+            places.append(f"{began}-{line}" if began else str(line))
+            began = 0
+    if not first:
+        return
+    places += [str(began)] if began else []
+    lines = f"lines {', '.join(places[:5])}{' and more' if len(places) > 5 else ''}"
+    raise InvalidDocument(
+        f"holds a merge conflict that nobody has resolved: {lines}",
+        path=path,
+        line=first,
+        hint=hint,
+    )
 
 
 def parse_object(

@@ -23,9 +23,6 @@ MAX_LOCK_BYTES: Final = 16 * 1024 * 1024
 """More than other files may have: it lists every file of every kit."""
 _KIT_ID: Final = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
 _DIGEST: Final = re.compile(r"v1:[0-9a-f]{64}")
-_CONFLICT: Final = re.compile(
-    rb"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE
-)
 _KNOWN: Final = "locks"
 MCP_SERVERS: Final = "mcp_servers"
 """The key under which a lock names MCP servers, by the ids of their kits."""
@@ -155,11 +152,11 @@ def _parsed(path: str) -> tuple[dict[str, LockedKit], JsonObject]:
         if os.path.lexists(path):
             raise
         return {}, {}
-    if conflict := _CONFLICT.search(data):
-        hint = "keep one side, then run `vespe kit sync`"
-        line = data.count(b"\n", 0, conflict.start()) + 1
-        raise InvalidDocument(
-            "holds a merge conflict that nobody has resolved", path=path, line=line, hint=hint
+    if any(b"\n" + mark * 7 in data for mark in (b"<", b"=", b">", b"|")):
+        strict_json.refuse_conflict(
+            data.decode("utf-8", "replace"),
+            path=path,
+            hint="keep one side, then run `vespe kit sync`",
         )
     document = strict_json.parse_object(data, path=path, limit=MAX_LOCK_BYTES)
     fields.refuse_newer(document, path=path)

@@ -14,7 +14,7 @@ from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, StorageError, UsageError
 from vespe.files import atomic
 from vespe.files.atomic import sweep_beside
-from vespe.lazy import pattern
+from vespe.lazy import difflib, pattern
 from vespe.models import JsonObject, JsonValue, ProjectConfig
 from vespe.projects import view
 
@@ -48,6 +48,13 @@ RESTRICTED: Final = frozenset(
     ]
 )
 """Keys that only the user's own configuration may hold, at whatever depth (P3)."""
+_KEYS: Final = frozenset(
+    (
+        *("$schema", "version", "active_kits", "tool_resolution_order", "tool_budget"),
+        *("lint", "tools", "approvals", "allow_hosts", "sandbox"),
+    )
+)
+"""Keys that a project's own config.json is read for."""
 _TIGHTENING: Final = ("/allow_hosts", "/approvals", "/sandbox")
 _GRANTS: Final = ("trust", "trusted")
 _SCOPE: Final = pattern(r"[a-z0-9][a-z0-9_]{0,63}")
@@ -180,6 +187,20 @@ def restricted_keys(document: JsonObject) -> list[str]:
         if key in RESTRICTED
         and not (pointer == "/approvals" and isinstance(value, dict) and not value.get("allow"))
     ]
+
+
+def misspelt_keys(document: JsonObject) -> list[str]:
+    """Return a warning for each key at the top of a project's config.json that Vespe does not know
+    and that is nearly one that it knows; any other may be a later version's.
+    """
+    found = []
+    for key in document.keys() - _KEYS - RESTRICTED:
+        if near := difflib.get_close_matches(key, sorted(_KEYS), n=1, cutoff=0.8):
+            found.append(
+                f"/{key} in {defaults.CONFIG_FILE} is not a key of a project: "
+                f"did you mean {near[0]}?"
+            )
+    return sorted(found)
 
 
 def _checked(document: JsonObject, path: str) -> ProjectConfig:

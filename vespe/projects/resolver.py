@@ -83,7 +83,7 @@ def resolve(
     return (
         _first(name, found, warnings)
         if found and found[0][0].ordered
-        else _nowhere(name, scopes, found=found, names=names)
+        else _nowhere(name, scopes, found=found, lookup=lookup, names=names)
     )
 
 
@@ -171,7 +171,7 @@ def _qualified(
 ) -> Resolution:
     found = [(scope, entry) for scope in scopes for entry in lookup(scope, wanted)]
     if not found or not found[0][0].active:
-        return _nowhere(name, scopes, found=found, names=names)
+        return _nowhere(name, scopes, found=found, lookup=lookup, names=names)
     return _one(name, found, reason=f"named with its scope, {found[0][0].name}")
 
 
@@ -246,11 +246,27 @@ def _refuse_broken(entry: Entry) -> None:
         raise InvalidTool(entry.uid, [entry.problem], path=entry.path)
 
 
+def _refuse_nameless(name: str, scopes: Sequence[Scope], lookup: Lookup) -> None:
+    """Raise InvalidTool for a tool whose config.json cannot be read, so that its directory alone
+    says its name.
+    """
+    for scope in scopes:
+        for entry in lookup(scope, f"{_UID_PREFIX}{name.lower()}") if scope.ordered else ():
+            if entry.name is None:
+                _refuse_broken(entry)
+
+
 def _nowhere(
-    name: str, scopes: Sequence[Scope], *, found: Sequence[Found], names: Names | None
+    name: str,
+    scopes: Sequence[Scope],
+    *,
+    found: Sequence[Found],
+    lookup: Lookup,
+    names: Names | None,
 ) -> Resolution:
     searched = [scope.name for scope in scopes if scope.active and (scope.ordered or "/" in name)]
     if not found:
+        _refuse_nameless(name.rpartition("/")[2], scopes, lookup)
         close = (
             difflib.get_close_matches(name.rpartition("/")[2], sorted(set(names())), n=3)
             if names

@@ -152,6 +152,7 @@ def workspace_of(config: ProjectConfig) -> Workspace:
         *scopes.warnings,
         *_unlistable(scopes.every),
         *project.restricted_keys(config.document),
+        *project.misspelt_keys(config.document),
     )
     return Workspace(root=config.root, config=config, scopes=scopes.every, warnings=warnings)
 

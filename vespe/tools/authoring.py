@@ -225,7 +225,9 @@ def _loaded(staged: str, uid: str) -> Tool:
     try:
         return tool_directory.load(staged, scope=PROJECT_TOOLS)
     except InvalidTool as error:
-        raise InvalidTool(uid, error.problems, path="the new tool") from None
+        refused = InvalidTool(uid, error.problems, path="the new tool")
+        refused.hint = "nothing was made; correct what it names"
+        raise refused from None
 
 
 def _description(draft: Draft) -> dict[str, TreeFile]:

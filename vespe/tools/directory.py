@@ -4,7 +4,7 @@ lint.
 
 import os
 import stat
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from vespe import defaults
 from vespe.documents import strict_json
@@ -248,7 +248,18 @@ def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes)
         for key in ("input", "output"):
             if key in schema:
                 found += _found_in_schema(key, schema[key], plain=plain)
+    details = document.get("implementation_details")
+    if kit_id is not None and isinstance(details, dict) and "environment" in details:
+        found.append(_NOT_OF_A_KIT)
     return found + found_in_implementation(document, source=source)
+
+
+_NOT_OF_A_KIT: Final = (
+    "/implementation_details/environment",
+    "`environment` is for a project's own tools: whose project a kit's tool will run in, its "
+    "author does not know. Say what it needs in a `# /// script` block",
+    "implementation",
+)
 
 
 def _limits(directory: str, kit_id: str | None) -> KitLimits | None:

@@ -33,17 +33,9 @@ FIELDS: Final = (
     *(
         key
         for key in fields.FIELDS
-        if key
-        not in (
-            "uid",
-            "name",
-            "kit_id",
-            "$schema",
-            "implementation_details",
-            "created_from",
-            *_PARTS,
-        )
+        if key not in ("uid", "name", "kit_id", "$schema", "created_from", *_PARTS)
     ),
+    "environment",
 )
 """What a draft may be given: the parts of an implementation, and every other key of config.json
 that is its author's to set.
@@ -92,8 +84,11 @@ def draft_tool(
     check_name(name)
     parts = {key: given.pop(key) for key in _PARTS if key in given}
     if type in TYPES and (kind := type_of(type)).has_template:
+        details = _details(given, type, kind)
         begun = kind.begin(type, name, given=parts, directory=directory)
-        made = _draft(name, begun.document, begun.files, begun.notes)
+        said = {**begun.document["implementation_details"], **details}
+        begun_document = {**begun.document, "implementation_details": said}
+        made = _draft(name, begun_document, begun.files, begun.notes)
         return _completed(replace(made, origin=_origin(kind, made, parts, directory)), given)
     if type == IN_PROCESS:
         return _completed(_in_process(name, parts), given)
@@ -104,6 +99,22 @@ def draft_tool(
         f"did you mean {near[0]}?" if near else f"the types are {', '.join(types)} and {IN_PROCESS}"
     )
     raise UsageError(f"there is no type of tool called {type!r}", hint=hint)
+
+
+def _details(given: dict[str, Any], type: str, kind: ToolType) -> JsonObject:
+    """Take out of `given` what belongs into `implementation_details` beside the four parts."""
+    details = given.pop("implementation_details", {})
+    if not isinstance(details, dict):
+        raise UsageError(f"`implementation_details` must be an object, not {details!r:.80}")
+    if "environment" in given:
+        details = {**details, "environment": given.pop("environment")}
+    known = {*kind.form().get("properties", {})} | ({"environment"} if kind.is_python else set())
+    for key in details:
+        if key in ("type", *_PARTS):
+            raise UsageError(f"`implementation_details.{key}` is set by --{key}")
+        if key not in known:
+            raise UsageError(f"a {type} has no {key!r} to set")
+    return details
 
 
 def _origin(

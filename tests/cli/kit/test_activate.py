@@ -45,3 +45,17 @@ def test_it_is_said_before_a_tool_takes_another_s_name_whether_the_contract_is_k
     )
     assert said.err.index("shadows") < said.err.index("active: ")
     assert "shadows" not in command("kit", "activate", "file_io_with_git").err
+
+
+def test_a_kit_that_lies_here_and_is_not_found_is_said_how_to_find(
+    command: Command, project: Path
+) -> None:
+    command("kit", "create", "words", "--in", str(project))
+    for name in ("words", "./words"):
+        said = command("kit", "activate", name)
+        assert said.code == 3
+        link, activate = said.err.split("`vespe ")[1:]
+        assert command(*link.split("`")[0].split()).code == 0
+        assert command(*activate.split("`")[0].split()).code == 0
+        command("kit", "deactivate", "words")
+        command("kit", "unlink", "words")

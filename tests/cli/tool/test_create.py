@@ -1,5 +1,6 @@
 """`vespe tool create`."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -238,3 +239,32 @@ def test_a_kit_of_ones_own_takes_a_tool_by_its_id_and_a_shipped_one_does_not(
         ).code
         == 2
     )
+
+
+def test_where_a_python_tool_runs_can_be_set(command: Command, project: Path) -> None:
+    for name, said in (("a", "environment"), ("b", "implementation_details.environment")):
+        made = command(
+            "tool",
+            "create",
+            name,
+            "--type",
+            "python_script",
+            "--set",
+            f'{said}="project"',
+            "--json",
+        )
+        config = json.loads((Path(made.document["path"]) / "config.json").read_text("utf-8"))
+        assert config["implementation_details"]["environment"] == "project"
+        assert "environment" not in config
+    for words in (
+        ("--type", "shell_command", "--set", 'environment="project"'),
+        ("--type", "python_script", "--set", 'implementation_details.path="x.py"'),
+        ("--type", "python_script", "--set", "implementation_details=1"),
+    ):
+        assert command("tool", "create", "c", *words).code == 2
+
+
+def test_what_could_not_be_made_is_not_looked_for_among_the_tools(command: Command) -> None:
+    said = command("tool", "create", "x", "--url", "ftp://x")
+    assert said.code == 4 and "nothing was made" in said.err and "tool list" not in said.err
+    assert "--from calc.py:calc" in command("tool", "create", "x").err

@@ -116,3 +116,23 @@ def test_a_call_that_fails_is_not_kept(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "raise ValueError('no')")
     assert command("tool", "run", "one", "--save-example").code == 1
     assert "examples" not in command("tool", "show", "one", "--json").document
+
+
+def test_a_tool_whose_configuration_is_broken_is_named_by_its_directory(
+    command: Command, project: Path
+) -> None:
+    (project / ".vespe/tools/tool-boom").mkdir()
+    (project / ".vespe/tools/tool-boom/config.json").write_text('{\n"name" "boom"}', "utf-8")
+    for name in ("boom", "project_tools/boom", "Boom"):
+        said = command("tool", "run", name)
+        assert said.code == 4 and "config.json:2:" in said.err and "is not JSON" in said.err
+    assert command("tool", "run", "bo").code == 3
+
+
+def test_a_misspelt_key_of_the_project_is_told(command: Command, project: Path) -> None:
+    (project / ".vespe/config.json").write_text('{"active_kit": [], "x_later": 1}', "utf-8")
+    said = command("tool", "list")
+    assert "/active_kit in config.json is not a key of a project: did you mean active_kits?" in (
+        said.err
+    )
+    assert "x_later" not in said.err and "active_kits" in command("lint").out

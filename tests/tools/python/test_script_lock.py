@@ -105,3 +105,21 @@ def test_only_an_exact_version_or_a_hash_is_pinned() -> None:
             [*loose, "a==1", "a[x]===1; python_version > '3'", "a @ https://x/a.whl#sha256=00"]
         )
     ] == loose
+
+
+def test_a_lock_of_a_file_on_this_machine_as_uv_writes_it_means_that_file(tmp_path: Path) -> None:
+    wheel = tmp_path / "a dir" / "zz_tiny-1.0-py3-none-any.whl"
+    lock = (
+        'version = 1\nrevision = 5\nrequires-python = ">=3.11"\n\n[manifest]\n'
+        f'requirements = [{{ name = "zz-tiny", path = "{wheel}" }}]\n\n[[package]]\n'
+        f'name = "zz-tiny"\nversion = "1.0"\nsource = {{ path = "{wheel}" }}\nwheels = [\n'
+        '    { filename = "zz_tiny-1.0-py3-none-any.whl", hash = "sha256:f2" },\n]\n'
+    ).encode()
+    for address in (wheel.as_uri(), f"file://{str(wheel).replace(' ', '%20')}"):
+        asked = Metadata(dependencies=(f"zz-tiny @ {address}",))
+        assert read_requirements(lock, asked, path="l") == (
+            f"zz-tiny @ {wheel.as_uri()} --hash=sha256:f2",
+        )
+    other = Metadata(dependencies=("zz-tiny @ file:///elsewhere.whl",))
+    with pytest.raises(InvalidDocument, match="locks something else"):
+        read_requirements(lock, other, path="l")

@@ -32,8 +32,9 @@ def test_pip_locks_and_the_lock_is_what_is_installed(home: Path, tmp_path: Path)
         (tmp_path / "greeting-1.0-py3-none-any.whl").read_bytes() + b"\0"
     )
     other = Lock(data=made + b"# another", metadata=ASKED, path="l")
-    with pytest.raises(ToolExecutionError, match=r"the dependency greeting==1\.0 cannot be had"):
+    with pytest.raises(InvalidDocument, match=r"l: has another hash .*: greeting==1\.0") as caught:
         interpreter(ASKED.dependencies, lock=other, environment=environment)
+    assert "`vespe tool lock`" in caught.value.hint and "network" not in caught.value.hint
 
 
 def test_what_an_older_pip_says_of_a_file_is_enough(tmp_path: Path) -> None:

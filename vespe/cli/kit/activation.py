@@ -1,15 +1,17 @@
 """Making kits' tools available in a project, once it is said which names they take from others."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import click
 
-from vespe import errors
+from vespe import defaults, errors
 from vespe.cli import options, report
 from vespe.documents.near import join_words
 from vespe.kits import mcp_lock, mcp_snapshots, review, roots
 from vespe.kits.mcp_snapshots import ServerSnapshot
+from vespe.lazy import shlex
 from vespe.models import Kit, ProjectConfig
 from vespe.projects import project, scopes, substitutions
 
@@ -48,7 +50,16 @@ def _found(root: str, kit_id: str, digest: str) -> Kit:
                 hint=f"those of this name: {known}",
             )
         return _at(fitting[0])
-    kit = roots.find_kit(kit_id, project=root)
+    try:
+        kit = roots.find_kit(kit_id, project=root)
+    except errors.KitNotFound as error:
+        if os.path.isfile(os.path.join(kit_id, defaults.KIT_CONFIG_FILE)):
+            error.hint = (
+                f"{kit_id} is a kit here that no project finds yet: "
+                f"`vespe kit link {shlex.quote(kit_id)}` first, then "
+                f"`vespe kit activate {os.path.basename(os.path.realpath(kit_id))}`"
+            )
+        raise
     if len(choices) > 1 and kit.path in {one.path for one in choices} and not _locks(root, kit_id):
         return _at(_chosen(kit_id, choices))
     return kit

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -14,6 +14,11 @@ from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
 from vespe.tools import built, drafts, new_tool, origins
+
+_WHAT: Final = (
+    "say what to make: --from calc.py:calc, --type python_script, or --url https://…, "
+    "and one of them alone"
+)
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -54,7 +59,7 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
     fields = field_options.given_fields(given)
     kind = kind or _implied(given, source)
     if (kind is None) == (source is None):
-        raise click.UsageError("give either --type or --from", click.get_current_context())
+        raise click.UsageError(_WHAT, click.get_current_context())
     if source is not None and (fields.keys() & {"path", "entrypoint"}):
         raise click.UsageError(
             "--from names the file and the function already", click.get_current_context()

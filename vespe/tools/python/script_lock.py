@@ -3,10 +3,12 @@ hashes of their files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from vespe.documents import toml
 from vespe.errors import InvalidDocument
+from vespe.lazy import urls
 from vespe.records import dataclass
 from vespe.tools.python.script_metadata import Asked, Metadata, asked, holds, normal, same_versions
 
@@ -86,7 +88,7 @@ def _check_asked(
     """Compare what was locked with what the script asks for now; markers are left out, since uv
     writes them in a form of its own.
     """
-    now = {one.text for one in metadata.asked()}
+    now = {replace(one, url=_same_file(one.url)).text for one in metadata.asked()}
     then = {_asked(item).text for item in roots}
     differs = sorted(now ^ then)
     if metadata.requires_python and not same_versions(metadata.requires_python, python):
@@ -100,8 +102,26 @@ def _asked(item: Mapping[str, Any]) -> Asked:
     extras = f"[{','.join(item['extras'])}]" if item.get("extras") else ""
     return asked(
         f"{item['name']}{extras} "
-        + (f"@ {item['url']}" if "url" in item else item.get("specifier", ""))
+        + (f"@ {_address(item)}" if _address(item) else item.get("specifier", ""))
     )
+
+
+def _address(said: Mapping[str, Any]) -> str:
+    """Return where a distribution is that is no index's; uv names a file of this machine by its
+    path.
+    """
+    return _same_file(str(said.get("url", ""))) or (
+        f"file://{urls.quote(said['path'])}" if "path" in said else ""
+    )
+
+
+def _same_file(address: str) -> str:
+    """Return the address of a file in the one form that all its spellings have; any other as it
+    is.
+    """
+    if not address.startswith("file:"):
+        return address
+    return f"file://{urls.quote(urls.unquote(urls.urlsplit(address).path))}"
 
 
 def _chosen(
@@ -128,14 +148,15 @@ def _chosen(
 
 def _line(package: Mapping[str, Any], path: str) -> str:
     source = package.get("source", {})
+    address = _address(source)
     name = (
-        f"{package['name']} @ {source['url']}"
-        if "url" in source
+        f"{package['name']} @ {address}"
+        if address
         else f"{package['name']}=={package.get('version')}"
     )
     files = [*([package["sdist"]] if "sdist" in package else []), *package.get("wheels", [])]
     hashes = sorted({one["hash"] for one in files if "hash" in one})
-    if not hashes or not ("url" in source or "registry" in source):
+    if not hashes or not (address or "registry" in source):
         raise InvalidDocument(
             f"locks {package['name']} without a hash of its files, so nothing could be checked",
             path=path,

@@ -44,6 +44,8 @@ _HAS_PIP: Final = (
 )
 """Whether an interpreter's pip knows `--python`: https://pip.pypa.io/en/stable/news/#v22-3."""
 _NOTE: Final = "vespe.json"
+_MISMATCH: Final = pattern(r"(?i)do not match the hashes|hash mismatch")
+"""How pip and uv say that a file is not the one whose hash they were given."""
 _UV_FRAME: Final = pattern(r"[\s×│╰─▶├]+")
 
 
@@ -89,8 +91,29 @@ def interpreter(
             installer = Installer(
                 os.environ if environment is None else environment, cancel, sandbox=sandbox
             )
-            _make(os.path.join(root, digest), dependencies, lines, installer)
+            try:
+                _make(os.path.join(root, digest), dependencies, lines, installer)
+            except ToolExecutionError as error:
+                raise _other_bytes(error, lock) or error from None
     return python
+
+
+def _other_bytes(error: ToolExecutionError, lock: Lock | None) -> InvalidDocument | None:
+    """Return the error for a file whose hash is not the one that was written down; None for any
+    other failure.
+    """
+    said = str(error.details.get("stderr", ""))
+    if not _MISMATCH.search(said):
+        return None
+    names = ", ".join(error.details.get("dependencies", ()))
+    refused = InvalidDocument(
+        f"has another hash than the file that is there now: {names}",
+        path=lock.path if lock is not None else "",
+        hint="nothing of it was run. Find out why the file changed; where that is right, "
+        "`vespe tool lock` writes the new hash down",
+    )
+    refused.details |= {"stderr": said}
+    return refused
 
 
 def of_project(root: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.descriptions import described
+from tests.support.terminal import plain, vespe_on_a_terminal
 from vespe.documents.strict_json import dump_json
 
 Command = Callable[..., Any]
@@ -90,3 +91,17 @@ def test_a_kit_with_a_secret_that_reads_and_writes_lints_without_an_error(
     (tmp_path / "api.json").write_text(dump_json(document), encoding="utf-8")
     made = command("kit", "import", str(tmp_path / "api.json"), "--id", "box", "--json").document
     assert command("lint", made["path"], "--severity", "error").code == 0
+
+
+def test_a_kit_that_is_made_elsewhere_is_found_by_what_is_said_next(
+    command: Command, source: str, project: Path
+) -> None:
+    for place, kit in (((), "own"), (("--into", "kits"), "pets")):
+        shown = vespe_on_a_terminal(
+            "kit", "import", source, "--id", kit, *place, cwd=project, columns=300
+        )
+        commands = plain(shown).split("next: ")[1].split("`")[1::2]
+        assert len(commands) == (2 if place else 1)
+        for line in commands:
+            assert command(*line.split()[1:]).code == 0
+        assert command("tool", "run", f"{kit}/list_pets", "--dry-run").code == 0

@@ -1,6 +1,7 @@
 """Rules on files."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,10 @@ def test_a_uid_that_two_scopes_have_is_told_at_the_second() -> None:
         for scope, directory in (("a", "/a/tool-x"), ("b", "/b/tool-x"), ("c", None), ("d", None))
     ]
     assert [index for index, _ in rule.check(outlines, Bounds())] == [1]
+    for first, second in ((True, False), (False, True)):
+        beside = [replace(outlines[0], linted=first), replace(outlines[1], linted=second)]
+        told = list(rule.check(beside, Bounds()))
+        assert [index for index, _ in told] == [0 if first else 1]
 
 
 def test_a_project_tool_that_claims_a_kit_is_noticed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from vespe.adapters import SHAPES, cost
 from vespe.cli import options, report, tables
 from vespe.cli.waiting import waiting
 from vespe.documents.near import suggest
-from vespe.errors import UsageError
+from vespe.errors import UsageError, VespeError
 from vespe.features.imports import recognition, writing
 from vespe.features.imports.made import Fetch, Imported, Selection
 from vespe.features.imports.openapi.documents import MAX_BYTES
@@ -249,7 +249,20 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
         report.say(f"  {report.count(imported.unselected, 'operation')} not selected")
     if made.tools:
         _tell_cost(made)
-    report.next_step(f"vespe kit activate {made.kit_id}")
+    report.next_step(_next(made.kit_id, target))
+
+
+def _next(kit_id: str, target: str) -> str:
+    """Say what makes the kit available; one that was made elsewhere than among the user's own is
+    not found by its id.
+    """
+    activate = f"`vespe kit activate {kit_id}` makes it available in a project"
+    try:
+        is_found = os.path.realpath(roots.find_kit(kit_id).path) == os.path.realpath(target)
+    except VespeError:
+        is_found = False
+    link = f"`vespe kit link {shlex.quote(os.path.relpath(target))}` makes your projects find it"
+    return activate if is_found else f"{link}, then {activate}"
 
 
 def _tell_cost(made: Written) -> None:

@@ -461,11 +461,16 @@ def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int
     Bad: .vespe/tools/tool-a and kits/files/tool-a
     Good: .vespe/tools/tool-b and kits/files/tool-a
     """
-    first: dict[str, Outline] = {}
+    same: dict[str, list[int]] = {}
     for index, outline in enumerate(outlines):
-        uid = os.path.basename(outline.directory or "")
-        other = first.setdefault(uid, outline) if uid else outline
-        if other is not outline:
+        if uid := os.path.basename(outline.directory or ""):
+            same.setdefault(uid, []).append(index)
+    for uid, places in same.items():
+        # Whichever scope comes first, the finding is about a tool that is linted.
+        linted = [index for index in places if outlines[index].linted]
+        beside = [index for index in places if not outlines[index].linted]
+        for index in linted if beside else linted[1:]:
+            other = outlines[beside[0] if beside and index == linted[0] else linted[0]]
             yield (
                 index,
                 Found(
