@@ -193,3 +193,23 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(project: Path) -> None:
     _, err = batch.communicate(timeout=60)
     assert batch.returncode == 130 and "--resume" in err
     assert all(line["ok"] for line in lines(project / "out.jsonl"))
+
+
+def test_a_link_that_came_with_the_project_leads_no_output_out_of_it(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    counting_tool(project, "count", read_only=True)
+    source = str(write_inputs(project, 1))
+    (tmp_path / "elsewhere").mkdir()
+    (project / "out").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/own.jsonl").touch()
+    (project / "own.jsonl").symlink_to(tmp_path / "elsewhere/own.jsonl")
+    for words in (("-o", "out/x.jsonl"), ("-o", "own.jsonl", "--resume")):
+        said = command("batch", "count", source, *words)
+        assert said.code == 6 and "leads out of the project" in said.err
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["own.jsonl"]
+    assert (tmp_path / "elsewhere/own.jsonl").read_bytes() == b""
+    (project / "results").mkdir()
+    (project / "inside").symlink_to("results")
+    for place in ("inside/x.jsonl", str(tmp_path / "elsewhere/named.jsonl")):
+        assert command("batch", "count", source, "-o", place).code == 0

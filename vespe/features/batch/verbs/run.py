@@ -1,5 +1,6 @@
 """`vespe batch`: one tool, many inputs, one line of output for each."""
 
+import os
 import sys
 import time
 from dataclasses import replace
@@ -18,6 +19,7 @@ from vespe.features.batch.local import Plan
 from vespe.features.batch.outcomes_file import OutcomesFile
 from vespe.features.batch.verbs import inputs as batch_inputs
 from vespe.features.batch.verbs.inputs import Inputs
+from vespe.lazy import shlex
 from vespe.projects.workspace import open_workspace
 from vespe.tools.fields import MAX_TIMEOUT_S
 
@@ -116,6 +118,7 @@ def command(
         if output is None:
             _print(batch, progress)
         else:
+            _refuse_way_out(output, workspace.root)
             _write(batch, output, resume, progress)
     progress.end()
     return 1 if progress.failed or progress.failed_before else 0
@@ -125,6 +128,20 @@ def _print(batch: engines.Batch, progress: "Progress") -> None:
     for outcome in engines.run_on(batch.engine, batch.items, batch.tool, batch.path, batch.plan):
         report.emit(strict_json.compact_json(outcome.to_line()))
         progress.tell(outcome)
+
+
+def _refuse_way_out(output: str, root: str) -> None:
+    """Raise Refused where a name in the project leads out of it: a link that came with the project
+    chooses another file of the user's.
+    """
+    top, place = os.path.realpath(root), os.path.abspath(output)
+    for base in (os.path.join(os.path.abspath(root), ""), os.path.join(top, "")):
+        real = os.path.realpath(place)
+        if place.startswith(base) and os.path.commonpath((real, top)) != top:
+            raise errors.Refused(
+                f"{output} leads out of the project, to {real}: nothing is written through a link",
+                hint=f"name the place itself: -o {shlex.quote(real)}",
+            )
 
 
 def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress") -> None:
