@@ -147,4 +147,26 @@ def test_metatools_queries_find_their_tools(
     judged = evaluate(
         ToolIndex(tools), [tool["name"] for tool in document["tools"]], read_cases(document)
     )
-    assert judged.recall[5] >= 0.62
+    assert judged.recall[5] >= (0.65 if in_memory else 0.63)
+
+
+def test_a_word_of_the_name_counts_more_than_one_of_an_argument(index: ToolIndex) -> None:
+    named, described, argued = (
+        Document("tide", "Tell when."),
+        Document("when", "Tell the tide."),
+        Document("harbour", "Tell when.", "tide"),
+    )
+    found = ToolIndex([argued, described, named]).find("tide")
+    assert [match.number for match in found] == [2, 1, 0]
+
+
+def test_the_fit_to_one_of_several_things_that_are_asked_for_counts(index: ToolIndex) -> None:
+    notes = [Document(f"note_{n}", "Add a line of text to the notes of today.") for n in range(4)]
+    rains = [Document(f"rain_{n}", "Tell of rain, snow, hail and fog.") for n in range(4)]
+    known = ToolIndex([*notes, *rains, Document("mail", "Send mail.")])
+    wish = "Add the line of text about snow to the notes of today"
+    scores = [
+        {match.number: match.score for match in known.find(asked)}[8]
+        for asked in (f"{wish} and mail", f"{wish}. Then send a mail")
+    ]
+    assert scores[1] > scores[0] > 0

@@ -5,7 +5,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Final, NamedTuple
@@ -90,10 +90,18 @@ def _stem(word: str) -> str:
 class Index:
     """Documents as bags of words, ready to be compared.
 
-    Each document is a list of words; a word that counts double stands twice.
+    Each document is a list of words, or how often each one stands there; a word that counts double
+    stands twice. `k1` and `b` are BM25's: how soon a word's repetition counts no more, and how far
+    long documents count less.
     """
 
-    def __init__(self, documents: Sequence[Sequence[str]], *, b: float = B) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Sequence[str] | Mapping[str, int]],
+        *,
+        b: float = B,
+        k1: float = K1,
+    ) -> None:
         self.bags = [Counter(document) for document in documents]
         self.postings: dict[str, list[int]] = {}
         for number, bag in enumerate(self.bags):
@@ -101,7 +109,7 @@ class Index:
                 self.postings.setdefault(word, []).append(number)
         lengths = [bag.total() for bag in self.bags]
         average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
-        self._b = b
+        self._b, self._k1 = b, k1
         self._weights = [
             self._weighed(bag, length / average)
             for bag, length in zip(self.bags, lengths, strict=True)
@@ -113,9 +121,9 @@ class Index:
         return math.log(1 + (BACKGROUND + len(self.bags) - having + 0.5) / (having + 0.5))
 
     def _weighed(self, bag: Counter[str], length: float) -> dict[str, float]:
-        norm = K1 * (1 - self._b + self._b * length)
+        norm = self._k1 * (1 - self._b + self._b * length)
         return {
-            word: self.rarity(word) * count * (K1 + 1) / (count + norm)
+            word: self.rarity(word) * count * (self._k1 + 1) / (count + norm)
             for word, count in bag.items()
         }
 

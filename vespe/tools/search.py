@@ -15,6 +15,7 @@ from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.tools import bm25
+from vespe.tools.search_words import query_parts, query_words, search_words
 
 IN_MEMORY: Final = 5_000
 """Up to so many tools an index in memory answers within a millisecond; beyond, SQLite's is used."""
@@ -27,9 +28,15 @@ _COMMON: Final = 500
 """A word that more tools than this have tells little and costs much: it is asked for only if the
 query has no rarer one.
 """
-_SUFFIXES: Final = ("ations", "ation", "ings", "ing", "ers", "er", "ies", "ed", "ly", "es", "e")
-_SHORTEST: Final = 4
-_CACHE_FORMAT: Final = 1
+_WEIGHTS: Final = (6, 2, 1)
+"""What a word of the heading, the body and the arguments counts."""
+_K1: Final = bm25.K1 * 2
+"""BM25's `k1`, for words of the body that count 2."""
+_PARTS_COUNT: Final = 0.3
+"""How much the best fit to one part of a query counts beside the fit to all of it."""
+_FUSED: Final = 50
+"""How many tools are looked at for each part of a query."""
+_CACHE_FORMAT: Final = 2
 
 
 class Match(NamedTuple):
@@ -43,15 +50,18 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is known of a tool when it is searched: `heading` counts double."""
+    """What is known of a tool when it is searched, by what its words count: `heading` the most,
+    `arguments` the least.
+    """
 
     heading: str
     body: str = ""
+    arguments: str = ""
 
 
 def document_of(tool: Tool) -> Document:
-    """Return what search knows of a tool: name, title, tags and `queries`; description, arguments
-    and examples.
+    """Return what search knows of a tool: name, title and tags; description and `queries`;
+    arguments and examples.
     """
     queries = tool.document.get("queries")
     asked = (
@@ -64,7 +74,8 @@ def document_of(tool: Tool) -> Document:
     examples = (value[:100] for value in values if isinstance(value, str))
     return Document(
         heading,
-        " ".join((tool.description, *_argument_texts(tool.input_schema), *asked, *examples)),
+        " ".join((tool.description, *asked)),
+        " ".join((*_argument_texts(tool.input_schema), *examples)),
     )
 
 
@@ -74,20 +85,6 @@ def _argument_texts(schema: JsonObject) -> Iterator[str]:
         yield name
         if isinstance(said, dict) and isinstance(said.get("description"), str):
             yield said["description"]
-
-
-def search_words(text: str) -> list[str]:
-    """Return the words of a text as search compares them: lower case, without common words, cut to
-    their stems.
-    """
-    return [_stem(word) for word in bm25.words(text)]
-
-
-def _stem(word: str) -> str:
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST:
-            return word[: -len(suffix)]
-    return word[:-1] if word.endswith("y") and len(word) > _SHORTEST else word
 
 
 class ToolIndex:
@@ -103,21 +100,43 @@ class ToolIndex:
 
     def find(self, query: str, *, limit: int = LIMIT) -> list[Match]:
         """Return the documents that fit a query, the best first; those of one score keep their
-        order.
+        order. Of a query that asks for several things in turn, the fit to each counts too.
         """
-        return self._words.find(list(dict.fromkeys(search_words(query))), limit)
+        asked, parts = query_words(query), query_parts(query)
+        if not parts:
+            return self._words.find(asked, limit)
+        whole = self._words.find(asked, max(limit, _FUSED))
+        best: dict[int, float] = {}
+        for words in parts:
+            for number, score in self._words.find(words, _FUSED):
+                best[number] = max(best.get(number, 0.0), score)
+        if not whole or not best:
+            return whole[:limit]
+        scale = whole[0].score * _PARTS_COUNT / max(best.values())
+        fits = {match.number: match.score * (1 - _PARTS_COUNT) for match in whole}
+        scores = {
+            number: fits.get(number, 0.0) + best.get(number, 0.0) * scale
+            for number in fits.keys() | best.keys()
+        }
+        ranked = sorted(scores.items(), key=lambda found: (-found[1], found[0]))
+        return [Match(*found) for found in ranked[:limit]]
 
 
-def stems_of(document: Document) -> list[str]:
-    """Return the words that a document is found by; those of its heading count double."""
-    return [*search_words(document.heading) * 2, *search_words(document.body)]
+def bag_of(document: Document) -> Counter[str]:
+    """Return the words that a document is found by, and what each counts."""
+    bag: Counter[str] = Counter()
+    texts = (document.heading, document.body, document.arguments)
+    for text, weight in zip(texts, _WEIGHTS, strict=True):
+        for word in search_words(text):
+            bag[word] += weight
+    return bag
 
 
 class _Words:
     """BM25 in memory."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._index = bm25.Index([stems_of(document) for document in documents], b=_B)
+        self._index = bm25.Index([bag_of(document) for document in documents], b=_B, k1=_K1)
 
     def find(self, wanted: Sequence[str], limit: int) -> list[Match]:
         rare = _rare({word: len(self._index.postings.get(word, ())) for word in wanted})
@@ -156,7 +175,7 @@ class _FullText:
             return []
         query = " OR ".join(f'"{word}"' for word in rare)
         rows = self._database.execute(
-            "SELECT rowid, bm25(tools, 2.0, 1.0) FROM tools WHERE tools MATCH ? ORDER BY 2, "
+            "SELECT rowid, bm25(tools, 3.0, 1.0, 0.5) FROM tools WHERE tools MATCH ? ORDER BY 2, "
             "rowid LIMIT ?",
             (query, limit),
         )
@@ -178,7 +197,7 @@ def _rare(having: Mapping[str, int]) -> list[str]:
 def _digest(documents: Iterable[Document]) -> str:
     digest = hashlib.sha256(str(_CACHE_FORMAT).encode())
     for document in documents:
-        for text in (document.heading, document.body):
+        for text in (document.heading, document.body, document.arguments):
             data = text.encode("utf-8", "replace")
             digest.update(len(data).to_bytes(8, "big") + data)
     return digest.hexdigest()[:32]
@@ -201,16 +220,24 @@ def _build(path: str, documents: Sequence[Document]) -> None:
 def _filled(database: sqlite3.Connection, documents: Sequence[Document]) -> sqlite3.Connection:
     database.execute("PRAGMA journal_mode = OFF")
     database.execute(
-        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, content='', "
+        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, arguments, content='', "
         "tokenize='unicode61 remove_diacritics 0')"
     )
     database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(tools, row)")
     database.execute("CREATE TABLE made (count INTEGER)")
     rows = (
-        (number, " ".join(search_words(document.heading)), " ".join(search_words(document.body)))
+        (
+            number,
+            *(
+                " ".join(search_words(text))
+                for text in (document.heading, document.body, document.arguments)
+            ),
+        )
         for number, document in enumerate(documents)
     )
-    database.executemany("INSERT INTO tools (rowid, heading, body) VALUES (?, ?, ?)", rows)
+    database.executemany(
+        "INSERT INTO tools (rowid, heading, body, arguments) VALUES (?, ?, ?, ?)", rows
+    )
     database.execute("INSERT INTO made VALUES (?)", (len(documents),))
     database.commit()
     return database

@@ -47,8 +47,8 @@ def command(
     Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json
     are searched, and words count by their stems. --eval reads
     `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with
-    `"tools": [{"name", "description", "queries"}]` in the same file those are searched, and the
-    project's otherwise.
+    `"tools": [{"name", "description", "input_schema", "queries"}]` in the same file those are
+    searched, and the project's otherwise.
     """
     if (query is None) == (cases is None):
         raise errors.UsageError(
@@ -135,11 +135,18 @@ def _given_tools(document: JsonObject) -> list[tuple[str, Document]]:
 
 
 def _given_tool(row: JsonObject) -> Tool:
+    schemas = (row.get(key) for key in ("input_schema", "inputSchema", "parameters"))
+    title, examples, tags = row.get("title"), row.get("examples"), row.get("tags")
     return Tool(
         uid="",
         name=row["name"],
         description=str(row.get("description") or ""),
-        input_schema={},
+        input_schema=next((one for one in schemas if isinstance(one, dict)), {}),
+        annotations={"title": title} if isinstance(title, str) else {},
+        examples=tuple(one for one in examples if isinstance(one, dict))
+        if isinstance(examples, list)
+        else (),
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         document=row,
     )
 
