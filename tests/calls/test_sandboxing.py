@@ -4,6 +4,8 @@ noted.
 
 import contextlib
 import json
+import os
+import queue
 import socket
 import subprocess
 import sys
@@ -14,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import python_tool, write_tool
+from tests.support.ondisk import PATIENCE_S, python_tool, write_tool
 from tests.support.systems import NO_LANDLOCK, NO_NAMESPACES, knowing, refusing
 from tests.types.python_script.test_environments import distribution
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import confine, machine
 from vespe.models import Call, Outcome
+from vespe.processes.long_lived import LastingProcess, Listener
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 from vespe.tool_types import Context
@@ -300,6 +303,61 @@ def test_the_servers_of_one_kit_share_a_temporary_directory_and_those_of_two_do_
             return given.environment["TMPDIR"]
 
     assert scratch("one") == scratch("one") != scratch("two")
+
+
+class Server:
+    """A process that lives on, held as a server is: it says what git knows each time it is asked."""
+
+    def __init__(self, context: Context) -> None:
+        self.lines: queue.Queue[bytes] = queue.Queue()
+        script = "while read line; do git config user.name 2>&1 || echo failed; done"
+        self.process = LastingProcess(
+            ["/bin/sh", "-c", script],
+            cwd=context.project_root,
+            env=context.environment,
+            listener=Listener(
+                heard=self.lines.put, over=lambda: self.lines.put(b"over"), said=lambda _: None
+            ),
+            sandbox=context.sandbox,
+        )
+        self.process.start()
+
+    def ask(self) -> bytes:
+        self.process.send(b"\n")
+        return self.lines.get(timeout=PATIENCE_S)
+
+
+def test_git_goes_on_in_a_server_whose_user_configures_it_between_two_calls(
+    held: Path, home: Path
+) -> None:
+    args = {"command": ["s"], "digest": "sha256:" + 64 * "0"}
+    write_tool(
+        tool(held, "t"), "t", implementation={"type": "mcp_tool", "entrypoint": "t", "args": args}
+    )
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    context = Context(
+        project_root=str(held),
+        directory=str(tool(held, "t")),
+        timeout_s=9,
+        environment=environment,
+        sessions=Sessions(),
+    )
+    found = directory.load(tool(held, "t"), scope="one")
+
+    def configure(name: str) -> None:
+        argv = ["git", "config", "--global", "user.name", name]
+        subprocess.run(argv, env=environment, check=True)
+
+    configure("Ada")
+    with confine(found, context, setting="auto") as given:
+        server = Server(given)
+        assert server.ask() == b"Ada"
+    configure("Grace")
+    with confine(found, context, setting="auto") as again:
+        assert again.environment == given.environment
+        assert server.ask() == b"Grace"
+    server.process.end()
+    server.process.wait(PATIENCE_S)
 
 
 def test_off_holds_nothing_and_says_so(held: Path) -> None:

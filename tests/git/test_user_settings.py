@@ -1,9 +1,12 @@
 """What of the user's git configuration goes along with a tool: judged by git, which reads it."""
 
+import os
 import subprocess
 from pathlib import Path
 
-from vespe.git.user_settings import beside
+from vespe.git.user_settings import beside, kept_whole
+
+PATH = {"PATH": os.environ["PATH"]}
 
 
 def read(place: dict[str, str], *keys: str) -> list[str]:
@@ -67,3 +70,17 @@ def test_without_files_of_the_users_there_is_nothing_to_do(home: Path, tmp_path:
     stated = {"HOME": str(home), "GIT_CONFIG_GLOBAL": "/its/own"}
     assert beside(str(tmp_path), stated, lambda path: True, cwd="/") == {}
     assert list(tmp_path.glob("gitconfig")) == []
+
+
+def test_a_process_that_lives_on_has_all_of_it_as_it_is_at_each_call(
+    home: Path, tmp_path: Path
+) -> None:
+    env = {"HOME": str(home)}
+    place = kept_whole(str(tmp_path), env, cwd="/")
+    values = {"user.name": "Ada", "url.https://a b/.insteadOf": "https://x/", "alias.a": "!b"}
+    assert read(place, *values) == ["", "", ""]
+    for key, value in values.items():
+        subprocess.run(["git", "config", "--global", key, value], check=True, env=env | PATH)
+    assert kept_whole(str(tmp_path), env, cwd="/") == place
+    assert read(place, *values) == [f"{value}\n" for value in values.values()]
+    assert kept_whole(str(tmp_path), {"HOME": "relative"}, cwd="/") == {}

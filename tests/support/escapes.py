@@ -21,9 +21,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 @dataclass(frozen=True)
 class Row:
     """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be),
-    `links` (what is stated are links, and what is not there), or `home` (the project is the home).
+    `links` (what is stated are links, and what is not there), `late` (nothing stated, and the home
+    changes once it runs: see `LATE`), or `home` (the project is the home), `late home` (both).
 
-    `gap` is what names a leak.
+    `gap` is what names a leak; of several words, each does.
     """
 
     name: str
@@ -579,6 +580,63 @@ ROWS: Final = (
         "write(P/'out/later')",
         policy="links",
     ),
+    # ---- what is made, or replaced, once the process runs
+    Row(
+        "read a token that was replaced by renaming",
+        "read(H/'.netrc')",
+        "read(H/'docs/late')",
+        policy="late",
+    ),
+    Row(
+        "read a token that was made since",
+        "read(H/'.npmrc')",
+        "read(H/'notes')",
+        policy="late",
+    ),
+    Row(
+        "read a key in a directory that was replaced",
+        "read(H/'.ssh/id')",
+        "read(H/'docs/a')",
+        policy="late",
+    ),
+    Row(
+        "read a key in a directory that was made since",
+        "read(H/'.aws/credentials')",
+        "os.listdir(H)",
+        policy="late",
+    ),
+    Row(
+        "read a token beneath a directory that others share",
+        "read(H/'.config/gh/hosts.yml')",
+        "read(H/'.config/app/late')",
+        policy="late",
+    ),
+    Row(
+        "read a token in a directory that was made with those above it",
+        "read(H/'.cargo/credentials.toml')",
+        "read(H/'.profile')",
+        policy="late",
+    ),
+    Row(
+        "read Vespe's own state that was replaced",
+        "read(S/'trust.json')",
+        "read(P/'a')",
+        policy="late",
+    ),
+    Row(
+        "list the names of keys that were made since",
+        "os.listdir(H/'.aws') or False",
+        "os.listdir(H/'docs')",
+        gap="late-names names",
+        policy="late",
+    ),
+    Row(
+        "read a key that was made since in a project that is the home",
+        "read(H/'.azure/token')",
+        "write(H/'n9'); read(H/'n9')",
+        gap="late",
+        policy="late home",
+    ),
     # ---- the project is the home directory (where there are mounts: Landlock alone gives nothing
     # at all there)
     Row(
@@ -638,6 +696,27 @@ ROWS: Final = (
 )
 
 
+LATE: Final = r'''
+from pathlib import Path
+
+def replaced(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(path.name + ".new")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
+
+def change_home(H, S):
+    replaced(H / ".azure/token", "new")
+
+def change(H, S):
+    """Be the user's other programs, which go on while a tool runs."""
+    for name in (".netrc", ".npmrc", ".aws/credentials", ".config/gh/hosts.yml", ".cargo/credentials.toml", "docs/late", ".config/app/late"):
+        replaced(H / name, "new")
+    for place, name in ((H / ".ssh", "id"), (S, "trust.json")):
+        place.rename(place.with_name(place.name + ".before"))
+        replaced(place / name, "new")
+'''
+"""Run outside of the sandbox once the process is in it."""
 HELPERS: Final = r'''
 import ctypes, errno, fcntl, json, mmap, os, resource, select, signal, socket, subprocess, sys, threading, time, encodings.idna
 from pathlib import Path
@@ -760,6 +839,8 @@ def tried(source, names):
 def session(plan, names, rows, enter):
     """Become the user, enter the policy, and try each row and its twin; returns what became of both."""
     reader, writer = os.pipe()
+    entered, enters = os.pipe()
+    changed, changes = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
@@ -787,16 +868,26 @@ def session(plan, names, rows, enter):
                 made["namespaces"] = {k: [p.encode() for p in v] if isinstance(v, list) else v for k, v in made["namespaces"].items()}
             enter(made)
             LIBC.prctl(4, 1, 0, 0, 0)  # as the exec of a program does
+            os.write(enters, b"x")
+            os.read(changed, 1)
             found = [[tried(row["attack"], names), tried(row["twin"], names)] for row in rows]
         except BaseException as error:
             found = repr(error)
         with open(writer, "w", encoding="utf-8") as file:
             json.dump(found, file)
         os._exit(0)
-    os.close(writer)
+    for descriptor in (writer, enters):
+        os.close(descriptor)
+    if os.read(entered, 1) and plan["late"]:
+        space = {}
+        exec(plan["late"], space)
+        space[plan["change"]](names["H"], names["S"])
+    os.write(changes, b"x")
     with open(reader, encoding="utf-8") as file:
         found = json.load(file)
     os.waitpid(pid, 0)
+    for descriptor in (entered, changed, changes):
+        os.close(descriptor)
     return found
 
 def main():

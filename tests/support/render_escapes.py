@@ -10,7 +10,9 @@ _TITLES: Final = {
     "default": "A tool that states nothing",
     "closed": "A tool that states little",
     "links": "A tool whose stated places are links",
+    "late": "What is made or replaced once a tool runs",
     "home": "A project that is the home directory",
+    "late home": "What is made once a tool runs in a project that is the home directory",
 }
 _SAID: Final = {
     "default": "What it does not state has its [default](sandbox.md): "
@@ -20,10 +22,13 @@ _SAID: Final = {
     "links": "It states directories of the project that are links: to others in the project, which "
     "hold, to keys, to the home, out of\nthe project, to `.git` and `.vespe`, which open nothing; "
     "and writes a directory and a file that are not there.",
+    "late": "A tool that states nothing runs, and other programs of the user go on: they log in, make "
+    "keys, and replace files by renaming.",
+    "late home": "Tried at the level `namespaces` alone.",
     "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
     "in such a directory.",
 }
-_EVERYWHERE: Final = ("sockets", "programs")
+_EVERYWHERE: Final = ("sockets", "programs", "late")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 
@@ -58,10 +63,12 @@ def render() -> str:
 
 
 def _at(row: Row, level: str) -> str:
-    if row.policy == "home" and level == "landlock":
+    if "home" in row.policy and level == "landlock":
         return "not tried"
     if row.gap in _OLD_KERNELS:
         return f"held; gap `{row.gap}` before Linux {_OLD_KERNELS[row.gap]}"
+    if row.gap == "late-names names":
+        return f"gap `{'names' if level == 'landlock' else 'late-names'}`"
     open_here = row.gap in _EVERYWHERE or (row.gap and level == "landlock")
     return f"gap `{row.gap}`" if open_here else "held"
 

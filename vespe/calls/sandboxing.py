@@ -67,7 +67,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
             _surroundings(tool, context, scratch),
             connect=reach.connect,
         )
-        own = {**made.environment, **_for_git(tool, context, made, scratch)}
+        own = {**made.environment, **_for_git(tool, context, made, scratch, kept=kept)}
         made = replace(made, refusals=reach.refusals, environment=own)
         _require(setting, made, tool)
         yield replace(
@@ -259,17 +259,21 @@ def _programs(tool: Tool, context: Context) -> tuple[str, ...]:
     return () if started is None else type_of(started.type).programs(started, context.directory)
 
 
-def _for_git(tool: Tool, context: Context, made: Policy, scratch: str) -> dict[str, str]:
+def _for_git(
+    tool: Tool, context: Context, made: Policy, scratch: str, *, kept: str | None
+) -> dict[str, str]:
     """Return the variables by which git starts in a tool that may not read the user's configuration
-    of it.
+    of it, or that lives longer than that may: in a directory of its own that is `kept`.
     """
     stated = made.stated
     named = (*(stated.programs or ()), *_programs(tool, context))
     may_start = stated.programs is None or "git" in map(os.path.basename, named)
-    if stated.read is None or not may_start:
+    if not may_start or (stated.read is None and (kept is None or not made.parts.given)):
         return {}
     from vespe.git import user_settings
 
+    if stated.read is None:
+        return user_settings.kept_whole(scratch, context.environment, cwd=context.project_root)
     return user_settings.beside(
         scratch,
         context.environment,
@@ -337,16 +341,23 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         line = ", ".join(f'"{item}"' for item in [*stated, _short(lead.leads if lead else what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
+        hint = (
+            f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}'
+        )
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
-            f"{_led(lead)}: {error}",
-            hint=f"{own}where it is to, say so in its config.json: "
-            f'"permissions": {{"{kind}": [{line}]}}',
+            f"{_why(kind, what, made)}: {error}",
+            hint=_AGAIN if _came_late(kind, what, made) else hint,
             details=error.details | {"permission": kind, "refused": what},
         )
     if found:
         error.details["refused"] = [what for _, what in found]
     return error
+
+
+_AGAIN: Final = (
+    "call it again; where its server, or the process that it keeps, lives on, start that anew"
+)
 
 
 def _lead(kind: str, what: str, made: Policy | None) -> StatedPlace | None:
@@ -362,10 +373,21 @@ def _lead(kind: str, what: str, made: Policy | None) -> StatedPlace | None:
     )
 
 
-def _led(lead: StatedPlace | None) -> str:
-    if lead is None:
-        return ""
-    return f" ({lead.stated} is a link to {_short(lead.leads)}, which is not stated by its name)"
+def _why(kind: str, what: str, made: Policy | None) -> str:
+    """Say why a path is refused where its tool seems to state it."""
+    if lead := _lead(kind, what, made):
+        return (
+            f" ({lead.stated} is a link to {_short(lead.leads)}, which is not stated by its name)"
+        )
+    if made is not None and PERMISSIONS[kind].values != "host" and _came_late(kind, what, made):
+        return (
+            " (it was made or replaced after the process started: one that starts now reaches it)"
+        )
+    return ""
+
+
+def _came_late(kind: str, what: str, made: Policy) -> bool:
+    return kind == "read" and made.parts.came_late(what)
 
 
 def _short(what: str) -> str:
@@ -393,7 +415,7 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
     ]
     found = list(dict.fromkeys((*touched, *_refused_by(execution, made))))
     said = tuple(
-        f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}{_led(_lead(kind, what, made))}"
+        f"the sandbox did not let it {PERMISSIONS[kind].verb} {what}{_why(kind, what, made)}"
         for kind, what in found[:8]
     )
     return replace(execution, notes=(*execution.notes, *said)) if said else execution

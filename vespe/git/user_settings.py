@@ -33,11 +33,9 @@ def beside(
     `environment` is the one that git will run in, and `cwd` is where: what is included can depend
     on the repository.
     """
-    home = environment.get("HOME", "")
-    if not os.path.isabs(home) or "GIT_CONFIG_GLOBAL" in environment:
+    if (own := _own(environment)) is None:
         return {}
-    own = os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
-    configurations = (os.path.join(own, "config"), os.path.join(home, ".gitconfig"))
+    configurations = _configurations(own, environment)
     lists = {"excludesFile": "ignore", "attributesFile": "attributes"}
     said = [
         f"[core]\n\t{key} = /dev/null\n"
@@ -57,15 +55,61 @@ def beside(
     return {"GIT_CONFIG_GLOBAL": place}
 
 
+def kept_whole(directory: str, environment: Mapping[str, str], *, cwd: str) -> dict[str, str]:
+    """Return the variable that lets git go on in a process that lives longer than a call, and write
+    in `directory` all of the user's configuration: anew where that is another than at the last
+    call.
+
+    `git config --global` replaces the file, and what is replaced in a home while a process lives is
+    closed to it. Only for one that may read the file anyway.
+    """
+    if (own := _own(environment)) is None:
+        return {}
+    place = os.path.join(directory, "gitconfig")
+    configurations = _configurations(own, environment)
+    stamps = tuple(map(_stamp, configurations))
+    if _written.get(place) != stamps:
+        whole = [_portable(path, cwd, keys=".") for path in configurations if os.path.exists(path)]
+        atomic.write_atomic(place, "".join(whole), durable=False)
+        _written[place] = stamps
+    return {"GIT_CONFIG_GLOBAL": place}
+
+
+_written: dict[str, tuple[tuple[int, ...], ...]] = {}
+"""What each copy was made of, by its place."""
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _own(environment: Mapping[str, str]) -> str | None:
+    """Return git's directory in the user's configuration; None where there is no home, or git is
+    told already where its configuration is.
+    """
+    home = environment.get("HOME", "")
+    if not os.path.isabs(home) or "GIT_CONFIG_GLOBAL" in environment:
+        return None
+    return os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
+
+
+def _configurations(own: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    return os.path.join(own, "config"), os.path.join(environment["HOME"], ".gitconfig")
+
+
 def _is_kept(path: str, is_refused: Callable[[str], bool]) -> bool:
     return os.path.exists(path) and is_refused(path)
 
 
-def _portable(path: str, cwd: str) -> str:
+def _portable(path: str, cwd: str, *, keys: str = _GOES_ALONG) -> str:
     """Return the settings of a file that go along, as git writes them; none where git cannot read
     it.
     """
-    asked = ("config", "--file", path, "--includes", "--null", "--get-regexp", _GOES_ALONG)
+    asked = ("config", "--file", path, "--includes", "--null", "--get-regexp", keys)
     try:
         answer = repository.WorkTree(cwd).ask(*asked)
     except VespeError:
@@ -73,7 +117,9 @@ def _portable(path: str, cwd: str) -> str:
     said = []
     for item in answer.text.split("\0")[:-1]:
         name, has_value, value = item.partition("\n")
-        section, _, key = name.rpartition(".")
+        path_to_key, _, key = name.rpartition(".")
+        section, has_more, rest = path_to_key.partition(".")
+        section += f" {_quoted(rest)}" if has_more else ""
         said.append(f"[{section}]\n\t{key}" + (f" = {_quoted(value)}\n" if has_value else "\n"))
     return "".join(said)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from vespe.models import Permissions
-from vespe.processes.sandbox.held import Policy
+from vespe.processes.sandbox.held import READ_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.policy import ToolSurroundings, policy
 
@@ -90,8 +90,10 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
-        ("namespaces", {}, {"sockets"}),
-        ("namespaces", {"programs": [], "network": ["h"]}, {"programs"}),
+        ("namespaces", {}, {"late-names", "sockets"}),
+        ("namespaces", {"programs": [], "network": ["h"]}, {"late-names", "programs"}),
+        ("namespaces", {"read": ["docs"], "network": []}, set()),
+        ("namespaces", {"read": [], "write": ["~"], "network": []}, {"late"}),
         ("landlock", {}, {"ipc", "metadata", "names", "processes", "project", "sockets"}),
         (
             "landlock",
@@ -169,3 +171,24 @@ def test_a_home_in_a_project_keeps_what_its_directories_hold_and_says_what_it_do
     assert (
         bytes(home / ".config") in held.message["namespaces"]["writable"] and "project" in held.gaps
     )
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_what_could_hold_a_protected_place_is_given_in_parts_and_what_is_in_it_whole(
+    home: Path, level: str
+) -> None:
+    for name in (".config/app", ".local/share/app"):
+        (home / name).mkdir(parents=True)
+    held = made(home, level)
+    rules = {path.decode() for path, rights in held.message["rules"] if rights & READ_FILE}
+    assert {str(home / name) for name in ("notes", ".config/app", ".local/share/app")} <= rules
+    above = {"/", str(home), str(home / ".config"), str(home / ".local"), str(home.parent)}
+    assert not above & rules
+    for late in ("late", ".config/late", ".aws/key", "notes2/a"):
+        assert held.refuses("read", str(home / late))
+    (home / "late").touch()
+    (home / ".aws").mkdir()
+    assert held.parts.came_late(str(home / "late")) and not held.parts.came_late(
+        str(home / ".aws/key")
+    )
+    assert not held.parts.came_late(str(home / "gone"))

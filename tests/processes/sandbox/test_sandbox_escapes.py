@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.support import render_escapes
-from tests.support.escapes import ROWS, attempt, message
+from tests.support.escapes import LATE, ROWS, attempt, message
 from vespe.models import Permissions
 from vespe.processes.child_scripts import ENTER
 from vespe.processes.sandbox import levels
@@ -63,6 +63,7 @@ class World:
             "project/docs",
             "project/out",
             "home/.config/fish",
+            "home/.config/app",
             "home/.vespe",
             "outside/empty",
             "state",
@@ -172,7 +173,7 @@ class World:
 
     def policy(self, level: str, kind: str) -> Policy:
         where = ToolSurroundings(
-            project=str(self.base / ("home" if kind == "home" else "project")),
+            project=str(self.base / ("home" if "home" in kind else "project")),
             directory=str(self.base / "tool"),
             scratch=str(self.base / "scratch"),
             path="/usr/bin:/bin",
@@ -221,6 +222,8 @@ def tried(uid: int) -> Tried:
                     "uid": uid,
                     "names": world.names(),
                     "rows": [asdict(row) for row in rows],
+                    "late": LATE if "late" in kind else "",
+                    "change": "change_home" if "home" in kind else "change",
                 }
                 (answers,) = attempt([plan], ENTER)
                 assert isinstance(answers, list), answers
@@ -252,7 +255,7 @@ def test_nothing_leads_out_but_a_gap_that_was_named_and_what_is_allowed_works_be
     leaks = {
         where: attack
         for where, (attack, _, made, came) in found.items()
-        if came or (attack.startswith("yes") and gaps[where[1]] not in made.gaps)
+        if came or (attack.startswith("yes") and not {*gaps[where[1]].split()} & {*made.gaps})
     }
     assert leaks == {}
     broken = {where: twin for where, (_, twin, _, _) in found.items() if not twin.startswith("yes")}

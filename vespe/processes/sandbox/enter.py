@@ -139,22 +139,23 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
     # No link on the way: what was decided on is what is opened, whatever was put there since.
     how = (os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW).to_bytes(8, _ENDIAN) + bytes(8)
     how += _NO_SYMLINKS.to_bytes(8, _ENDIAN)
-    call, here, length = _Long(_OPENAT2), _Long(_AT_FDCWD), _Long(len(how))
+    call, here, by, length = _Long(_OPENAT2), _Long(_AT_FDCWD), _Bytes(how), _Long(len(how))
+    close = os.close
+    known: dict[int, tuple[bytes, bytes]] = {}
     for path, rights in rules:
-        place = add(call, here, _Bytes(path), _Bytes(how), length)
+        place = add(call, here, _Bytes(path), by, length)
         if place < 0:
             continue  # gone since it was listed
-        said = place.to_bytes(4, _ENDIAN)
-        if add(number, fd, kind, _Bytes((rights & handled).to_bytes(8, _ENDIAN) + said), none):
-            # Where it is a file, the rights that only directories have are refused.
-            add(
-                number,
-                fd,
-                kind,
-                _Bytes((rights & handled & _FILE_RIGHTS).to_bytes(8, _ENDIAN) + said),
-                none,
+        if (given := known.get(rights)) is None:
+            given = known[rights] = (
+                (rights & handled).to_bytes(8, _ENDIAN),
+                (rights & handled & _FILE_RIGHTS).to_bytes(8, _ENDIAN),
             )
-        os.close(place)
+        said = place.to_bytes(4, _ENDIAN)
+        if add(number, fd, kind, _Bytes(given[0] + said), none):
+            # Where it is a file, the rights that only directories have are refused.
+            add(number, fd, kind, _Bytes(given[1] + said), none)
+        close(place)
     _call("syscall", _RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from vespe.lazy import shutil
 from vespe.models import Permissions
+from vespe.processes.sandbox.listing import Parts
 from vespe.processes.sandbox.places import StatedPlace
 from vespe.records import dataclass
 
@@ -21,10 +22,10 @@ class Policy:
     hold.
 
     `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
-    open nothing because a link leads out. `connect` opens the connections of its proxy; None where
-    there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
-    proxy refused so far. `prefix` is a program that holds what it is given to start, where the
-    system has one.
+    open nothing because a link leads out. `parts` are the directories that it is given in parts.
+    `connect` opens the connections of its proxy; None where there is no proxy. `environment` is to
+    be added to the process's own. `refusals` is what its proxy refused so far. `prefix` is a
+    program that holds what it is given to start, where the system has one.
     """
 
     level: str
@@ -32,6 +33,7 @@ class Policy:
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
+    parts: Parts = field(default_factory=Parts)
     connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: tuple[str, ...] = ()
@@ -59,8 +61,9 @@ class Policy:
         covered = (*mounts["hidden"], *(mounts["kept"] if kind == "write" else ()))
         if any(_holds(path, place) for path in covered):
             return True
+        holding = _holding(place)
         return not any(
-            rights & wanted and _holds(path, place) for path, rights in self.message["rules"]
+            path in holding and rights & wanted for path, rights in self.message["rules"]
         )
 
     @property
@@ -73,6 +76,14 @@ class Policy:
     def document(self) -> dict[str, Any]:
         """What an Outcome says of it."""
         return {"level": self.level, "gaps": list(self.gaps)}
+
+
+def _holding(place: bytes) -> set[bytes]:
+    found = {place, b"/"}
+    while place != b"/":
+        place = os.path.dirname(place)
+        found.add(place)
+    return found
 
 
 def _holds(place: bytes, path: bytes) -> bool:

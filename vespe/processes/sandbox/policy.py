@@ -9,12 +9,19 @@ from typing import Any, Final
 
 from vespe.models import PERMISSIONS, Permissions
 from vespe.processes.sandbox import filter as seccomp
-from vespe.processes.sandbox import seatbelt
+from vespe.processes.sandbox import listing, seatbelt
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.places import EXECUTED, Places, StatedPlace
 from vespe.processes.sandbox.programs import of_programs, search_path
-from vespe.processes.sandbox.protected import SOCKETS, find_protected, holds, homes
+from vespe.processes.sandbox.protected import (
+    MACHINE,
+    SOCKETS,
+    closed_places,
+    find_protected,
+    holds,
+    homes,
+)
 from vespe.records import dataclass
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -24,6 +31,7 @@ PROXY_PORT: Final = 3128
 """Where the proxy listens in a tool's own network namespace, in which every port is free."""
 _REFER, _TRUNCATE, _DEVICE = 1 << 13, 1 << 14, 1 << 15
 _READ: Final = READ_FILE | READ_DIR
+_OF_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _DEVICE
 # All but to make devices.
 _WRITE: Final = WRITE_FILE | 0b1_0111_1011_0000 | _REFER | _TRUNCATE
 _VERSIONS: Final = ((1, 0x1FFF), (2, _REFER), (3, _TRUNCATE), (5, _DEVICE))
@@ -123,6 +131,7 @@ def policy(
         message=message,
         stated=permissions,
         leads=tuple(files.leads()),
+        parts=files.parts(),
         connect=connect if proxied else None,
         environment=_environment(where, proxied=proxied),
     )
@@ -153,6 +162,7 @@ def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files"
         message=message,
         stated=permissions,
         leads=tuple(files.leads()),
+        parts=files.parts(),
         environment=environment,
         prefix=(seatbelt.PROGRAM, "-p", profile),
     )
@@ -197,6 +207,10 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
             yield "hosts"
     if files.kept and (level == "landlock" or files.is_open):
         yield "project"
+    if level == "namespaces" and files.lists_homes:
+        yield "late-names"
+    if files.writes_homes:
+        yield "late"
     if permissions.network is None:
         yield "sockets"
     if machine.landlock < 3:
@@ -261,30 +275,12 @@ class _Files:
         self._written = tuple(
             dict.fromkeys(one.path for one in self._write if os.path.lexists(one.path))
         )
-        explicit = self._written if permissions.write is not None else ()
-        executed = [os.path.join(self._root, name) for name in EXECUTED]
         # Nothing covers what is not there yet, nor a link.
-        links = (path for path in executed if os.path.islink(path))
+        links = (path for path in self._executed() if os.path.islink(path))
         self.is_open = any(
             holds(place, one) for place in self._written for one in (*homes(), *links)
         )
-        executed += [
-            os.path.join(home, name)
-            for home in homes()
-            if holds(self._root, home)
-            for name in _STARTED
-        ]
-        self.kept = [
-            path
-            for path in executed
-            if os.path.lexists(path)
-            and not os.path.islink(path)
-            and not any(
-                holds(one, path) and one != self._root and holds(self._root, one)
-                for one in explicit
-            )
-            and any(holds(place, path) for place in self._written)
-        ]
+        self.kept = self._kept_places()
         self._directory, self._own = (
             os.path.realpath(where.directory),
             tuple(map(os.path.realpath, where.own)),
@@ -295,7 +291,42 @@ class _Files:
             if os.path.lexists(path)
         ]
         self._covered = self._covered_places() if mounts else ()
-        self._bare = ["/dev", *(hole for hole in self.hidden if hole not in self._covered)]
+        closed = closed_places(homes(), os.getuid())
+        passing = set(MACHINE) - closed if mounts else set()
+        # What a mount covers is closed only until it is replaced, and what is not there by none.
+        self._holes = _Holes(("/dev", *closed, *self._own, *(set(self.hidden) - passing)))
+        # Nothing can be made in a directory that is given in parts: what is to be written is
+        # given whole, where mounts cover what there is.
+        covered = [hole for hole in self.hidden if hole not in self._covered]
+        self._bare = _Holes(("/dev", *covered)) if mounts else self._holes
+        self._listed: set[str] = set()
+
+    def _executed(self) -> Iterator[str]:
+        """Return what of the project others take commands from, whether it is there or not."""
+        yield from (os.path.join(self._root, name) for name in EXECUTED)
+
+    def _kept_places(self) -> list[str]:
+        """Return what is not written, though the tool may write what it is in: it would have to
+        name it.
+        """
+        explicit = self._written if self._permissions.write is not None else ()
+        started = (
+            os.path.join(home, name)
+            for home in homes()
+            if holds(self._root, home)
+            for name in _STARTED
+        )
+        return [
+            path
+            for path in (*self._executed(), *started)
+            if os.path.lexists(path)
+            and not os.path.islink(path)
+            and not any(
+                holds(one, path) and one != self._root and holds(self._root, one)
+                for one in explicit
+            )
+            and any(holds(place, path) for place in self._written)
+        ]
 
     def _written_by_default(self) -> tuple[str, ...]:
         """Return the project; nothing for a directory that holds a home and that nobody made a
@@ -310,6 +341,22 @@ class _Files:
         """
         for kind, places in (("read", self._read), ("write", self._write)):
             yield from ((kind, place) for place in places if place.leads)
+
+    def parts(self) -> listing.Parts:
+        """Return what the rules give by listing it."""
+        return listing.Parts(frozenset(self._listed), self._holes.above, self._holes.places)
+
+    @property
+    def lists_homes(self) -> bool:
+        """Whether what is made later in a home can be seen there: its name, and no more."""
+        return any(
+            holds(path, home) or holds(home, path) for path in self._listed for home in homes()
+        )
+
+    @property
+    def writes_homes(self) -> bool:
+        """Whether a protected place that is made later is given with what it is made in."""
+        return self._mounts and not self._holes.above.isdisjoint(self._written)
 
     def rules(self) -> Iterator[tuple[str, int]]:
         """Return paths with the rights that there are beneath each; those of several rules add
@@ -422,33 +469,27 @@ class _Files:
         only names can be listed.
 
         A path that lies in a protected place is left out, unless it is `named`: the tool said so,
-        and its user agreed. Those that a mount covers need not be left out, which saves a rule for
-        everything beside them.
+        and its user agreed.
         """
+        holes = self._bare if rights & WRITE_FILE else self._holes
         for path in paths:
             if not named and f"{path}/".startswith(self._hiding):
                 continue
-            beneath = [hole for hole in self._bare if hole != path and holds(path, hole)]
-            if beneath:
+            if path in holes.above:
+                self._listed.add(path)
                 yield path, rights & READ_DIR
-            yield from ((part, rights) for part in _without(path, beneath))
+            yield from (
+                (part, rights if is_directory else rights & _OF_FILES)
+                for part, is_directory in listing.without(path, holes.places, holes.above)
+            )
 
 
-def _without(path: str, holes: list[str]) -> Iterator[str]:
-    if not holes:
-        yield path
-        return
-    for name in _children(path):
-        child = os.path.join(path, name)
-        if child not in holes and not os.path.islink(child):
-            yield from _without(child, [hole for hole in holes if holds(child, hole)])
+class _Holes:
+    """Places that are not given with what holds them, and the directories `above` them."""
 
-
-def _children(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []
+    def __init__(self, places: Iterable[str]) -> None:
+        self.places = frozenset(places)
+        self.above = listing.above(self.places)
 
 
 def _between(path: str, places: list[str]) -> Iterator[str]:

@@ -226,8 +226,21 @@ def find_protected(own: tuple[str, ...]) -> tuple[str, ...]:
 
 def may_be_protected(path: str) -> bool:
     """Whether a real path is a protected place, or lies in one, whether that is there or not."""
-    named = (f"{home}/{name}" for home in homes() if home != "/" for name in HOME)
-    return any(holds(place, path) for place in (*MACHINE, *named))
+    return any(holds(place, path) for place in (*MACHINE, *_named_in_homes(homes())))
+
+
+@functools.lru_cache(8)
+def closed_places(homes: tuple[str, ...], uid: int) -> frozenset[str]:
+    """Return every place that stays closed while a process lives, whether it is there or not: those
+    of these homes, and of the machine's those that this user could read if they were made anew.
+    """
+    # To others than root what lies in /etc is closed by its modes, old or new.
+    machine = MACHINE if uid == 0 else [path for path in MACHINE if holds("/run", path)]
+    return frozenset((*_named_in_homes(homes), *machine))
+
+
+def _named_in_homes(homes: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"{home}/{name}" for home in homes if home != "/" for name in HOME)
 
 
 def _of_homes() -> Iterator[str]:

@@ -1,0 +1,92 @@
+"""Directories that are given without some of what is in them: by listing what else they hold.
+
+Landlock can only allow, and a mount over a protected place is gone once that is replaced, and hides
+nothing that is made later. So a directory that could hold a protected place is never given whole.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Set
+from typing import Final
+
+from vespe.processes.sandbox.protected import holds
+from vespe.records import dataclass
+
+_FRESH_NS: Final = 100_000_000
+"""A directory that changed this lately may change again without another time of change."""
+_MOST: Final = 64
+
+Entry = tuple[str, bool]
+"""A path, and whether it is a directory."""
+
+_kept: dict[str, tuple[tuple[int, ...], tuple[Entry, ...]]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What was given by listing it: beneath `given`, all that is in `split` was listed, and `holes`
+    were left out.
+    """
+
+    given: frozenset[str] = frozenset()
+    split: Set[str] = frozenset()
+    holes: Set[str] = frozenset()
+
+    def came_late(self, path: str) -> bool:
+        """Whether a path that is refused was made, or replaced, since it was listed: who starts now
+        reaches it.
+        """
+        here, there = os.path.realpath(path), ""
+        while here != "/":
+            here, there = os.path.dirname(here), here
+            if here in self.split and any(holds(one, here) for one in self.given):
+                return there not in self.holes and os.path.lexists(there)
+        return False
+
+
+def above(places: Iterable[str]) -> set[str]:
+    """Return all the directories that hold any of these places."""
+    found: set[str] = set()
+    for path in places:
+        while path != "/" and (path := os.path.dirname(path)) not in found:
+            found.add(path)
+    return found
+
+
+def without(path: str, holes: Set[str], split: Set[str]) -> Iterator[Entry]:
+    """Return what there is beneath a path but for holes; what holds no hole is returned whole.
+    `split` is `above(holes)`, of which a listing alone says what is there.
+    """
+    if path not in split:
+        yield path, True
+        return
+    for child, is_directory in _entries(path):
+        if child not in holes:
+            if is_directory and child in split:
+                yield from without(child, holes, split)
+            else:
+                yield child, is_directory
+
+
+def _entries(path: str) -> tuple[Entry, ...]:
+    """Return what lies in a directory, links left out; as it was listed before, where its times
+    are what they were.
+    """
+    try:
+        status = os.stat(path)
+        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+        if (known := _kept.get(path)) is not None and known[0] == stamp:
+            return known[1]
+        with os.scandir(path) as listed:
+            found = tuple(
+                (entry.path, entry.is_dir(follow_symlinks=False))
+                for entry in listed
+                if not entry.is_symlink()
+            )
+    except OSError:
+        return ()
+    if time.time_ns() - max(stamp[2:]) > _FRESH_NS:
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        _kept[path] = stamp, found
+    return found
