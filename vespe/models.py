@@ -37,8 +37,8 @@ class Permissions:
     default holds.
 
     `read` and `write` are paths (`.` is the project, `~` the home directory), `network` hosts
-    (`host` or `host:port`), `programs` names of programs, or their paths. An empty tuple is none at
-    all.
+    (`host` or `host:port`), `programs` names of programs, or their paths, `sockets` paths of Unix
+    sockets, or variables that hold one (`$SSH_AUTH_SOCK`). An empty tuple is none at all.
     """
 
     read: tuple[str, ...] | None = None
@@ -46,25 +46,28 @@ class Permissions:
     network: tuple[str, ...] | None = None
     programs: tuple[str, ...] | None = None
     memory_mb: int | None = None
+    sockets: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
     """What everything but the sandbox knows of one of the `permissions`.
 
-    `values` is what it lists, or that it is a number, from 1 to `most`. `verb` says in a sentence
+    `values` is what it lists, or that it is a number, from 1 to `most`. `is_closed` says that what
+    is not stated is none. `verb` says in a sentence
     what the sandbox did not let a tool do. `default` is what holds where nothing is stated, as a
     config.json would say it. `effect` is the effect of a tool that states a value, `reason` says
     why, with the value; a path has the effect `reads_private` only outside the project.
     """
 
     description: str
-    values: Literal["path", "host", "program", "number"]
+    values: Literal["path", "host", "program", "socket", "number"]
     verb: str = ""
     default: tuple[str, ...] = ()
     effect: Literal["", "reads_private", "writes", "sends_out"] = ""
     reason: str = ""
     most: int = 0
+    is_closed: bool = False
 
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
@@ -103,6 +106,15 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
         description="How much memory each of its processes may take for data, in MiB.",
         values="number",
         most=1 << 20,
+    ),
+    "sockets": Permission(
+        description="Unix sockets, as paths or as variables that hold one (`$SSH_AUTH_SOCK`), "
+        "which the tool gets. Not stated: none where the sandbox has namespaces.",
+        values="socket",
+        verb="connect to",
+        effect="sends_out",
+        reason="it may connect to {}",
+        is_closed=True,
     ),
 }
 """The fields of `Permissions`. Who adds one adds its field and its row here, and what it means to

@@ -26,6 +26,7 @@ from tests.support.ondisk import (
     write_kit,
     write_tool,
 )
+from tests.support.pids import outside
 from tests.support.systems import NO_LANDLOCK, refusing
 from vespe.calls import log
 from vespe.calls.path import CallPath
@@ -355,7 +356,8 @@ def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path) -> 
     body = (
         "import os, subprocess, time\n"
         "child = subprocess.Popen(['sleep', '60'])\n"
-        f"open({str(project / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "said = [f'{pid} {os.readlink(\"/proc/self/ns/pid\")}' for pid in (os.getpid(), child.pid)]\n"
+        f"open({str(project / 'pids')!r}, 'w').write('\\n'.join(said) + '\\n')\n"
         "time.sleep(60)"
     )
     python_tool(tools(project) / "tool-w", "w", body)
@@ -365,14 +367,15 @@ def test_p31_ctrl_c_ends_the_tool_and_its_children_and_is_130(project: Path) -> 
         stdout=subprocess.PIPE,
         env=interruptible(),
     )
-    while not (project / "pids").exists() or not (project / "pids").read_text(
-        encoding="utf-8"
-    ).count(" "):
+    written = project / "pids"
+    while not written.exists() or written.read_text(encoding="utf-8").count("\n") < 2:
         assert running.poll() is None
+    pids = [outside(line) for line in written.read_text(encoding="utf-8").splitlines()]
+    assert min(pids) > 1
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (130, b"")
-    for pid in map(int, (project / "pids").read_text(encoding="utf-8").split()):
+    for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 

@@ -9,6 +9,7 @@ import queue
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,6 +193,31 @@ def test_a_file_that_is_not_there_is_no_refusal_and_one_that_may_not_be_made_is(
         and refused.code == "permission_denied"
         and '"write": [".", "/usr/nothing"]' in refused.hint
     )
+
+
+@pytest.mark.skipif(machine().level != "namespaces", reason="this machine has no namespaces")
+def test_a_file_and_a_socket_in_the_temporary_directory_of_all_are_named_with_the_line(
+    held: Path,
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="vespe-t-", dir="/tmp") as place:
+        Path(place, "data.csv").write_text("DATA", encoding="utf-8")
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(f"{place}/agent")
+            one.listen()
+            connects = f"import socket\nsocket.socket(1).connect('{place}/agent')\nreturn 'in'"
+            reads = f"return open('{place}/data.csv').read()"
+            for body, kind, name in ((reads, "read", "data.csv"), (connects, "sockets", "agent")):
+                python_tool(tool(held, f"{kind}_a"), f"{kind}_a", body)
+                error = run(held, f"{kind}_a").error
+                assert error is not None and error.code == "permission_denied", error
+                assert f"{place}/{name}" in error.message
+                stated = [".", f"{place}/{name}"] if kind == "read" else [f"{place}/{name}"]
+                assert f'"permissions": {json.dumps({kind: stated})}' in error.hint
+                python_tool(tool(held, f"{kind}_b"), f"{kind}_b", body, permissions={kind: stated})
+                assert run(held, f"{kind}_b").result in ("DATA", "in")
+            shell(held, "cat", f"{place}/data.csv")
+            error = run(held, "s").error
+            assert error is not None and f"{place}/data.csv" in error.hint
 
 
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:

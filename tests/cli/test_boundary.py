@@ -14,6 +14,7 @@ import click
 import pytest
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
+from tests.support.pids import SAYS, outside
 from vespe import errors
 from vespe.cli import boundary
 from vespe.processes import signals
@@ -239,10 +240,7 @@ def test_p31_ctrl_c_while_starting_ends_without_a_word(home: Path) -> None:
 def test_p31_a_signal_ends_the_tool_first_and_then_the_command(
     number: int, code: int, project: Path
 ) -> None:
-    body = (
-        f"import os, time\nopen({str(project / 'pid')!r}, "
-        "'w').write(str(os.getpid()))\ntime.sleep(60)"
-    )
+    body = f"import os, time\nopen({str(project / 'pid')!r}, 'w').write({SAYS})\ntime.sleep(60)"
     python_tool(project / ".vespe/tools/tool-w", "w", body)
     running = subprocess.Popen(
         [sys.executable, "-m", "vespe", "tool", "run", "w", "--json"],
@@ -252,8 +250,10 @@ def test_p31_a_signal_ends_the_tool_first_and_then_the_command(
     )
     while not (project / "pid").exists() or not (project / "pid").read_text(encoding="utf-8"):
         assert running.poll() is None
+    pid = outside((project / "pid").read_text(encoding="utf-8"))
+    assert pid > 1
     running.send_signal(number)
     out, _ = running.communicate(timeout=PATIENCE_S)
     assert (running.returncode, out) == (code, b"")
     with pytest.raises(ProcessLookupError):
-        os.kill(int((project / "pid").read_text(encoding="utf-8")), 0)
+        os.kill(pid, 0)

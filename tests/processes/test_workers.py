@@ -414,6 +414,7 @@ IMPORTS = """
 def test_an_honest_call_after_hostile_ones_is_as_before_them(bench: Bench) -> None:
     honest = IMPORTS + STATE
     before = bench.run(honest, permissions={}).result
+    zygotes = bench.zygotes()
     assert before[9] == 1  # the supervisor, and no process of the machine is seen
     for body in HOSTILE.values():
         source = (
@@ -423,4 +424,4 @@ def test_an_honest_call_after_hostile_ones_is_as_before_them(bench: Bench) -> No
             with contextlib.suppress(VespeError):
                 bench.run(source, permissions={}, timeout_s=5)
         assert bench.run(honest, permissions={}).result == before, body
-    assert len(bench.zygotes()) == 1
+    assert bench.zygotes() == zygotes

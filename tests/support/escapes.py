@@ -407,7 +407,31 @@ ROWS: Final = (
     Row(
         "reach a Unix socket at a path",
         "reach(1, str(O/'socket'))",
-        "socket.socketpair()",
+        "own_socket(T/'own')",
+        gap="sockets",
+    ),
+    Row(
+        "reach a Unix socket of datagrams at a path",
+        "send(1, str(O/'datagrams')) and True",
+        "socket.socketpair(1, 2)",
+        gap="sockets",
+    ),
+    Row(
+        "reach a Unix socket in the temporary directory of all",
+        "reach(1, SOCKET)",
+        "own_socket(T/'own2')",
+        gap="sockets",
+    ),
+    Row(
+        "reach a Unix socket in the home directory",
+        "reach(1, str(H/'docs/socket'))",
+        "read(H/'docs/a')",
+        gap="sockets",
+    ),
+    Row(
+        "reach a Unix socket in the project by a link",
+        "link(P/'docs/socket', P/'l6'); reach(1, str(P/'l6'))",
+        "own_socket(P/'own')",
         gap="sockets",
     ),
     # ---- the network, with `network: []`
@@ -457,6 +481,12 @@ ROWS: Final = (
         "reach an abstract Unix socket where nothing is stated to be reached",
         "reach(1, '\\0' + ABSTRACT)",
         "pipe()",
+        policy="closed",
+    ),
+    Row(
+        "reach a Unix socket of datagrams by one of a pair",
+        "socket.socketpair(1, 2)[0].sendto(b'escaped', str(O/'datagrams'))",
+        "a, b = socket.socketpair(); a.sendall(b'x')",
         policy="closed",
     ),
     Row(
@@ -795,6 +825,12 @@ def reach(family, address):
         one.sendall(b"escaped")
     return True
 
+def own_socket(path):
+    with socket.socket(1) as one:
+        one.bind(str(path))
+        one.listen()
+        return reach(1, str(path))
+
 def send(family, address):
     with socket.socket(family, socket.SOCK_DGRAM) as one:
         return one.sendto(b"escaped", address)
@@ -865,7 +901,7 @@ def session(plan, names, rows, enter):
             os.chdir(names["P"])
             made = {**plan["message"], "rules": [(p.encode(), r) for p, r in plan["message"]["rules"]], "filter": bytes.fromhex(plan["message"]["filter"])}
             if made["namespaces"]:
-                made["namespaces"] = {k: [p.encode() for p in v] if isinstance(v, list) else v for k, v in made["namespaces"].items()}
+                made["namespaces"] = {k: [p.encode() for p in v] if isinstance(v, list) else v.encode() if isinstance(v, str) else v for k, v in made["namespaces"].items()}
             enter(made)
             LIBC.prctl(4, 1, 0, 0, 0)  # as the exec of a program does
             os.write(enters, b"x")
@@ -928,7 +964,11 @@ def message(made: Any) -> dict[str, Any]:
     said["filter"] = said["filter"].hex()
     if said["namespaces"]:
         said["namespaces"] = {
-            k: [p.decode() for p in v] if isinstance(v, list) else v
+            k: [p.decode() for p in v]
+            if isinstance(v, list)
+            else v.decode()
+            if isinstance(v, bytes)
+            else v
             for k, v in said["namespaces"].items()
         }
     return said

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
+from tests.support.pids import SAYS, outside
 
 INITIALIZE = (
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
     '"clientInfo":{"name":"raw","version":"1"}}}'
 )
 _NAP = (
-    'import os, subprocess\nopen(inputs["mark"], "w").write(str(os.getpid()))\n'
+    f'import os, subprocess\nopen(inputs["mark"], "w").write({SAYS})\n'
     'subprocess.run(["sleep", "600"])\nreturn "slept"'
 )
 _NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
@@ -193,6 +194,6 @@ def noted(mark: Path) -> int:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         if mark.exists() and (text := mark.read_text(encoding="ascii")):
-            return int(text)
+            return outside(text)
         time.sleep(0.01)
     raise AssertionError(f"nothing wrote {mark}")

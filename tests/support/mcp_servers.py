@@ -86,12 +86,12 @@ class ByHand:
 
 
 _STATEFUL = """
-import asyncio, json, os, subprocess, sys, time
+import asyncio, json, os, subprocess, sys, time, uuid
 from mcp.server import MCPServer
 
 LISTED = sys.argv[2]
 server = MCPServer("stateful")
-state = {"count": 0}
+state = {"count": 0, "id": uuid.uuid4().hex}
 
 def described(text):
     return json.loads(open(LISTED, encoding="utf-8").read()).get("description", text)
@@ -103,7 +103,7 @@ async def count() -> str:
 
 @server.tool(structured_output=False)
 async def pid() -> str:
-    return str(os.getpid())
+    return state["id"]
 
 @server.tool(structured_output=False)
 async def later(text: str, seconds: float) -> str:

@@ -28,7 +28,7 @@ _SAID: Final = {
     "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
     "in such a directory.",
 }
-_EVERYWHERE: Final = ("sockets", "programs", "late")
+_EVERYWHERE: Final = ("programs", "late")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 

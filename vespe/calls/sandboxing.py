@@ -7,6 +7,7 @@ import errno
 import functools
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -308,7 +309,8 @@ _SEARCHED_CHARACTERS: Final = 8192
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _SAID: Final = pattern(
     r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
-    r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory)",
+    r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory"
+    r"|Connection refused)",
     re.MULTILINE,
 )
 """How programs say which file was refused; a directory that is hidden is there outside, and what is
@@ -330,8 +332,9 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     found = [*made.refusals, *refused(touched, made), *_guessed(error, made)]
     said = f"{error} {error.details.get('stderr', '')}"
     for kind, what in reversed(found):
-        # What it went on after is not what it failed of.
-        if PERMISSIONS[kind].values != "host" and os.path.basename(what) not in said:
+        # What it went on after is not what it failed of; an error of a connection names no end.
+        says_it = PERMISSIONS[kind].values in ("host", "socket") or os.path.basename(what) in said
+        if not says_it:
             continue
         stated = getattr(permissions_of(tool.permissions), kind)
         if stated is None:
@@ -387,7 +390,9 @@ def _why(kind: str, what: str, made: Policy | None) -> str:
 
 
 def _came_late(kind: str, what: str, made: Policy) -> bool:
-    return kind == "read" and made.parts.came_late(what)
+    # What a mount covers is never reached, whenever it was made.
+    covered = made.covers(os.fsencode(os.path.realpath(what)))
+    return kind == "read" and not covered and made.parts.came_late(what)
 
 
 def _short(what: str) -> str:
@@ -448,15 +453,22 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
 def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
     """Find what was refused in what a program says; an empty host is one that it does not name."""
     for path, why in _SAID.findall(said):
-        kinds = (
-            ("read", *(("write",) if not why.startswith("No") else ()), "programs")
-            if os.path.lexists(os.path.dirname(path))
-            else ()
-        )
+        kinds: tuple[str, ...] = ()
+        if _is_socket(path):
+            kinds = ("sockets",)
+        elif os.path.lexists(os.path.dirname(path)) and why != "Connection refused":
+            kinds = ("read", *(("write",) if not why.startswith("No") else ()), "programs")
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
         yield "network", host
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 _HOST: Final = pattern(r"(?i)(?:host:? |to |://)([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]+)?)")

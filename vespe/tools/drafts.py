@@ -108,7 +108,7 @@ def _details(given: dict[str, Any], type: str, kind: ToolType) -> JsonObject:
         raise UsageError(f"`implementation_details` must be an object, not {details!r:.80}")
     if "environment" in given:
         details = {**details, "environment": given.pop("environment")}
-    known = {*kind.form().get("properties", {})} | ({"environment"} if kind.is_python else set())
+    known = kind.form().keys
     for key in details:
         if key in ("type", *_PARTS):
             raise UsageError(f"`implementation_details.{key}` is set by --{key}")

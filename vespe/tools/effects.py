@@ -166,7 +166,10 @@ def _is_shut_in(tool: Tool, *, held: bool) -> bool:
     return who == "none" or (
         held
         and who == "process"
-        and all(tool.permissions.get(name) == [] for name in _granting("sends_out"))
+        and all(
+            tool.permissions.get(name, [] if PERMISSIONS[name].is_closed else None) == []
+            for name in _granting("sends_out")
+        )
     )
 
 

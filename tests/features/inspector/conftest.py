@@ -11,6 +11,7 @@ import pytest
 from tests.support.browser import Browser, chromium
 from tests.support.inspecting import Inspecting, Pages, inspecting
 from tests.support.ondisk import python_tool, vespe, write_tool
+from tests.support.pids import SAYS
 from vespe import Agent, AgentOptions, RecordingProvider, SimulatedProvider
 from vespe.features.agents.call_results import CallResult
 from vespe.projects.init import found_project
@@ -21,7 +22,7 @@ XSS = (
 )
 """What would run, turn or colour a page if any part of it were taken for more than text."""
 _NAP = (
-    'import os, subprocess\nopen(inputs["mark"], "w").write(str(os.getpid()))\n'
+    f'import os, subprocess\nopen(inputs["mark"], "w").write({SAYS})\n'
     'subprocess.run(["sleep", "600"])'
 )
 _MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]}

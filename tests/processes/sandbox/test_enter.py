@@ -3,8 +3,14 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +43,7 @@ def held(
         Command(
             argv=argv or ("/bin/sh", "-c", script),
             cwd=project,
-            env={"PATH": os.defpath},
+            env={"PATH": os.defpath, **made.environment},
             timeout_s=20,
             sandbox=made,
         )
@@ -110,7 +116,7 @@ def test_a_place_that_becomes_a_link_after_it_was_decided_on_opens_nothing(
             sandbox=made,
         )
     )
-    assert done.stdout == b"" and done.stderr.count(b"Permission denied") == 1, done.stderr
+    assert done.stdout == b"" and b"docs/in/a: " in done.stderr, done.stderr
 
 
 def test_a_program_sees_no_process_but_its_own_and_what_it_leaves_is_ended(tmp_path: Path) -> None:
@@ -160,3 +166,103 @@ def test_programs_that_change_themselves_go_on_working(
     argv = (str(shutil.which(TWINS[name][0])), *TWINS[name][1:])
     done = held(tmp_path, level, "", argv)
     assert json.loads(done.stdout or b"null") == 42, done.stderr
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A directory in the temporary directory of all, as services make them."""
+    with tempfile.TemporaryDirectory(prefix="vespe-t-", dir="/tmp") as made:
+        yield Path(made)
+
+
+def test_what_others_keep_in_the_temporary_directory_is_not_there_but_what_is_stated_is(
+    tmp_path: Path, temporary: Path
+) -> None:
+    for name in ("a", "b"):
+        (temporary / name).write_text(name, encoding="utf-8")
+    looks = (
+        f"cat {temporary}/a; cat {temporary}/b; ls -a {temporary}; echo x > /tmp/x; echo '' $TMPDIR"
+    )
+    done = held(tmp_path, "namespaces", looks)
+    assert done.stdout.split() == [str(tmp_path / "scratch").encode()], done.stderr
+    done = held(tmp_path, "namespaces", looks, read=(".", f"{temporary}/a"))
+    assert done.stdout.split()[0] == b"a" and b"b" not in done.stdout.split(), done.stdout
+    whole = held(tmp_path, "namespaces", looks, read=(".", "/tmp"))
+    assert whole.stdout.startswith(b"ab") and not Path("/tmp/x").exists()
+    written = held(tmp_path, "namespaces", f"echo c > {temporary}/c", write=(str(temporary),))
+    assert (temporary / "c").read_text(encoding="utf-8") == "c\n", written.stderr
+
+
+@pytest.mark.skipif(not shutil.which("ssh-agent"), reason="ssh-agent is not here")
+def test_an_ssh_agent_signs_only_for_a_tool_that_states_its_socket(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = str(temporary / "agent.1")
+    with subprocess.Popen(["ssh-agent", "-D", "-a", address], stdout=subprocess.DEVNULL) as agent:
+        try:
+            while not os.path.exists(address):
+                time.sleep(0.01)
+            monkeypatch.setenv("SSH_AUTH_SOCK", address)
+            lists = f"SSH_AUTH_SOCK=${{SSH_AUTH_SOCK:-{address}}} ssh-add -l; echo $?"
+            answers = [
+                held(tmp_path, "namespaces", lists, **stated).stdout
+                for stated in (
+                    {},
+                    {"read": (".", "/tmp")},
+                    {"network": (), "sockets": ()},
+                    {"sockets": ("$SSH_AUTH_SOCK",)},
+                    {"network": (), "read": (".",), "sockets": (address,)},
+                )
+            ]
+        finally:
+            agent.terminate()
+    assert [answer.split()[-1] for answer in answers] == [b"2", b"2", b"2", b"1", b"1"], answers
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not here")
+def test_a_tool_starts_nothing_by_the_tmux_of_its_user(tmp_path: Path, temporary: Path) -> None:
+    tmux = ["tmux", "-S", str(temporary / "tmux")]
+    subprocess.run([*tmux, "new-session", "-d", "cat"], check=True, env={"PATH": os.defpath})
+    try:
+        starts = f"{' '.join(tmux)} new-window -d 'touch {tmp_path}/escaped' && echo started"
+        assert held(tmp_path, "namespaces", starts).stdout == b""
+        stated = held(tmp_path, "namespaces", f"{' '.join(tmux)} ls", sockets=(str(tmux[2]),))
+        assert stated.returncode == 0 and stated.stdout, stated.stderr
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=True)
+    assert not (tmp_path / "escaped").exists()
+
+
+@pytest.mark.skipif(
+    not (shutil.which("initdb") and shutil.which("psql")), reason="PostgreSQL is not here"
+)
+def test_a_tool_asks_a_database_by_the_socket_that_it_states(
+    tmp_path: Path, temporary: Path
+) -> None:
+    user: dict[str, Any] = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
+    if user:
+        os.chown(temporary, 65534, 65534)
+    data, env = str(temporary / "data"), {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    subprocess.run(
+        ["initdb", "-D", data, "-A", "trust", "-U", "ada", "--no-sync"],
+        check=True,
+        capture_output=True,
+        env=env,
+        cwd="/",
+        **user,
+    )
+    served = ["postgres", "-D", data, "-k", str(temporary), "-h", "", "-F"]
+    asks = f"psql -h {temporary} -U ada -d postgres -Atc 'select 6 * 7'"
+    with subprocess.Popen(served, stderr=subprocess.DEVNULL, env=env, cwd="/", **user) as server:
+        try:
+            while subprocess.run(
+                [*asks.split(" -Atc")[0].split(), "-c", "select 1"],
+                capture_output=True,
+                check=False,
+            ).returncode:
+                assert server.poll() is None
+            closed = held(tmp_path, "namespaces", asks, network=())
+            stated = held(tmp_path, "namespaces", asks, network=(), sockets=(str(temporary),))
+        finally:
+            server.send_signal(signal.SIGINT)
+    assert (closed.stdout, stated.stdout) == (b"", b"42\n"), stated.stderr

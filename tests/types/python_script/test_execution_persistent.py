@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S, python_tool
+from tests.support.pids import SAYS, outside
 from vespe import Project
 from vespe.models import Outcome
 
-BODY = """
+BODY = (
+    """
 import os, sys, time
 SEEN.append(1)
 if what == "sleep":
@@ -26,8 +28,11 @@ if what == "exit":
 if what == "pause":
     time.sleep(0.2)
 print("said", what)
-return [len(SEEN), os.getpid()]
+return [len(SEEN), """
+    + SAYS
+    + """]
 """
+)
 SCHEMA = {"type": "object", "properties": {"what": {"type": "string", "default": ""}}}
 
 
@@ -101,7 +106,7 @@ def test_what_goes_wrong_ends_the_process_and_the_next_call_has_another(kept: Ke
 def test_another_script_is_another_process_and_the_one_before_ends(
     kept: Kept, project: Path
 ) -> None:
-    before = kept.call().unwrap()[1]
+    before = outside(kept.call().unwrap()[1])
     script = project / ".vespe/tools/tool-keep/main.py"
     script.write_text(script.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     assert kept.count() == 1
@@ -112,9 +117,9 @@ def test_an_idle_process_ends_and_so_do_all_with_their_owner(project: Path) -> N
     tool(project, worker="persistent", max_idle_s=0.2)
     with Project(project, trusted=True) as opened:
         kept = Kept(opened)
-        pid = kept.call().unwrap()[1]
+        pid = outside(kept.call().unwrap()[1])
         _until_gone(pid)
-        pid = kept.call().unwrap()[1]
+        pid = outside(kept.call().unwrap()[1])
     _until_gone(pid)
 
 

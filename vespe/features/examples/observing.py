@@ -16,7 +16,10 @@ from vespe.records import dataclass
 from vespe.tools.permissions import LISTS
 
 _ORDER: Final = ("sends_out", "writes", "", "reads_private")
-_KEYS: Final = sorted(LISTS, key=lambda name: _ORDER.index(PERMISSIONS[name].effect))
+_KEYS: Final = sorted(
+    (name for name in LISTS if not PERMISSIONS[name].is_closed),
+    key=lambda name: _ORDER.index(PERMISSIONS[name].effect),
+)
 """In the order in which they are taken away: what a tool does to others first, what it reads last.
 """
 

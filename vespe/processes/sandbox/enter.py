@@ -269,11 +269,11 @@ def _mounts(wanted: "dict[str, Any]") -> None:
                 32,
             )
     for path, descriptor in shown:
-        os.makedirs(path, exist_ok=True)
-        _mount(b"/proc/self/fd/%d" % descriptor, path, None, _BIND | _RECURSIVE)
-        os.close(descriptor)
+        _show(path, descriptor)
     if wanted["memory"]:
-        _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777")
+        _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777" + wanted["size"])
+    if wanted["temporary"]:
+        _own_temporary(wanted["temporary"], wanted["seen"])
     _set_read_only(b"/", on=True)
     for path in (*wanted["writable"], *((b"/dev/shm",) if wanted["memory"] else ())):
         _set_read_only(path, on=False)
@@ -283,6 +283,28 @@ def _mounts(wanted: "dict[str, Any]") -> None:
     for path in wanted["writable"]:
         if any(path.startswith(kept + b"/") for kept in wanted["kept"]):
             _set_read_only(path, on=False)
+
+
+def _show(path: bytes, descriptor: int) -> None:
+    """Mount what a descriptor is at a path, which is made where a mount covers it."""
+    if os.path.isdir(b"/proc/self/fd/%d" % descriptor):
+        os.makedirs(path, exist_ok=True)
+    elif not os.path.lexists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    _mount(b"/proc/self/fd/%d" % descriptor, path, None, _BIND | _RECURSIVE)
+    os.close(descriptor)
+
+
+def _own_temporary(temporary: bytes, seen: "list[bytes]") -> None:
+    """Mount an empty directory where all have their temporary files, and in it what this call may
+    see of them.
+    """
+    # It is not to be written: a rule of Landlock on it would hold for all that is mounted in it.
+    there = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in seen]
+    _mount(b"tmpfs", temporary, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=1m,mode=755")
+    for path, descriptor in there:
+        _show(path, descriptor)
 
 
 def _mount(
@@ -369,10 +391,10 @@ def _try(attempt: "Any") -> None:
 
 
 def _try_namespaces(*, processes: bool = False) -> None:
-    nothing = dict.fromkeys(("writable", "kept", "hidden", "shown"), ())
+    nothing = dict.fromkeys(("writable", "kept", "hidden", "shown", "seen"), ())
     memory = os.path.isdir("/dev/shm")
     wanted = {"network": True, "port": 0, "memory": memory, "processes": processes, **nothing}
-    _namespaces(wanted, -1)
+    _namespaces({**wanted, "size": b"", "temporary": b"/tmp" if os.path.isdir("/tmp") else b""}, -1)
 
 
 def _try_processes() -> None:

@@ -17,7 +17,7 @@ arguments.
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NAMESPACES: Final = 0x7E020080
 """The flags of clone(2) that make namespaces."""
-_RAW, _TYPE = 3, 0xF
+_DATAGRAM, _RAW, _TYPE = 2, 3, 0xF
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 
 _AUDIT: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -75,6 +75,7 @@ _OF_A_PROCESS: Final = (
 # processes of a user
 _OF_MANY: Final = (((141, 2), (251, 3)), ((140, 2), (30, 3)))
 _CLONE, _CLONE3, _SOCKET, _MEMFD, _IOCTL = (56, 220), (435, 435), (41, 198), (319, 279), (16, 29)
+_PAIR: Final = (53, 199)
 _TERMINAL: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
@@ -127,6 +128,10 @@ def program(families: tuple[int, ...], *, memfd: bool = True, apart: bool = Fals
         _IOCTL[column], [_one(_LOAD, _SECOND), *_refused(_TERMINAL), _one(_RETURN, _ALLOW)]
     )
     lines += _when(_SOCKET[column], _sockets(families))
+    if UNIX not in families:
+        # One of a pair of datagrams sends to any path; of streams it has its other end for good.
+        pair = [_one(_LOAD, _SECOND), _one(_AND, _TYPE), _jump(_EQUAL, _DATAGRAM, 0, 1)]
+        lines += _when(_PAIR[column], [*pair, _refuse(errno.EACCES), _one(_RETURN, _ALLOW)])
     return b"".join((*lines, _one(_RETURN, _ALLOW)))
 
 

@@ -40,30 +40,48 @@ class Policy:
     refusals: list[tuple[str, str]] = field(default_factory=list)
 
     def refuses(self, kind: str, what: str) -> bool:
-        """Whether it holds the process back from a path (`read`, `write`, `programs`) or from a
-        host (`network`).
+        """Whether it holds the process back from a path (`read`, `write`, `programs`), from a
+        socket (`sockets`) or from a host (`network`).
         """
         if not self.message:
             return False
+        if kind == "sockets":
+            return what[:1] == "/" and self.covers(os.fsencode(os.path.realpath(what)))
         if kind == "network":
             return (
                 self.stated.network is not None
                 and what.rpartition(":")[0] not in self.stated.network
                 and what not in self.stated.network
-                and what[:1] != "/"
             )
         wanted = {"read": READ_FILE, "write": WRITE_FILE, "programs": EXECUTE}[kind]
         found = shutil.which(what) if kind == "programs" and "/" not in what else what
         if found is None:
             return False
         place = os.fsencode(os.path.realpath(found))
-        mounts = self.message.get("namespaces") or {"hidden": (), "kept": ()}
-        covered = (*mounts["hidden"], *(mounts["kept"] if kind == "write" else ()))
-        if any(_holds(path, place) for path in covered):
+        mounts = self.message.get("namespaces") or {"kept": ()}
+        if kind == "write" and any(_holds(path, place) for path in mounts["kept"]):
+            return True
+        if self.covers(place):
             return True
         holding = _holding(place)
         return not any(
             path in holding and rights & wanted for path, rights in self.message["rules"]
+        )
+
+    def covers(self, place: bytes) -> bool:
+        """Whether there is something at a place that the process does not see."""
+        mounts = self.message.get("namespaces")
+        if not mounts or any(_holds(path, place) for path in mounts["shown"]):
+            return False
+        if any(_holds(path, place) for path in mounts["hidden"]):
+            return True
+        temporary = mounts["temporary"]
+        return (
+            temporary
+            and _holds(temporary, place)
+            and place != temporary
+            and not any(_holds(path, place) or _holds(place, path) for path in mounts["seen"])
+            and os.path.lexists(place)
         )
 
     @property

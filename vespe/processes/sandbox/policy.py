@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from vespe.models import PERMISSIONS, Permissions
 from vespe.processes.sandbox import filter as seccomp
-from vespe.processes.sandbox import listing, seatbelt
+from vespe.processes.sandbox import listing, seatbelt, sockets
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.places import EXECUTED, Places, StatedPlace
@@ -27,6 +27,8 @@ from vespe.records import dataclass
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """Vespe itself, which a tool may import."""
 Connect = Callable[[str, int], Any]
+_TEMPORARY: Final = "/tmp"
+"""Where all keep their temporary files, and many their sockets."""
 PROXY_PORT: Final = 3128
 """Where the proxy listens in a tool's own network namespace, in which every port is free."""
 _REFER, _TRUNCATE, _DEVICE = 1 << 13, 1 << 14, 1 << 15
@@ -133,7 +135,7 @@ def policy(
         leads=tuple(files.leads()),
         parts=files.parts(),
         connect=connect if proxied else None,
-        environment=_environment(where, proxied=proxied),
+        environment=_environment(permissions, where, proxied=proxied),
     )
 
 
@@ -154,7 +156,7 @@ def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files"
     stated = [key for key in ("programs", "memory_mb") if getattr(permissions, key) is not None]
     gaps = ("metadata", "names", "sockets", "processes", *stated)
     gaps += (("hosts",) if permissions.network else ()) + (("project",) if files.kept else ())
-    environment = _environment(where, proxied=False)
+    environment = _environment(permissions, where, proxied=False)
     message = {"rules": rules}
     return Policy(
         level="seatbelt",
@@ -177,7 +179,8 @@ def _families(permissions: Permissions, isolated: bool) -> tuple[int, ...]:
         return (seccomp.UNIX, seccomp.INET, seccomp.INET6, seccomp.NETLINK)
     # With a network stack of its own, its loopback is as good as a pipe; a Unix socket at a path
     # would lead out.
-    return (seccomp.INET, seccomp.INET6) if isolated or permissions.network else ()
+    stated = (seccomp.UNIX,) if permissions.sockets else ()
+    return (*stated, seccomp.INET, seccomp.INET6) if isolated or permissions.network else stated
 
 
 def _network(permissions: Permissions) -> dict[str, Any]:
@@ -187,8 +190,15 @@ def _network(permissions: Permissions) -> dict[str, Any]:
     }
 
 
-def _environment(where: ToolSurroundings, *, proxied: bool) -> dict[str, str]:
+def _environment(
+    permissions: Permissions, where: ToolSurroundings, *, proxied: bool
+) -> dict[str, str]:
     found = {"TMPDIR": where.scratch}
+    found |= {
+        text[1:]: os.environ[text[1:]]
+        for text in permissions.sockets or ()
+        if text.startswith("$") and text[1:] in os.environ
+    }
     if proxied:
         proxy = f"http://127.0.0.1:{PROXY_PORT}"
         found |= dict.fromkeys(
@@ -211,8 +221,8 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "late-names"
     if files.writes_homes:
         yield "late"
-    if permissions.network is None:
-        yield "sockets"
+    if permissions.network is None or permissions.sockets:
+        yield _socket_gap(level)
     if machine.landlock < 3:
         yield "truncate"
     if machine.landlock < 6:
@@ -221,6 +231,14 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "processes"
     if permissions.programs is not None:
         yield "programs"
+
+
+def _socket_gap(level: str) -> str:
+    """Say which Unix sockets are reached that the tool does not state."""
+    if level == "namespaces":
+        return "sockets made later"
+    found = sockets.listening()
+    return f"sockets: {sockets.names(found)}" if found else "sockets"
 
 
 _STARTED: Final = (
@@ -289,6 +307,12 @@ class _Files:
             path
             for path in (self._directory, *map(os.path.realpath, where.needs))
             if os.path.lexists(path)
+        ]
+        stated_sockets = filter(None, map(sockets.stated_path, permissions.sockets or ()))
+        self._sockets = [
+            place.path
+            for place in map(self._places.find, stated_sockets)
+            if place.path and os.path.exists(place.path)
         ]
         self._covered = self._covered_places() if mounts else ()
         closed = closed_places(homes(), os.getuid())
@@ -422,15 +446,16 @@ class _Files:
         """Return what is writable, what in it is kept as it is, what is hidden, and what of that is
         shown all the same.
         """
+        temporary, seen = self._temporary()
         hidden = [
             path
-            for path in (*SOCKETS, *self._covered)
-            if os.path.exists(path) and not os.path.islink(path)
+            for path in (*SOCKETS, *self._covered, *self._listening(temporary))
+            if os.path.exists(path) and not os.path.islink(path) and path not in self._sockets
         ]
         shown = [
             path
-            for path in self._needs
-            if any(path != cover and holds(cover, path) for cover in self._covered)
+            for path in (*self._needs, *self._sockets)
+            if any(path != cover and holds(cover, path) for cover in hidden)
         ]
         written = _outermost((*self._written, self._scratch))
         # A directory in which something is kept could be renamed, and made anew without it, were it
@@ -443,7 +468,45 @@ class _Files:
             "hidden": [os.fsencode(path) for path in _outermost(hidden)],
             "shown": [os.fsencode(path) for path in shown],
             "memory": os.path.isdir("/dev/shm"),
+            "size": b",size=%dm" % self._permissions.memory_mb
+            if self._permissions.memory_mb
+            else b"",
+            "temporary": os.fsencode(temporary),
+            "seen": [os.fsencode(path) for path in seen],
         }
+
+    def _temporary(self) -> tuple[str, list[str]]:
+        """Return the temporary directory of all, which the call has an empty one in the place of,
+        and what it sees in it: what it works in, needs and states; "" where it states that
+        directory, or has its home there.
+        """
+        place = os.path.realpath(_TEMPORARY)
+        named = (*self._written, *(place.path for place in self._read if place.path))
+        if place in (*homes(), self._root) or any(holds(path, place) for path in named):
+            return "", []
+        seen = (
+            self._root,
+            self._scratch,
+            self._directory,
+            *self._needs,
+            *self._sockets,
+            *named,
+            *homes(),
+            *search_path(self._where.path),
+            os.path.dirname(_PACKAGE),
+        )
+        beneath = [path for path in seen if holds(place, path) and os.path.lexists(path)]
+        return place if os.path.isdir(place) else "", _outermost(beneath)
+
+    def _listening(self, temporary: str) -> list[str]:
+        """Return the sockets that are to be covered: of others, and where the call can see them."""
+        if self._permissions.network is not None and not self._sockets:
+            return []  # it has no Unix sockets
+        return [
+            path
+            for path in sockets.listening()
+            if not holds(self._scratch, path) and not any(holds(one, path) for one in self._sockets)
+        ]
 
     def _covered_places(self) -> tuple[str, ...]:
         """Return the protected places that a mount hides: all that hold nothing which the tool

@@ -193,6 +193,8 @@ SOCKETS: Final = (
     "/run/mysqld",
     "/run/rpcbind.sock",
     "/run/avahi-daemon",
+    "/run/screen",
+    "/run/tmux",
     "/tmp/.X11-unix",
     "/tmp/.ICE-unix",
     "/var/lib/lxd/unix.socket",

@@ -114,8 +114,8 @@ second is written too.
 
 
 def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
-    """Take note of what the tool touches: (`read`, `write`, `network` or `programs`, path or host).
-    It runs on whether or not it may.
+    """Take note of what the tool touches: (`read`, `write`, `sockets`, `network` or `programs`,
+    path or host). It runs on whether or not it may.
 
     See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not
     seen.
@@ -154,12 +154,10 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
                 note("write", args[1])
         elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             address = args[1]
-            note(
-                "network",
-                f"{address[0]}:{address[1]}"
-                if isinstance(address, tuple) and len(address) > 1
-                else address,
-            )
+            if isinstance(address, tuple) and len(address) > 1:
+                note("network", f"{address[0]}:{address[1]}")
+            else:
+                note("sockets", address)
         elif event == "socket.getaddrinfo":
             note("network", f"{os.fsdecode(args[0] or '')}:{args[1] or 0}")
         elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec"):
