@@ -171,3 +171,26 @@ except MissingExtra as error:
 def test_without_the_extra_a_sentence_names_it(home: Path, tmp_path: Path) -> None:
     install = install_without(tmp_path / "bare", "hypothesis_jsonschema")
     assert "vespe[fuzz]" in install.printed(FUZZING)
+
+
+def raising(message: str) -> Outcome:
+    error = Failure(code="tool_error", message=message, details={"exception": "ValueError"})
+    return Outcome(tool="t", uid="tool-t", error=error)
+
+
+def test_a_tool_that_never_does_anything_else_than_raise_is_found() -> None:
+    found = fuzz(TOOL, lambda _: raising("ValueError: no"), seconds=1.0, seed=1)
+    (finding,) = found.findings
+    assert finding.kind == "always" and finding.message.endswith("ValueError: no")
+    assert finding.arguments == {"n": 0} and "tool run t --args" in finding.command
+
+
+def test_a_tool_that_says_no_to_some_or_of_each_is_let_be() -> None:
+    def some(arguments: JsonObject) -> Outcome:
+        return done() if arguments["n"] == 0 else raising("ValueError: no")
+
+    def of_each(arguments: JsonObject) -> Outcome:
+        return raising(f"ValueError: no {arguments['n']}")
+
+    for run in (some, of_each, lambda _: failed("refused")):
+        assert fuzz(TOOL, run, seconds=0.5, seed=1).findings == ()

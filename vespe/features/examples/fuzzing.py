@@ -19,6 +19,8 @@ from vespe.records import dataclass, json_of
 from vespe.schemas import validator
 
 _BATCH: Final = 40
+_ENOUGH: Final = 10
+"""Calls from which on "always" says something."""
 _BUGS: Final = frozenset(
     (
         "ArithmeticError",
@@ -55,8 +57,8 @@ _TRACEBACK: Final = "Traceback (most recent call last)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzFinding:
-    """The smallest arguments found that show one kind of failure: `crash`, `hang`, `output` or
-    `traceback`.
+    """The smallest arguments found that show one kind of failure: `crash`, `hang`, `output`,
+    `traceback` or, where no call did anything else than raise the same error, `always`.
     """
 
     kind: str
@@ -92,6 +94,7 @@ def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, se
     rounds = random.Random(seed)
     while work.has_time and len(work.findings) < len(_KINDS):
         work.round(random.Random(rounds.getrandbits(64)))
+    work.find_what_always_fails()
     spent = time.monotonic() - work.began
     return Fuzzed(
         findings=tuple(work.findings.values()), calls=work.calls, seconds=spent, seed=seed
@@ -117,6 +120,8 @@ class _Fuzz:
         self.tool, self._run = tool, run
         self.calls = 0
         self.findings: dict[str, FuzzFinding] = {}
+        self._said: set[str] = set()
+        self._least: JsonObject | None = None
         self._judge = validator.compile_schema(tool.input_schema, closed=True)
         self._strategy = _strategy(validator.closed_schema(tool.input_schema))
         self._settings = hypothesis.settings(
@@ -148,12 +153,29 @@ class _Fuzz:
             if not search.kind:
                 return
             smallest = search.smallest
+        self._keep(search.kind, search.message, smallest)
+
+    def find_what_always_fails(self) -> None:
+        """Keep a finding where every call raised, with one and the same text whatever the arguments
+        were: that is no answer to an argument.
+        """
+        if self.findings or self._least is None or self.calls < _ENOUGH or len(self._said) != 1:
+            return
+        (said,) = self._said
+        if not said:
+            return
+        message = (
+            f"each of {self.calls} calls failed with the same error, whatever the arguments: {said}"
+        )
+        self._keep("always", message, self._least)
+
+    def _keep(self, kind: str, message: str, arguments: JsonObject) -> None:
         command = (
             f"vespe tool run {shlex.quote(self.tool.name)} --args "
-            f"{shlex.quote(strict_json.compact_json(smallest))}"
+            f"{shlex.quote(strict_json.compact_json(arguments))}"
         )
-        self.findings[search.kind] = FuzzFinding(
-            kind=search.kind, message=search.message, arguments=smallest, command=command
+        self.findings[kind] = FuzzFinding(
+            kind=kind, message=message, arguments=arguments, command=command
         )
 
     def judge(self, arguments: Any) -> tuple[str, str] | None:
@@ -168,7 +190,17 @@ class _Fuzz:
 
     def _call(self, arguments: JsonObject) -> Outcome:
         self.calls += 1
-        return self._run(arguments)
+        outcome = self._run(arguments)
+        error = outcome.error
+        # Two texts are as many as all: "" stands for a call that did not raise.
+        if len(self._said) < 2:
+            raised = error is not None and "exception" in error.details
+            self._said.add(error.message if error is not None and raised else "")
+            if self._least is None or len(strict_json.compact_json(arguments)) < len(
+                strict_json.compact_json(self._least)
+            ):
+                self._least = arguments
+        return outcome
 
 
 class _Search:

@@ -58,9 +58,10 @@ def command(
     """Run a tool with arguments made from its input schema, and say what breaks it; each finding
     has a command that shows it.
 
-    A finding is a crash, a call that hangs, an output that breaks its schema or is too large, and a
-    traceback in the result. The tool runs for real, in one fresh directory; one that asks other
-    machines, or says that it is destructive, needs a yes. Exit code 1 for findings.
+    A finding is a crash, a call that hangs, an output that breaks its schema or is too large, a
+    traceback in the result, and one and the same error whatever the arguments are. The tool runs
+    for real, in one fresh directory; one that asks other machines, or says that it is destructive,
+    needs a yes. Exit code 1 for findings.
     """
     gc.enable()  # unlike most commands, this one lives
     workspace = open_workspace(project_dir)
