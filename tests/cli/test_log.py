@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, vespe
 from tests.support.terminal import plain, vespe_on_a_terminal
+from vespe.projects.init import found_project
 
 Command = Callable[..., Any]
 
@@ -152,3 +153,23 @@ def test_outside_of_a_project_the_calls_of_each_are_told_apart(
     assert str(project) not in command("log").out
     monkeypatch.chdir(tmp_path)
     assert f"\t{project}\tone\t" in command("log").out
+
+
+def test_the_log_follows_a_project_that_is_moved(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    python_tool(project / ".vespe/tools/tool-two", "two", "return 1")
+    command("tool", "run", "one")
+    moved = project.with_name("moved")
+    project.rename(moved)
+    monkeypatch.chdir(moved)
+    command("tool", "run", "two")
+    assert [call["tool"] for call in command("log", "--json").document["calls"]] == ["one", "two"]
+    moved.rename(project)
+    found_project(str(moved))
+    python_tool(moved / ".vespe/tools/tool-three", "three", "return 1")
+    monkeypatch.chdir(moved)
+    command("tool", "run", "three")
+    monkeypatch.chdir(project)
+    assert [call["tool"] for call in command("log", "--json").document["calls"]] == ["one", "two"]

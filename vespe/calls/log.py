@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
+from vespe import defaults
 from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.strict_json import text_encoder
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import atomic, locations
+from vespe.files import atomic, identity, locations
 from vespe.files.digests import sha256
 from vespe.files.log_file import OLD, LogFile
 from vespe.files.watch import Watch
@@ -32,6 +33,9 @@ _MAX_ERROR: Final = 500
 _CANONICAL: Final = text_encoder(
     json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr)
 )
+_PLACES: Final = "places"
+"""A directory beside the logs, with a file for each project that names its logs."""
+_LOG = pattern(r"[0-9a-f]{64}\.jsonl")
 _OUTPUT = pattern(r"[0-9a-f]{16}-[0-9a-f]{16}\.out\b")
 """Also what a killed process left of one."""
 
@@ -58,6 +62,7 @@ class CallLog:
         self._keep_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
         self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept, watch=watch)
+        self._place: str | None = None
 
     def append(
         self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()
@@ -65,7 +70,8 @@ class CallLog:
         """Add one line about a call; never raises: what could not be written is lost, and the
         answer is a sentence that says so.
 
-        The line has `time` (ISO 8601, UTC, ms), `project`, `tool`, `uid`, `scope`,
+        The line has `time` (ISO 8601, UTC, ms), `project`, `place` (which directory it is, wherever
+        it is moved, where the file system tells), `tool`, `uid`, `scope`,
         `arguments_digest` (SHA-256 of the arguments as canonical JSON, or of a text that is not
         JSON), `outcome` (`ok` or the error's code), `duration_ms`, `truncated`, `error` (the first
         500 characters of its message), `notes` and `purpose` where there are any, and `arguments`
@@ -100,7 +106,11 @@ class CallLog:
         """
         said = self._said.get(id(tool))
         if said is None or said[0] is not tool:  # an id may come again
-            known = {"project": self._root, "tool": tool.name, "uid": tool.uid, "scope": tool.scope}
+            known: JsonObject = {"project": self._root}
+            if self._place is None:
+                self._place = _marked(self._root)
+            known |= {"place": self._place} if self._place else {}
+            known |= {"tool": tool.name, "uid": tool.uid, "scope": tool.scope}
             known |= {"purpose": self._purpose} if self._purpose else {}
             if len(self._said) >= _MAX_SAID:
                 self._said.clear()
@@ -154,16 +164,22 @@ def read(
     wanted: Callable[[JsonObject], bool] = _any,
 ) -> list[JsonObject]:
     """Return the last `limit` lines that are `wanted` of a project's log, newest last; of all
-    projects' without a root.
+    projects' without a root. What was logged before the project was moved is its, too.
 
     Each has an `id` of 8 hex digits. What is torn or not a JSON object is passed over. Raises
     StorageError where a log cannot be read.
     """
-    paths = [_path(project_root)] if project_root is not None else _logs()
+    own = None if project_root is None else _path(project_root)
+    place = "" if project_root is None else _place_of(project_root)
     found: list[JsonObject] = []
+    paths = _logs() if own is None else [*_earlier(place, own), own]
     for path in paths:
-        found += _last(path, limit, wanted)
-    if project_root is None:
+
+        def is_its(line: JsonObject, moved: bool = own not in (None, path)) -> bool:
+            return wanted(line) and (not moved or line.get("place") == place)
+
+        found += _last(path, limit, is_its)
+    if len(paths) > 1:
         found.sort(key=lambda line: str(line.get("time", "")))
     return found[-limit:] if limit > 0 else []
 
@@ -235,6 +251,47 @@ def _second(seconds: int) -> str:
 
 def _directory() -> str:
     return os.path.join(locations.user_state_dir(), "log")
+
+
+def _place_of(project_root: str) -> str:
+    """Return which directory a project is, wherever it is moved; "" where the file system does not
+    tell for good.
+    """
+    place = identity.place_of(os.path.realpath(project_root), defaults.PROJECT_DIR)
+    return place.name if place is not None and place.strong else ""
+
+
+def _marked(project_root: str) -> str:
+    """Note which log has the calls of a project, so that it is found from where the project is
+    moved to; return the project's place.
+    """
+    place, log = _place_of(project_root), os.path.basename(_path(project_root))
+    if place:
+        with contextlib.suppress(OSError, StorageError, InvalidDocument):
+            known = _logs_of(place)
+            if log not in known:
+                atomic.private_directory(os.path.join(_directory(), _PLACES))
+                text = "".join(f"{name}\n" for name in (*known, log))
+                atomic.write_atomic(_marker(place), text, mode=0o600, durable=False)
+    return place
+
+
+def _earlier(place: str, own: str) -> list[str]:
+    """Return the logs that a project had in other places."""
+    known = _logs_of(place) if place else []
+    return [os.path.join(_directory(), name) for name in known if name != os.path.basename(own)]
+
+
+def _logs_of(place: str) -> list[str]:
+    try:
+        text = atomic.read_bytes(_marker(place)).decode("ascii", "replace")
+    except (StorageError, InvalidDocument):
+        return []
+    return [line for line in text.splitlines() if _LOG.fullmatch(line)]
+
+
+def _marker(place: str) -> str:
+    return os.path.join(_directory(), _PLACES, place)
 
 
 def _path(project_root: str) -> str:
