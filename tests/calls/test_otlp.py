@@ -20,7 +20,7 @@ def take(exchange: Exchange) -> bool:
     return exchange.reply(b"", kind="application/x-protobuf")
 
 
-def run_agent(project: Path, endpoint: str) -> Any:
+def run_agent(project: Path, endpoint: str, **environment: str) -> Any:
     python_tool(project / ".vespe/tools/tool-see", "see", "return 1", params="")
     (project / "script.json").write_text(json.dumps(SCRIPT), encoding="utf-8")
     vespe("trust", "--yes", cwd=project)
@@ -35,7 +35,7 @@ def run_agent(project: Path, endpoint: str) -> Any:
         "--approve",
         "all",
     )
-    return vespe(*words, cwd=project, env={"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint})
+    return vespe(*words, cwd=project, env={"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint} | environment)
 
 
 def test_a_whole_run_of_an_agent_reaches_the_collector_as_one_trace(project: Path) -> None:
@@ -74,3 +74,15 @@ def test_a_collector_that_is_not_there_costs_a_line_and_not_the_command(project:
     done = run_agent(project, "http://127.0.0.1:9")
     assert done.returncode == 0 and "done" in done.stdout
     assert done.stderr.count("telemetry:") == 1
+
+
+def test_words_that_opentelemetry_does_not_know_cost_a_line_and_not_the_command(
+    project: Path,
+) -> None:
+    with Loopback(take) as collector:
+        url = collector.url("").rstrip("/")
+        done = run_agent(project, url, OTEL_PROPAGATORS="nonsense", OTEL_METRICS_EXPORTER="console")
+    assert done.returncode == 0 and "done" in done.stdout
+    assert "nonsense" in done.stderr and "Traceback" not in done.stderr
+    assert "OTEL_METRICS_EXPORTER=console sends nothing" in done.stderr
+    assert done.stderr.count("telemetry:") == 2

@@ -147,3 +147,57 @@ def test_what_an_mcp_client_carries_reaches_the_tool(
         }
         answer = client.ask("tools/call", {"name": "see", "arguments": {}, "_meta": meta})
     assert TRACE in json.dumps(answer)
+
+
+def test_calls_that_an_agent_refuses_have_a_span_too(project: Path) -> None:
+    seen = told("refused by an agent", project)
+    calls = [one for one in seen if one["name"].startswith("execute_tool") and "metric" not in one]
+    assert [(one["name"], one["attributes"].get("error.type")) for one in calls] == [
+        ("execute_tool add", "invalid_arguments"),
+        ("execute_tool made_up", "tool_not_found"),
+        ("execute_tool add", None),
+    ]
+    durations = [one for one in seen if one["name"] == "gen_ai.execute_tool.duration"]
+    named = {one["attributes"].get("gen_ai.tool.name") for one in durations}
+    assert named == {"add", None}
+    assert len({one["trace_id"] for one in seen if "metric" not in one}) == 1
+
+
+def test_a_toolset_tells_of_the_calls_that_it_refuses(project: Path) -> None:
+    (span, *_) = told("toolset", project)
+    assert (span["name"], span["attributes"]["error.type"]) == (
+        "execute_tool add",
+        "invalid_arguments",
+    )
+
+
+def test_what_a_model_used_is_told_and_nothing_where_it_does_not_say(project: Path) -> None:
+    seen = told("refused by an agent", project)
+    (root,) = (one for one in seen if one["name"] == "invoke_agent")
+    assert root["attributes"]["gen_ai.response.finish_reasons"] == ["stop"]
+    assert root["attributes"]["gen_ai.usage.input_tokens"] == 7
+    first = next(one for one in seen if one["name"] == "chat m")
+    assert first["attributes"]["gen_ai.response.model"] == "m"
+    assert first["attributes"]["gen_ai.response.id"]
+    tokens = {
+        one["attributes"]["gen_ai.token.type"]: one["unit"]
+        for one in seen
+        if one["name"] == "gen_ai.client.token.usage"
+    }
+    assert tokens == {"input": "{token}", "output": "{token}"}
+    (silent,) = (one for one in told("no usage", project) if one["name"] == "invoke_agent")
+    assert not [name for name in silent["attributes"] if "usage" in name]
+
+
+def test_an_mcp_server_tells_of_requests_as_the_conventions_say(project: Path) -> None:
+    seen = told("served", project)
+    spans = {one["name"]: one["attributes"] for one in seen if "metric" not in one}
+    add, late, made_up = (spans[f"tools/call {name}"] for name in ("add", "late", "made_up"))
+    assert add["network.transport"] == "pipe" and "error.type" not in add
+    assert (late["network.transport"], late["network.protocol.name"]) == ("tcp", "http")
+    assert late["error.type"] == "tool_error" and "rpc.response.status_code" not in late
+    assert (made_up["error.type"], made_up["rpc.response.status_code"]) == ("-32602", "-32602")
+    durations = [one["attributes"] for one in seen if one["name"].startswith("mcp.server")]
+    assert {one["name"] for one in seen if "metric" in one} == {"mcp.server.operation.duration"}
+    assert [one.get("gen_ai.tool.name") for one in durations] == ["add", "late", None]
+    assert not any("jsonrpc.request.id" in one for one in durations)

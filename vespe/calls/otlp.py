@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from vespe import defaults
 from vespe.lazy import (
     otel_metrics,
+    otel_propagate,
     otel_sdk_metrics,
     otel_sdk_metrics_export,
     otel_sdk_resources,
@@ -25,6 +26,9 @@ from vespe.lazy import (
 Command: TypeAlias = Callable[[Sequence[str]], int | None]
 _PATIENCE_S: Final = 2.0
 """How long the end of a command waits for a collector."""
+
+_EXPORTERS: Final = ("OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER")
+_SENT: Final = ("otlp", "none", "")
 
 
 class _First(logging.Handler):
@@ -54,6 +58,11 @@ def exporting(command: Command, note: Callable[[str], None]) -> Command:
         logger = logging.getLogger("opentelemetry")
         logger.addHandler(heard)
         logger.propagate = False
+        for name in _EXPORTERS:
+            if (asked := os.environ.get(name, "otlp")) not in _SENT:
+                note(f"telemetry: {name}={asked} sends nothing: only otlp is sent")
+        if complaint := _misread():
+            note(f"telemetry: {complaint}")
         ends = _set_up()
         try:
             return command(arguments)
@@ -70,6 +79,17 @@ def exporting(command: Command, note: Callable[[str], None]) -> Command:
                 note(f"telemetry: {heard.said}")
 
     return run
+
+
+def _misread() -> str:
+    """Say what OpenTelemetry cannot read in OTEL_PROPAGATORS, "" where it reads it."""
+    try:
+        otel_propagate.get_global_textmap()
+    except ImportError:
+        return ""
+    except ValueError as error:
+        return str(error).splitlines()[0]
+    return ""
 
 
 def _set_up() -> list[Callable[[], Any]]:

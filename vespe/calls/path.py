@@ -177,7 +177,9 @@ class CallPath:
         try:
             _, inputs = itself(tool, call.arguments)
         except (errors.InvalidArguments, errors.ParsingError) as error:
-            return self._log(tool.itself, call, failed(tool.itself, error), ())
+            outcome = self._log(tool.itself, call, failed(tool.itself, error), ())
+            tracing.tell_refused(tool.name, outcome, tool=tool.itself, call_id=call.call_id or "")
+            return outcome
         return run(replace(call, arguments=inputs))
 
     async def arun_tool(self, tool: Tool, call: Call) -> Outcome:

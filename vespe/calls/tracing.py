@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from vespe import defaults, errors
 from vespe.documents import strict_json
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.37.0"
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.44.0"
 """The version of the conventions whose names are used here."""
 CARRIED: Final = ("traceparent", "tracestate", "baggage")
 """The keys of `params._meta` that carry a trace:
@@ -41,6 +41,10 @@ _CONTENT_ON_SPANS: Final = {"true", "span_only", "span_and_event"}
 _MAX_CONTENT_CHARS: Final = 65_536
 _CALL_BOUNDS_S: Final = tuple(0.01 * 2**n for n in range(14))
 _AGENT_BOUNDS_S: Final = tuple(0.1 * 2**n for n in range(13))
+_REQUEST_BOUNDS_S: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+_TOKEN_BOUNDS: Final = tuple(4**n for n in range(14))
+_MOST_NAME: Final = 80
+"""Characters of the name of a tool that there is none of: a model or a client made it up."""
 _asked: Final = any(name.startswith("OTEL_") for name in os.environ)
 
 
@@ -52,6 +56,8 @@ class Telemetry:
     tool_duration: "Histogram"
     agent_duration: "Histogram"
     model_duration: "Histogram"
+    request_duration: "Histogram"
+    token_usage: "Histogram"
 
     def execute_tool(self, tool: Tool, call: Call) -> AbstractContextManager["OpenSpan"]:
         """Tell of one call of a tool; whoever ran it gives its Outcome to `OpenSpan.called`."""
@@ -65,8 +71,18 @@ class Telemetry:
             "vespe.kit.id": tool.kit_id,
         }
         return self._open(
-            f"execute_tool {tool.name}", attributes, named=named, duration=self.tool_duration
+            f"execute_tool {tool.name}", attributes, measured=_Measured(named, self.tool_duration)
         )
+
+    def refuse_call(self, name: str, code: str, *, tool: Tool | None, call_id: str) -> None:
+        """Tell of a call that a model made and that never reached its `tool`, or that has none."""
+        about = tool or Tool(uid="", name=name[:_MOST_NAME], description="", input_schema={})
+        call = Call(tool=about.name, arguments={}, call_id=call_id or None)
+        with self.execute_tool(about, call) as span:
+            if tool is None:
+                # a duration has no name that somebody made up: there would be ever more of them
+                span.named.pop("gen_ai.tool.name", None)
+            span.fail(code)
 
     def invoke_agent(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
         """Tell of one run of an agent: its requests to the model and its calls are told below
@@ -77,22 +93,25 @@ class Telemetry:
             "gen_ai.provider.name": provider,
             "gen_ai.request.model": model,
         }
-        return self._open("invoke_agent", named, named=named, duration=self.agent_duration)
+        return self._open("invoke_agent", named, measured=_Measured(named, self.agent_duration))
 
-    def chat(self, provider: str, model: str | None) -> AbstractContextManager["OpenSpan"]:
-        """Tell of one request to a model."""
+    def chat(
+        self, provider: str, model: str | None, server: tuple[str, int] | None = None
+    ) -> AbstractContextManager["OpenSpan"]:
+        """Tell of one request to a model; `server` is the host and port that it goes to."""
         named = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": provider,
             "gen_ai.request.model": model,
+            "server.address": server[0] if server else None,
+            "server.port": server[1] if server else None,
         }
         kind = otel_trace.SpanKind.CLIENT
         return self._open(
             f"chat {model}" if model else "chat",
             named,
             kind=kind,
-            named=named,
-            duration=self.model_duration,
+            measured=_Measured(named, self.model_duration, self.token_usage),
         )
 
     def serve_call(
@@ -101,15 +120,21 @@ class Telemetry:
         """Tell of one `tools/call` of an MCP client, in the trace that its `params._meta` carries;
         `request` are more attributes.
         """
+        name = name[:_MOST_NAME]
         attributes = {
             "mcp.method.name": "tools/call",
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": name,
             **request,
         }
+        named = {key: value for key, value in attributes.items() if key != "jsonrpc.request.id"}
         parent = otel_propagate.extract(dict(carrier)) if carrier else None
         return self._open(
-            f"tools/call {name}", attributes, kind=otel_trace.SpanKind.SERVER, parent=parent
+            f"tools/call {name}",
+            attributes,
+            kind=otel_trace.SpanKind.SERVER,
+            parent=parent,
+            measured=_Measured(named, self.request_duration),
         )
 
     def ask_server(self, attributes: Mapping[str, str]) -> dict[str, str]:
@@ -137,39 +162,64 @@ class Telemetry:
         *,
         kind: "SpanKind | None" = None,
         parent: "Context | None" = None,
-        named: Mapping[str, Any] | None = None,
-        duration: "Histogram | None" = None,
+        measured: "_Measured",
     ) -> Iterator["OpenSpan"]:
         kind = otel_trace.SpanKind.INTERNAL if kind is None else kind
         started, outer = time.perf_counter(), sys.exception()
         span = self.tracer.start_span(
             name, context=parent, kind=kind, attributes=_known(attributes)
         )
-        opened = OpenSpan(span, _known(named or {}))
+        opened = OpenSpan(span, _known(measured.named), measured.tokens)
         with otel_trace.use_span(
             span, end_on_exit=True, record_exception=False, set_status_on_exception=False
         ):
             try:
                 yield opened
             finally:
-                if (error := sys.exception()) is not None and error is not outer:
+                if (
+                    (error := sys.exception()) is not None
+                    and error is not outer
+                    and "error.type" not in opened.named
+                ):
                     opened.fail(_kind_of(error))
-                if duration is not None:
-                    duration.record(time.perf_counter() - started, opened.named)
+                measured.duration.record(time.perf_counter() - started, opened.named)
+
+
+class _Measured(NamedTuple):
+    """What is measured of a span: its duration, by the attributes `named`, and the tokens that it
+    used.
+    """
+
+    named: Mapping[str, Any]
+    duration: "Histogram"
+    tokens: "Histogram | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSpan:
-    """A span on its way; `named` are the attributes of its duration."""
+    """A span on its way; `named` are the attributes of its duration, `tokens` counts those that a
+    request used.
+    """
 
     span: "Span"
     named: dict[str, Any]
+    tokens: "Histogram | None" = None
 
     def fail(self, kind: str) -> None:
         """Say that it failed; `kind` is the code of the error."""
         self.named["error.type"] = kind
         self.span.set_attribute("error.type", kind)
         self.span.set_status(otel_trace.StatusCode.ERROR)
+
+    def fail_request(self, code: int, *, named: bool) -> None:
+        """Say that a request of an MCP client was answered with an error of JSON-RPC; `named` is
+        false where there is no tool of the name that it called.
+        """
+        if not named:
+            self.named.pop("gen_ai.tool.name", None)
+        self.named["rpc.response.status_code"] = str(code)
+        self.span.set_attribute("rpc.response.status_code", str(code))
+        self.fail(str(code))
 
     def called(self, outcome: Outcome, arguments: Callable[[], Any]) -> None:
         """Say how a call ended; `arguments` returns them without secrets, and is asked only where
@@ -182,15 +232,32 @@ class OpenSpan:
             if outcome.error is None:
                 self.span.set_attribute("gen_ai.tool.call.result", _as_text(outcome.result))
 
-    def answered(self, usage: JsonObject | None, finish_reason: str | None) -> None:
-        """Say what a request or a run used, in OpenAI's words, and why it ended."""
+    def answered(
+        self,
+        usage: JsonObject | None,
+        finish_reason: str | None,
+        *,
+        model: str = "",
+        response_id: str = "",
+    ) -> None:
+        """Say what a request or a run used, in OpenAI's words, and why the model ended; `model` and
+        `response_id` are what the answer says of itself.
+        """
         used = usage or {}
+        counts = {"input": used.get("prompt_tokens"), "output": used.get("completion_tokens")}
         attributes = {
-            "gen_ai.usage.input_tokens": used.get("prompt_tokens"),
-            "gen_ai.usage.output_tokens": used.get("completion_tokens"),
+            "gen_ai.usage.input_tokens": counts["input"],
+            "gen_ai.usage.output_tokens": counts["output"],
             "gen_ai.response.finish_reasons": finish_reason and (finish_reason,),
+            "gen_ai.response.model": model,
+            "gen_ai.response.id": response_id,
         }
         self.span.set_attributes(_known(attributes))
+        if model:
+            self.named["gen_ai.response.model"] = model
+        for kind, count in counts.items():
+            if self.tokens is not None and count is not None:
+                self.tokens.record(count, self.named | {"gen_ai.token.type": kind})
 
 
 def telemetry(*, carried: bool = False) -> Telemetry | None:
@@ -226,6 +293,14 @@ def _in_context(context: contextvars.Context, function: Callable[..., T]) -> Cal
     return lambda *arguments, **named: context.copy().run(function, *arguments, **named)
 
 
+def tell_refused(
+    name: str, outcome: Outcome, *, tool: Tool | None = None, call_id: str = ""
+) -> None:
+    """Tell, where somebody listens, of a call that a model made and that never reached its tool."""
+    if outcome.error is not None and (found := telemetry()) is not None:
+        found.refuse_call(name, outcome.error.code, tool=tool, call_id=call_id)
+
+
 def environment() -> dict[str, str]:
     """Return the variables that tell a tool's process of the open trace: `TRACEPARENT` and its
     companions, or nothing.
@@ -240,7 +315,10 @@ def environment() -> dict[str, str]:
 def _telemetry() -> Telemetry | None:
     try:
         meter = otel_metrics.get_meter("vespe", defaults.VERSION, schema_url=SCHEMA_URL)
-    except ImportError:
+        # it is imported here, and raises ValueError for a word in OTEL_PROPAGATORS that it does not
+        # know
+        otel_propagate.get_global_textmap()
+    except (ImportError, ValueError):
         return None
 
     def seconds(name: str, description: str, bounds: tuple[float, ...]) -> "Histogram":
@@ -258,6 +336,17 @@ def _telemetry() -> Telemetry | None:
             "gen_ai.client.operation.duration",
             "How long a request to a model took.",
             _CALL_BOUNDS_S,
+        ),
+        seconds(
+            "mcp.server.operation.duration",
+            "How long a request of an MCP client took.",
+            _REQUEST_BOUNDS_S,
+        ),
+        meter.create_histogram(
+            "gen_ai.client.token.usage",
+            unit="{token}",
+            description="How many tokens a request to a model used.",
+            explicit_bucket_boundaries_advisory=_TOKEN_BOUNDS,
         ),
     )
 

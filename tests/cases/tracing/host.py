@@ -61,6 +61,37 @@ elif case == "script":
 elif case == "agent":
     script = {"turns": [{"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}] * 2}, {"text": "3"}]}
     Agent(SimulatedProvider(script, model="m"), tools=Toolset(add)).run("go")
+elif case == "refused by an agent":
+    calls = [{"name": "add", "arguments": {"a": "x"}}, {"name": "made_up", "arguments": {}}, {"name": "add", "arguments": {"a": 1, "b": 2}}]
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    script = {"turns": [{"tool_calls": calls, "usage": usage}, {"text": "3"}]}
+    Agent(SimulatedProvider(script, model="m"), tools=Toolset(add)).run("go")
+elif case == "no usage":
+    Agent(SimulatedProvider({"turns": [{"text": "3"}]}, model="m"), tools=Toolset(add)).run("go")
+elif case == "toolset":
+    import asyncio
+
+    call = {"id": "i", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    asyncio.run(Toolset(add).aanswer({"role": "assistant", "tool_calls": [call]}))
+elif case == "served":
+    from vespe.errors import ToolNotFound
+    from vespe.features.mcp.server import tool_call
+    from vespe.features.mcp.server.protocol import PendingCall
+    from vespe.models import Failure, Outcome
+
+    class Served:
+        def in_process(self, name):
+            return True
+
+        def call(self, name, arguments, *, cancel, progress):
+            if name == "made_up":
+                raise ToolNotFound(name)
+            failure = Failure(code="timed_out", message="late") if name == "late" else None
+            return Outcome(tool=name, uid=None, result=None if failure else 1, error=failure), None
+
+    for name, transport in (("add", "pipe"), ("late", "tcp"), ("made_up", "pipe")):
+        pending = PendingCall(id=1, name=name, arguments={}, revision="2025-11-25")
+        tool_call.run(pending, Served(), notify=print, transport=transport)
 for span in spans.get_finished_spans():
     document = json.loads(span.to_json())
     print(json.dumps({key: document[key] for key in ("name", "kind", "parent_id", "attributes", "status")} | document["context"]))

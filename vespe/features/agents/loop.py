@@ -106,7 +106,10 @@ class Loop:
             self.provider.name, getattr(self.provider, "model", None)
         ) as span:
             result = run.go(prompt)
-            span.answered(result.usage, result.stop_reason)
+            # a sum of nothing is not what was used: some APIs do not say it
+            span.answered(
+                result.usage if any(result.usage.values()) else None, result.finish_reason
+            )
         return result
 
 
@@ -182,9 +185,15 @@ class _Run:
         if (telemetry := tracing.telemetry()) is None:
             return self._respond(tools, options)
         provider = self.loop.provider
-        with telemetry.chat(provider.name, getattr(provider, "model", None)) as span:
+        server: tuple[str, int] | None = getattr(provider, "server", None)
+        with telemetry.chat(provider.name, getattr(provider, "model", None), server) as span:
             answer = self._respond(tools, options)
-            span.answered(answer.usage, answer.finish_reason)
+            span.answered(
+                answer.usage,
+                answer.finish_reason,
+                model=answer.model,
+                response_id=answer.response_id,
+            )
         return answer
 
     def _respond(self, tools: Tools | None, options: JsonObject) -> ModelAnswer:

@@ -262,23 +262,25 @@ class _Work:
     def _allowed(self, one: Ready | CallResult) -> bool:
         """Whether a call may run; where not, its result says why."""
         if isinstance(one, CallResult):
-            self._done(one, _at_once)
+            self._refuse(one)
             return False
         if why := self.owner.quota.why_not(one.tool.name):
-            self._done(
-                not_run(
-                    one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool
-                ),
-                _at_once,
+            self._refuse(
+                not_run(one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool)
             )
             return False
         if why := self.owner.policy.why_not(one.tool, one.inputs):
-            self._done(
-                not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool), _at_once
-            )
+            self._refuse(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool))
             return False
         self.owner.quota.take(one.tool.name)
         return True
+
+    def _refuse(self, result: CallResult) -> None:
+        if not result.ran:
+            call = result.call
+            tool = self.owner.tools.get(call.name)
+            tracing.tell_refused(call.name, result.outcome, tool=tool, call_id=call.call_id)
+        self._done(result, _at_once)
 
     def _run(self, one: Ready, tell: _Tell) -> None:
         with self.lock:

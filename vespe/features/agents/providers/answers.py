@@ -3,10 +3,12 @@ raised.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from vespe.adapters.messages import plain_text, quote
+from vespe.calls import tracing
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ProviderError
 from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, Reply
@@ -24,11 +26,25 @@ def whole(provider: LLMProvider, reply: Reply) -> ModelAnswer:
     if document.get("error"):
         raise error_within(provider, document, reply)
     try:
-        return checked(
-            provider.answer(document), provider, reply, body=strict_json.compact_json(document)
-        )
+        answer = known_by(provider.answer(document), lambda: document)
+        return checked(answer, provider, reply, body=strict_json.compact_json(document))
     except InvalidDocument as error:
         raise _unreadable(provider, reply, error.message) from None
+
+
+def known_by(answer: ModelAnswer, read: Callable[[], JsonObject]) -> ModelAnswer:
+    """Return an answer with the model and the id that its vendor's document says, which `read`
+    gives; as it is where nobody listens to traces.
+    """
+    if tracing.telemetry() is None:
+        return answer
+    document = read()
+    model, identifier = document.get("model"), document.get("id")
+    return replace(
+        answer,
+        model=model if isinstance(model, str) else "",
+        response_id=identifier if isinstance(identifier, str) else "",
+    )
 
 
 def checked(

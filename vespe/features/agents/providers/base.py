@@ -49,7 +49,8 @@ class ModelAnswer:
     `usage` in OpenAI's shape.
 
     `complete` is False where the stream did not say that it was over; `cut_calls` are the ids of
-    calls that must not run, since their arguments may have been cut.
+    calls that must not run, since their arguments may have been cut. `model` and `response_id` are
+    what the answer says of itself, "" where it says nothing, or nobody listens to traces.
     """
 
     message: JsonObject
@@ -57,6 +58,8 @@ class ModelAnswer:
     usage: JsonObject | None = None
     complete: bool = True
     cut_calls: frozenset[str] = frozenset()
+    model: str = ""
+    response_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import ClassVar
 
 from vespe.adapters.streams.base import StreamingProcessor
+from vespe.errors import Refused
 from vespe.features.agents.providers import endpoint_account, retries, turns
 from vespe.features.agents.providers.base import ModelAnswer, Reply, Tools, Traits
 from vespe.features.agents.providers.endpoint import Destination, Endpoint
@@ -57,6 +58,15 @@ class EndpointProvider:
         self.model = self._account.settings.model
         self.keep: Sequence[str] = self._account.settings.keep
         self._endpoint = Endpoint(self._destination, patience)
+
+    @property
+    def server(self) -> tuple[str, int] | None:
+        """The host and port that requests go to; None where the base URL is refused."""
+        try:
+            url = self._account.url()
+        except Refused:
+            return None
+        return url.host, url.port
 
     def payload(
         self,

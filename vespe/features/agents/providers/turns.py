@@ -171,6 +171,7 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> ModelAn
         complete=processor.complete,
         cut_calls=processor.cut_calls(),
     )
+    answer = answers.known_by(answer, processor.native_message)
     return answers.checked(answer, provider, reply)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from vespe.adapters import SHAPES
 from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
+from vespe.calls import tracing
 from vespe.calls.bridge import OWN, SEARCH, Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Ask, CallPolicy, policy_of
@@ -429,7 +430,10 @@ class Toolset:
         call = call if self._bridge is None else bridged(call, self._bridge)
         one = checked(call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut)
         if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
-            return not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
+            one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
+        if isinstance(one, CallResult) and not one.ran:
+            tool = self._held[call.name].tool if call.name in self._held else None
+            tracing.tell_refused(call.name, one.outcome, tool=tool, call_id=call.call_id)
         return one
 
     async def _result(self, one: Ready) -> CallResult:

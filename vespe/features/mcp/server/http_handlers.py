@@ -169,7 +169,13 @@ class Handlers:
         # another thread would only cost time.
         ending = None if self._tools.in_process(pending.name) else cancel
         work = partial(
-            tool_call.run, pending, self._tools, cancel=ending, notify=notify, progress=told
+            tool_call.run,
+            pending,
+            self._tools,
+            cancel=ending,
+            notify=notify,
+            progress=told,
+            transport="tcp",
         )
         try:
             async with anyio.create_task_group() as tasks:

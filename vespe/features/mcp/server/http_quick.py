@@ -145,7 +145,9 @@ class Quick:
                 return self._timed(pending)
             return await self._in_thread(partial(self._timed, pending))
         cancel = threading.Event()
-        work = partial(tool_call.run, pending, self._tools, notify=_unheard, cancel=cancel)
+        work = partial(
+            tool_call.run, pending, self._tools, notify=_unheard, cancel=cancel, transport="tcp"
+        )
         self._calls.add(cancel)
         leaving = asyncio.ensure_future(gone.wait())
         leaving.add_done_callback(lambda _: cancel.set())
@@ -159,7 +161,7 @@ class Quick:
         """Run code of this process, and note whether it was quick."""
         began = time.monotonic()
         try:
-            return tool_call.run(pending, self._tools, notify=_unheard)
+            return tool_call.run(pending, self._tools, notify=_unheard, transport="tcp")
         finally:
             taken, before = time.monotonic() - began, self._quick.get(pending.name, 0)
             is_surprise = before > 0 and taken > _SLOW_S

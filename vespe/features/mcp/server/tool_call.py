@@ -47,11 +47,12 @@ def run(
     notify: Notify,
     cancel: threading.Event | None = None,
     progress: Progress | None = None,
+    transport: str = "pipe",
 ) -> JsonObject:
     """Run a call to its answer; `notify` takes the notifications on the way, from this thread.
 
     `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is
-    then for nobody.
+    then for nobody. `transport` is `pipe` or `tcp`, as traces say it.
     """
     told = progress or (
         None if pending.progress_token is None else Progress(pending.progress_token, notify)
@@ -64,34 +65,54 @@ def run(
                 pending.name, pending.arguments, cancel=cancel, progress=None
             )
         else:
-            with _heard(pending, told, notify, telemetry) as span:
-                outcome, output_schema = calls.call(
-                    pending.name, pending.arguments, cancel=cancel, progress=told
-                )
+            opened = None if telemetry is None else _opened(telemetry, pending, transport)
+            with _heard(pending, told, notify, opened) as span:
+                try:
+                    outcome, output_schema = calls.call(
+                        pending.name, pending.arguments, cancel=cancel, progress=told
+                    )
+                except errors.VespeError as error:
+                    if span is not None:
+                        known = not isinstance(error, errors.ToolNotFound)
+                        span.fail_request(_code_of(error), named=known)
+                    raise
                 if span is not None and outcome.error is not None:
                     span.fail("tool_error")
-    except _REFUSED as error:
-        return _refused(pending, error, code=messages.INVALID_PARAMS)
     except errors.VespeError as error:
-        return _refused(pending, error, code=messages.INTERNAL_ERROR)
+        return _refused(pending, error, code=_code_of(error))
     if outcome.logs:
         _say(pending, notify, level="info", data=outcome.logs)
     return messages.answered(pending.id, result_of(outcome, output_schema, pending.revision))
 
 
+def _code_of(error: errors.VespeError) -> int:
+    return messages.INVALID_PARAMS if isinstance(error, _REFUSED) else messages.INTERNAL_ERROR
+
+
+def _opened(
+    telemetry: tracing.Telemetry, pending: PendingCall, transport: str
+) -> contextlib.AbstractContextManager[tracing.OpenSpan]:
+    """Return the span of a call that a client asked for."""
+    request = {
+        "jsonrpc.request.id": str(pending.id),
+        "mcp.protocol.version": pending.revision,
+        "network.transport": transport,
+    }
+    if transport == "tcp":
+        request["network.protocol.name"] = "http"
+    return telemetry.serve_call(pending.name, request, pending.trace)
+
+
 @contextlib.contextmanager
 def _heard(
-    pending: PendingCall, told: Progress | None, notify: Notify, telemetry: tracing.Telemetry | None
+    pending: PendingCall,
+    told: Progress | None,
+    notify: Notify,
+    opened: contextlib.AbstractContextManager[tracing.OpenSpan] | None,
 ) -> Iterator[tracing.OpenSpan | None]:
     """Listen to a call on its way; what is yielded is its span, where there are spans."""
     with contextlib.ExitStack() as around:
-        span = None
-        if telemetry is not None:
-            request = {
-                "jsonrpc.request.id": str(pending.id),
-                "mcp.protocol.version": pending.revision,
-            }
-            span = around.enter_context(telemetry.serve_call(pending.name, request, pending.trace))
+        span = None if opened is None else around.enter_context(opened)
         if told is not None or pending.log_level is not None:
             around.enter_context(call_progress.listen(_listener(pending, told, notify)))
         yield span
