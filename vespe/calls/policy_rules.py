@@ -11,8 +11,9 @@ from typing import Final, TypeGuard
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer
-from vespe.errors import InvalidDocument
+from vespe.errors import InvalidDocument, VespeError
 from vespe.models import JsonObject, JsonValue, Tool
+from vespe.projects import user_config
 from vespe.records import dataclass
 
 KINDS: Final = ("deny", "ask", "allow")
@@ -135,6 +136,16 @@ def own_hosts_of(approvals: JsonObject) -> tuple[str, ...]:
     """
     given = approvals.get(OWN_HOSTS)
     return tuple(filter(_is_host, given)) if isinstance(given, list) else ()
+
+
+def users_own_hosts() -> tuple[str, ...]:
+    """Return the same of the user's own configuration; where that cannot be read, none: every call
+    says why.
+    """
+    try:
+        return own_hosts_of(user_config.load_user_config().approvals)
+    except VespeError:
+        return ()
 
 
 def _is_host(value: JsonValue) -> TypeGuard[str]:

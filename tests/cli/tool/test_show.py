@@ -1,5 +1,6 @@
 """`vespe tool show`."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,3 +60,34 @@ def test_the_long_text_for_people_is_shown_inert(command: Command, project: Path
     assert command("tool", "show", "mine").out.endswith("\n# Mine\n\nWhat it is *for*.\\x1b[2J\n")
     (directory / "description.md").unlink()
     assert command("tool", "show", "mine").out.endswith("Inputs: none\n")
+
+
+def test_an_effect_says_whether_it_is_assumed_and_a_host_of_ones_own_has_none(
+    command: Command, project: Path
+) -> None:
+    directory = python_tool(project / ".vespe/tools/tool-a", "get_a", "return 1")
+    config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+    config["implementation_details"] = {
+        "type": "http_request",
+        "path": "https://crm.example.org/a",
+        "entrypoint": "GET",
+    }
+    config["annotations"] = {"openWorldHint": True, "readOnlyHint": True}
+    (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    out = command("tool", "show", "get_a").out
+    assert "sends_out: it is an http_request (assumed)" in out
+    assert "reads_untrusted: openWorldHint is true\n" in out
+    command("config", "set", "approvals.own_hosts", '["crm.example.org"]')
+    assert "does" not in command("tool", "show", "get_a").out
+    assert command("tool", "show", "get_a", "--json").document["effects"] == []
+    (row,) = (
+        one
+        for one in command("tool", "list", "--as-models", "--json").document["tools"]
+        if one["name"] == "get_a"
+    )
+    assert row["effects"] == {}
+
+
+def test_a_host_that_is_none_is_refused_before_it_is_kept(command: Command) -> None:
+    said = command("config", "set", "approvals.own_hosts", '["https://x.org"]')
+    assert said.code == 2 and "must be a list of hosts" in said.err and "git_*" not in said.err

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from vespe import errors
-from vespe.calls.policy_rules import read_rules
+from vespe.calls.policy_rules import OWN_HOSTS, read_rules
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.models import JsonValue
@@ -72,6 +72,8 @@ def _check_rules(key: str, value: JsonValue) -> None:
     try:
         read_rules({kind: value} if kind else value, path="")
     except errors.InvalidDocument as error:
+        hosts = error.pointer == f"/approvals/{OWN_HOSTS}"
         raise errors.UsageError(
-            f"{key} cannot be set to that: {error.pointer} {error.reason}", hint=_RULES
+            f"{key} cannot be set to that: {error.pointer} {error.reason}",
+            hint="" if hosts else _RULES,
         ) from None

@@ -3,7 +3,7 @@ not.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import click
 
@@ -114,8 +114,11 @@ def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None
         report.warn(sentence)
     view = workspace.view
     found = [(tool, view.exposure(tool.itself) or "-") for tool in shown.tools.values()]
+    from vespe.calls.policy_rules import users_own_hosts
+
+    own_hosts = users_own_hosts()
     if as_json:
-        report.emit_json({"tools": [_seen(tool, exposed) for tool, exposed in found]})
+        report.emit_json({"tools": [_seen(tool, exposed, own_hosts) for tool, exposed in found]})
         return
     from vespe.tools.effects import effects_of
 
@@ -125,7 +128,7 @@ def _as_models(workspace: Workspace, rows: Sequence[Row], as_json: bool) -> None
             _behind(tool),
             signature(tool.input_schema),
             exposed,
-            ", ".join(effects_of(tool)) or "-",
+            ", ".join(effects_of(tool, own_hosts=own_hosts)) or "-",
             tool.description,
         )
         for tool, exposed in found
@@ -137,7 +140,7 @@ def _behind(tool: Tool) -> str:
     return f"{tool.scope}/{tool.itself.name}"
 
 
-def _seen(tool: Tool, exposed: str) -> JsonObject:
+def _seen(tool: Tool, exposed: str, own_hosts: Collection[str]) -> JsonObject:
     from vespe.tools.effects import effects_of
 
     preset = tool.behind.preset if tool.behind else {}
@@ -148,7 +151,7 @@ def _seen(tool: Tool, exposed: str) -> JsonObject:
         "uid": tool.uid,
         "description": tool.description,
     }
-    known |= {"effects": effects_of(tool)}
+    known |= {"effects": effects_of(tool, own_hosts=own_hosts)}
     return known | {
         "input_schema": tool.input_schema,
         "preset": preset,

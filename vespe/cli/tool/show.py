@@ -6,12 +6,13 @@ from typing import Final
 import click
 
 from vespe.adapters import SHAPES
+from vespe.calls.policy_rules import users_own_hosts
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
-from vespe.tools.effects import effects_of
+from vespe.tools.effects import effects_of, reasons_of
 
 
 @click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
@@ -38,7 +39,7 @@ def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> No
 
 def document_of(tool: Tool) -> JsonObject:
     """Return a tool's config.json with its scope, path and long description."""
-    effects = {"effects": list(effects_of(tool))}
+    effects = {"effects": list(effects_of(tool, own_hosts=users_own_hosts()))}
     return (
         tool.document
         | effects
@@ -54,8 +55,9 @@ def _show(tool: Tool) -> None:
     )
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
-    for effect, why in effects_of(tool).items():
-        report.emit_sentence(f"  does  {effect}: {why}", hanging=6)
+    for effect, why in reasons_of(tool, own_hosts=users_own_hosts()).items():
+        assumed = "" if why.stated else " (assumed)"
+        report.emit_sentence(f"  does  {effect}: {why.words}{assumed}", hanging=6)
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])

@@ -22,7 +22,7 @@ from vespe.features.lint.settings import Settings, Wrong
 from vespe.features.lint.sources import Ignores, Source, Told, placed
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
-from vespe.projects import project, user_config, workspace
+from vespe.projects import project, workspace
 from vespe.projects.view import View
 from vespe.tools.directory import Problem
 from vespe.tools.effects import FlowContext
@@ -92,7 +92,7 @@ class _Run:
         self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
-        self._view, self._around = View(), FlowContext(own_hosts=_own_hosts())
+        self._view, self._around = View(), FlowContext(own_hosts=policy_rules.users_own_hosts())
 
     def findings(self) -> Iterator[Finding]:
         """Judge the place: its configuration, each definition, then all of them together."""
@@ -452,16 +452,6 @@ def _root_of(place: LintPath) -> str | None:
             return here
         here = os.path.dirname(here)
     return None
-
-
-def _own_hosts() -> tuple[str, ...]:
-    """Return the hosts that the user calls their own; where the configuration cannot be read, none:
-    every other command says so.
-    """
-    try:
-        return policy_rules.own_hosts_of(user_config.load_user_config().approvals)
-    except VespeError:
-        return ()
 
 
 def _loadable(opened: workspace.Workspace) -> Iterator[Tool]:
