@@ -24,6 +24,8 @@ for line in sys.stdin:
     if "id" not in message:
         continue
     answer = {"jsonrpc": "2.0", "id": message["id"]}
+    if MODE == "silent":
+        continue
     if MODE == "garbage":
         print("Starting up...", flush=True)
         print("{not json", flush=True)
@@ -50,6 +52,15 @@ for line in sys.stdin:
             sys.stdout.write("x" * 20_000_000 + "\\n")
             sys.stdout.flush()
             continue
+        if MODE == "writes":
+            try:
+                with open(given["text"], "w", encoding="utf-8") as file:
+                    file.write("noted")
+            except OSError as error:
+                said = f"EROFS: read-only file system, open '{given['text']}'"
+                result = {"content": [{"type": "text", "text": said}], "isError": True}
+                say(answer | {"result": result})
+                continue
         if MODE == "environment":
             given = dict(os.environ)
         results = {

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -232,8 +233,21 @@ def _surroundings(tool: Tool, context: Context, scratch: str) -> ToolSurrounding
         path=context.environment.get("PATH", ""),
         needs=_needs(tool),
         starts=_programs(tool, context),
+        named=tuple(_named(tool)),
         own=_own(),
     )
+
+
+def _named(tool: Tool) -> Iterator[str]:
+    """Yield what the command of a server names: a script with what is beside it, or another
+    path.
+    """
+    words = tool.implementation.args.get("command") if tool.implementation is not None else None
+    for word in words if isinstance(words, list) and _is_served(tool) else ():
+        if os.path.isabs(word) and os.path.exists(word):
+            beside = os.path.dirname(word)
+            is_alone = os.path.isdir(word) or beside == tempfile.gettempdir()
+            yield word if is_alone else beside
 
 
 def _own() -> tuple[str, ...]:
@@ -316,6 +330,11 @@ _SAID: Final = pattern(
 """How programs say which file was refused; a directory that is hidden is there outside, and what is
 only not to be written is seen.
 """
+_SAID_BEFORE: Final = pattern(
+    r"(?i)(permission denied|operation not permitted|read-only file system|no such file or "
+    r"directory)(?:, \w+)?:? ['\"‘`]((?:/|\.{1,2}/|~/)[^'\"’`\n]+)"
+)
+"""How Node and Python say it."""
 _NETWORK: Final = pattern(
     r"(?i)network is unreachable|could not resolve host|temporary failure in name "
     r"resolution|couldn't connect to server|bad address"
@@ -327,6 +346,7 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     refused.
     """
     touched = error.details.pop("touched", ())
+    widened: Mapping[str, str] = error.details.pop("widened", {})
     if made is None or not made.message or type(error) is not ToolExecutionError:
         return error
     found = [*made.refusals, *refused(touched, made), *_guessed(error, made)]
@@ -344,13 +364,16 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         line = ", ".join(f'"{item}"' for item in [*stated, _short(lead.leads if lead else what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
-        hint = (
+        says = (
             f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}'
         )
+        if kind in widened:
+            place = what if os.path.lexists(what) else os.path.dirname(what)
+            says = f"where it is to: `{widened[kind]} {shlex.quote(_short(place))}`"
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
             f"{_why(kind, what, made)}: {error}",
-            hint=_AGAIN if _came_late(kind, what, made) else hint,
+            hint=_AGAIN if _came_late(kind, what, made) else says,
             details=error.details | {"permission": kind, "refused": what},
         )
     if found:
@@ -452,12 +475,13 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
 
 def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
     """Find what was refused in what a program says; an empty host is one that it does not name."""
-    for path, why in _SAID.findall(said):
+    told = [*_SAID.findall(said), *((path, why) for why, path in _SAID_BEFORE.findall(said))]
+    for path, why in told:
         kinds: tuple[str, ...] = ()
         if _is_socket(path):
             kinds = ("sockets",)
         elif os.path.lexists(os.path.dirname(path)) and why != "Connection refused":
-            kinds = ("read", *(("write",) if not why.startswith("No") else ()), "programs")
+            kinds = ("read", *(("write",) if not why.lower().startswith("no") else ()), "programs")
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")

@@ -188,7 +188,7 @@ def _local(made: ServerEntry, entry: JsonObject, command: Any) -> None:
             )
     if entry.get("cwd"):
         made.notes.append("its `cwd` is left out: a server starts in the project")
-    fixed = _environment(
+    fixed, filled_in = _environment(
         made,
         next(
             (
@@ -202,16 +202,20 @@ def _local(made: ServerEntry, entry: JsonObject, command: Any) -> None:
     named = entry.get("env_vars")
     _declare(made, [str(name) for name in named] if isinstance(named, list) else [])
     made.server["command"] = [*(["env", *fixed] if fixed else []), *filled]
+    if filled_in:
+        made.server["env"] = filled_in
 
 
-def _environment(made: ServerEntry, said: JsonObject) -> list[str]:
-    """Return the assignments that are no secrets; declare the others, whose values are not
-    taken.
+def _environment(made: ServerEntry, said: JsonObject) -> tuple[list[str], dict[str, str]]:
+    """Return the assignments that are no secrets, and the variables that are made of others of the
+    user's, as templates; declare the others, whose values are not taken.
     """
-    fixed = []
+    fixed, filled_in = [], {}
     for name, value in said.items():
         text = str(value) if isinstance(value, (str, int, float)) else ""
-        if (
+        if template := _of_others(made, name, text):
+            filled_in[name] = template
+        elif (
             _PLACEHOLDER.search(text)
             or _SECRET_WORD.search(name)
             or _SECRET_SHAPE.search(text)
@@ -226,7 +230,28 @@ def _environment(made: ServerEntry, said: JsonObject) -> list[str]:
                 )
         else:
             fixed.append(f"{name}={text}")
-    return fixed
+    return fixed, filled_in
+
+
+def _of_others(made: ServerEntry, name: str, text: str) -> str:
+    """Return the template of a variable whose value names others of the user's, which are declared;
+    "" where it names none, only itself, or what a client asks for.
+    """
+    named = [found[1] or found[2] for found in _PLACEHOLDER.finditer(text)]
+    if not named or text.startswith(f"${{{name}}}") or "${input:" in text:
+        return ""
+    plain = [re.split("[^A-Za-z0-9_]", word, maxsplit=1)[0] for word in named]
+    if plain == [name] or any(word in _PLACES for word in named):
+        return ""
+    if plain != named:
+        made.notes.append(
+            f"what {name} is by default is not taken over: set {', '.join(plain)} in your "
+            "environment, or as a secret of yours"
+        )
+    _declare(made, plain)
+    return _PLACEHOLDER.sub(
+        lambda found: f"${{env:{plain[named.index(found[1] or found[2])]}}}", text
+    )
 
 
 def _remote(made: ServerEntry, entry: JsonObject, url: str) -> None:

@@ -77,10 +77,15 @@ def check_header(name: str, value: str) -> None:
 
 
 def describe_server(
-    reach: JsonObject, *, secrets: Iterable[str], timeout_s: float | None
+    reach: JsonObject,
+    *,
+    secrets: Iterable[str],
+    timeout_s: float | None,
+    write: Iterable[str] = (),
 ) -> JsonObject:
     """Return a server as kit_config.json has it: `reach` is its `command`, or its `url` and
-    `headers`, and the secrets that headers name are declared with the others.
+    `headers`, and the secrets that headers name are declared with the others. `write` are paths
+    that it may write beside the project.
 
     Raises UsageError for what is not the name of a secret.
     """
@@ -91,9 +96,18 @@ def describe_server(
             raise UsageError(f"{name!r} is not a name of an environment variable")
     if wanted:
         server["secrets"] = wanted
+    if written := list(write):
+        server["write"] = written
     if timeout_s:
         server["timeout_s"] = timeout_s
     return server
+
+
+def with_write(server: JsonObject, paths: Iterable[str]) -> JsonObject:
+    """Return a server that may write these paths too."""
+    known = list(server.get("write", []))
+    added = [path for path in dict.fromkeys(paths) if path not in known]
+    return server | {"write": [*known, *added]} if added else server
 
 
 def find(kit_id: str, project: str | None = None) -> Kit | None:
@@ -234,7 +248,7 @@ def _is_known(kit_id: str) -> bool:
 
 def permissions_of(server: JsonObject) -> JsonObject:
     """Return what a server's tools state beside the defaults: that its launcher may write where it
-    keeps what it fetches.
+    keeps what it fetches, and what else the user lets the server write.
     """
     command = server.get("command")
     words = (
@@ -243,7 +257,10 @@ def permissions_of(server: JsonObject) -> JsonObject:
         else []
     )
     program = next((word for word in words if word != "env"), "")
-    return {"write": [".", _CACHES[program]]} if program in _CACHES else {}
+    stated = server.get("write")
+    paths = [_CACHES[program]] if program in _CACHES else []
+    paths += [path for path in stated if path not in paths] if isinstance(stated, list) else []
+    return {"write": [".", *paths]} if paths else {}
 
 
 def _files(made: KitDraft) -> Iterator[tuple[str, str]]:
@@ -288,7 +305,7 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
     schema: JsonObject = {"input": definition.get("inputSchema")}
     if isinstance(definition.get("outputSchema"), dict):
         schema["output"] = definition["outputSchema"]
-    args = {key: server[key] for key in ("command", "url", "headers") if key in server}
+    args = {key: server[key] for key in ("command", "env", "url", "headers") if key in server}
     config: JsonObject = {
         "uid": _uid(kit_id, remote),
         "name": name,

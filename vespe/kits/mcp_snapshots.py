@@ -21,7 +21,7 @@ from vespe.tools import mcp_definitions
 
 SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
-`secrets`, `timeout_s`.
+`secrets`, `env`, `write`, `timeout_s`.
 """
 DEFINITIONS: Final = "definitions"
 """The key of a locked server under which the digests of its tools' definitions are."""
@@ -30,6 +30,8 @@ SERVER_FORM: Final[Mapping[str, type | tuple[type, ...]]] = {
     "url": str,
     "headers": dict,
     "secrets": list,
+    "env": dict,
+    "write": list,
     "timeout_s": (int, float),
 }
 SNAPSHOT: Final = "mcp_tools.json"

@@ -16,6 +16,7 @@ from tests.support.http_serving import serving, stocked
 from tests.support.mcp_servers import ByHand, Quick, Stateful, definition
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
 from tests.support.stdio_client import MODERN, served
+from vespe.processes.sandbox import levels
 
 Command = Callable[..., Any]
 
@@ -147,6 +148,52 @@ def test_p33_a_secret_reaches_the_server_only_where_it_was_named(
     )
     said = command("tool", "run", "echo", "text=hi")
     assert "MY_TOKEN" in said.out and "s3cr3t-value" not in said.out and "MY_OTHER" not in said.out
+
+
+def test_a_secret_under_the_kits_own_name_is_found_where_calls_find_it(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = ByHand(tmp_path / "s", mode="environment")
+    add = ("kit", "add-mcp", "things", "--yes", "--activate", "--secret", "TEAM")
+    missing = command(*add, "--", *server.command)
+    assert missing.code == 6 and "VESPE_THINGS__TEAM" in missing.err
+    monkeypatch.setenv("VESPE_THINGS__TEAM", "blue")
+    assert command(*add, "--", *server.command).code == 0
+    assert command("kit", "add-mcp", "things", "--update").code == 0
+    assert '"TEAM": "***"' in command("tool", "run", "echo").out
+
+
+def test_a_server_that_never_answers_is_given_up_when_its_time_is_over(
+    command: Command, tmp_path: Path
+) -> None:
+    server = ByHand(tmp_path / "s", mode="silent")
+    said = command("kit", "add-mcp", "things", "--yes", "--timeout", "1", "--", *server.command)
+    assert said.code == 124 and "1 s" in said.err
+
+
+def test_what_the_sandbox_refuses_a_server_to_write_is_named_with_the_way_to_allow_it(
+    command: Command, tmp_path: Path, home: Path
+) -> None:
+    if levels.machine().level == "off":
+        pytest.skip("this machine has no sandbox")
+    server = ByHand(tmp_path / "s", mode="writes")
+    (home / "notes").mkdir()
+    path = str(home / "notes/a.txt")
+    assert (
+        command("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command).code == 0
+    )
+    refused = command("tool", "run", "echo", f"text={path}")
+    assert refused.code == 1 and "the sandbox did not let 'echo' write" in refused.err
+    assert "`vespe kit add-mcp things --update --write '~/notes'`" in refused.err
+    asked = command("kit", "add-mcp", "things", "--update", "--write", "~/notes")
+    assert asked.code == 6 and 'may write ["~/notes"]' in asked.err
+    assert command("kit", "add-mcp", "things", "--update", "--write", "~/notes", "--yes").code == 0
+    assert command("tool", "run", "echo", f"text={path}").code == 0
+    assert (home / "notes/a.txt").read_text(encoding="utf-8") == "noted"
+    assert command("kit", "activate", "things").code == 0, "the name means one server still"
+    again = command("kit", "add-mcp", "things", "--update", "--write", "~/notes")
+    assert again.code == 0 and "nothing changed" in again.err
+    assert command("kit", "sync", "--locked").code == 0
 
 
 @pytest.mark.parametrize(

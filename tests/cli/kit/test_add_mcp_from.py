@@ -54,6 +54,27 @@ def test_one_server_can_be_taken(file: Path, command: Command) -> None:
     assert (made.code, [kit["kit_id"] for kit in made.document["kits"]]) == (0, ["two"])
 
 
+def test_a_variable_that_is_made_of_another_one_is_what_clients_make_it(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = ByHand(tmp_path / "s", mode="environment")
+    env = {"TEAM": "${TEAM_VALUE}", "URL": "x:${env:TEAM_VALUE}:${OTHER:-y}", "OTHER": "$OTHER"}
+    entry = {"command": server.command[0], "args": list(server.command[1:]), "env": env}
+    made = tmp_path / "mcp.json"
+    made.write_text(json.dumps({"mcpServers": {"one": entry}}), encoding="utf-8")
+    add = ("kit", "add-mcp", "--from", str(made), "--yes", "--activate")
+    missing = command(*add)
+    assert missing.code == 1 and "TEAM_VALUE" in missing.err and "secret TEAM," not in missing.err
+    monkeypatch.setenv("TEAM_VALUE", "blue-team")
+    monkeypatch.setenv("OTHER", "other-value")
+    done = command(*add)
+    assert done.code == 0 and "what URL is by default is not taken over" in done.err, done.err
+    assert command("kit", "sync", "--locked").code == 0
+    seen = json.loads(command("tool", "run", "echo").out)
+    assert seen["TEAM"] == "***" and seen["URL"] == "x:***:***" and seen["OTHER"] == "***"
+    assert "blue-team" not in command("tool", "run", "echo", "--dry-run").out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

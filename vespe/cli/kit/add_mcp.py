@@ -6,7 +6,7 @@ from vespe import errors
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import server_review
 from vespe.cli.waiting import waiting
-from vespe.kits import mcp_kits
+from vespe.kits import mcp_kits, mcp_lock
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
@@ -46,11 +46,19 @@ from vespe.types.mcp_tool import server_kits
     help="An environment variable that the server may see; may be repeated.",
 )
 @click.option(
+    "--write",
+    "written",
+    multiple=True,
+    metavar="PATH",
+    help="A file or directory that the server may write beside the project, such as ~/notes; may "
+    "be repeated, and added with --update.",
+)
+@click.option(
     "--timeout",
     "timeout_s",
     type=float,
     metavar="S",
-    help="Deadline of each call, in seconds; default: 30.",
+    help="Deadline of the start and of each call, in seconds; default: 120 and 30.",
 )
 @click.option(
     "--update", is_flag=True, help="Ask the server again, show what changed, and approve that."
@@ -68,6 +76,7 @@ def command(
     url: str | None,
     headers: tuple[str, ...],
     secrets: tuple[str, ...],
+    written: tuple[str, ...],
     timeout_s: float | None,
     update: bool,
     activate: bool,
@@ -78,13 +87,14 @@ def command(
     """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your
     own.
 
-    Each call starts the server anew, with the same limits as every tool, and is refused where the
-    server's definition is not the one that you approved: `--update` shows what changed. Without it,
-    a kit of that name is never replaced. With `--activate` the project's lock names the server and
-    its tools' digests, so that `vespe kit sync` makes the kit elsewhere.
+    A call starts the server with the same limits as every tool; a process that makes several
+    calls (`vespe mcp serve`, an agent) starts it once. A call is refused if the server's definition
+    is not the one that you approved: `--update` shows what changed. Without it, a kit of that name
+    is never replaced. With `--activate` the project's lock names the server and its tools' digests,
+    so that `vespe kit sync` makes the kit elsewhere.
     """
     if source is not None:
-        if server_command or url or headers or secrets or update:
+        if server_command or url or headers or secrets or written or update:
             raise errors.UsageError(
                 "--from takes the servers as the file says them, and nothing beside it",
                 hint="leave the rest out",
@@ -102,19 +112,23 @@ def command(
         )
     root = find_root(project_dir) if activate else kit_facts.root_if_any(project_dir)
     if update:
-        server, before = mcp_kits.known_server(kit_id, root)
+        known, before = mcp_kits.known_server(kit_id, root)
+        server = mcp_kits.with_write(known, written)
     else:
         reach = _reach(server_command, url, headers=headers, timeout_s=timeout_s)
-        server = mcp_kits.describe_server(reach, secrets=secrets, timeout_s=timeout_s)
-        before = {}
+        server = mcp_kits.describe_server(
+            reach, secrets=secrets, timeout_s=timeout_s, write=written
+        )
+        known, before = server, {}
         mcp_kits.check_new(kit_id, server, project=root if activate else None)
     server_review.announce(server)
     if not update:
         server_review.confirm_start(server, yes=yes)
     with waiting(server_review.asking(kit_id)):
-        draft = server_kits.ask_server(kit_id, server)
-    changes = server_review.approve(draft, before, update=update, yes=yes)
+        draft = server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
+    changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
+    mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
     _report(draft, changes, update=update, active=activate, as_json=as_json)
     return None
 

@@ -16,11 +16,10 @@ def announce(server: JsonObject) -> None:
     """Say how a server is reached, before it is."""
     reach = server.get("url") or server["command"]
     report.say(
-        "The server, "
-        f"which every call will {'ask' if 'url' in server else 'start, with your rights'}: "
+        f"The server, which calls {'reach' if 'url' in server else 'start, with your rights'}: "
         f"{report.json_line(reach)}"
     )
-    for key in ("headers", "secrets"):
+    for key in ("headers", "env", "secrets"):
         if key in server:
             report.say(f"  {key}  {report.json_line(server[key])}")
     for key, paths in mcp_kits.permissions_of(server).items():
@@ -56,12 +55,19 @@ def asking(kit_id: str) -> str:
 
 
 def approve(
-    draft: KitDraft, before: Mapping[str, JsonObject], *, update: bool, yes: bool
+    draft: KitDraft,
+    before: Mapping[str, JsonObject],
+    *,
+    update: bool,
+    yes: bool,
+    known: JsonObject | None = None,
 ) -> tuple[str, ...]:
-    """Show a kit, ask, and write it; in an `update` only what changed since `before`, which is
-    returned in lines.
+    """Show a kit, ask, and write it; in an `update` only what changed since `before`, and since the
+    server `known`, which is returned in lines.
     """
     changes = tuple(mcp_definitions.changes(before, draft.definitions)) if update else ()
+    if update and known is not None and known.get("write") != draft.server.get("write"):
+        changes += (f"may write {report.json_line(draft.server['write'])}",)
     for line in changes:
         report.say(report.one_line(line))
     _show(draft, tools=() if update else draft.tools.values())

@@ -80,7 +80,8 @@ class ToolSurroundings:
     environment.
 
     `needs` are directories that its interpreter needs; `starts` are programs that it is started
-    with; `own` are the directories of Vespe's own state.
+    with; `named` are what its command names beside, which is seen in the temporary directory of all
+    too; `own` are the directories of Vespe's own state.
     """
 
     project: str
@@ -89,6 +90,7 @@ class ToolSurroundings:
     path: str = ""
     needs: tuple[str, ...] = ()
     starts: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
 
 
@@ -493,6 +495,7 @@ class _Files:
             *named,
             *homes(),
             *search_path(self._where.path),
+            *map(os.path.realpath, self._where.named),
             os.path.dirname(_PACKAGE),
         )
         beneath = [path for path in seen if holds(place, path) and os.path.lexists(path)]

@@ -12,17 +12,17 @@ from vespe.tools import templates
 from vespe.types.mcp_tool import exchange
 from vespe.types.mcp_tool.exchange import Server, Surroundings
 
-_SHOWN: Final = ("command", "url", "headers", "digest")
+_SHOWN: Final = ("command", "env", "url", "headers", "digest")
 
 
 class McpTool:
-    """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command`, or `url` and
-    `headers`; `digest` pins it.
+    """`mcp_tool`: the tool `entrypoint` of the server that `args` names: `command` and `env`, or
+    `url` and `headers`; `digest` pins it.
     """
 
     def plan(self, tool: Tool, inputs: JsonObject, context: Context) -> JsonObject:
-        """Return `command`, or `url` and `headers`, the `digest`, the tool's `entrypoint` at the
-        server and its `arguments`.
+        """Return `command` and `env`, or `url` and `headers`, the `digest`, the tool's `entrypoint`
+        at the server and its `arguments`.
 
         Secrets stand as `${env:NAME}`.
         """
@@ -48,7 +48,7 @@ class McpTool:
         )
         surroundings = Surroundings(
             directory=context.project_root,
-            environment=context.environment,
+            environment={**context.environment, **args.get("env", {})},
             timeout_s=context.timeout_s,
             allow_hosts=context.allow_hosts,
             cancel=context.cancel,
@@ -61,8 +61,15 @@ class McpTool:
                 {"network.transport": "pipe" if command else "tcp"}
             )
         ask = exchange.ask if context.sessions is None else context.sessions.ask
-        answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
-        return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+        try:
+            answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+            return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+        except ToolExecutionError as error:
+            if tool.kit_id:
+                error.details["widened"] = {
+                    "write": f"vespe kit add-mcp {tool.kit_id} --update --write"
+                }
+            raise
 
 
 EXECUTOR: Final[Executor] = McpTool()

@@ -10,6 +10,7 @@ from vespe.schemas.explain import short
 from vespe.schemas.forms import DETAILS, Form, Found
 from vespe.types.http_request.form import HEADERS, URL, wrong_with_headers, wrong_with_url
 
+_VARIABLE: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _DIGEST: Final = pattern(r"sha256:[0-9a-f]{64}")
 
 
@@ -55,6 +56,14 @@ def _headers(value: Any, at: str, name: str) -> Iterator[Found]:
         yield from wrong_with_headers(value, at)
 
 
+def _env(value: Any, at: str, name: str) -> Iterator[Found]:
+    if not isinstance(value, dict) or not all(
+        _VARIABLE.fullmatch(key) and isinstance(text, str) and "\0" not in text
+        for key, text in value.items()
+    ):
+        yield at, f"`{name}` must be an object of texts by the names of variables"
+
+
 def _digest(value: Any, at: str, name: str) -> Iterator[Found]:
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
         yield (
@@ -80,6 +89,14 @@ FORM: Final = forms.DetailsForm(
                 "type": ["array", "null"],
                 "minItems": 1,
                 "items": {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*$"},
+            },
+        ),
+        "env": Form(
+            _env,
+            {
+                "type": "object",
+                "propertyNames": {"pattern": f"^{_VARIABLE.pattern}$"},
+                "additionalProperties": {"type": "string", "pattern": r"^[^\u0000]*$"},
             },
         ),
         "url": Form(_url, URL | {"type": ["string", "null"]}),

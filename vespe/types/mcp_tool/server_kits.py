@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from vespe import errors
+from vespe.calls import secrets as call_secrets
 from vespe.documents.near import join_words, suggest
 from vespe.files import atomic
 from vespe.kits import client_files, mcp_kits, mcp_lock
@@ -20,6 +21,7 @@ from vespe.kits.mcp_lock import LockedServer
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project, user_config
+from vespe.projects.user_config import UserConfig
 from vespe.tools import templates
 from vespe.trust import gate
 from vespe.types.mcp_tool import exchange
@@ -29,19 +31,14 @@ _PATIENCE_S: Final = 120.0
 """The first start of a server may download it, which takes longer than any call."""
 
 
-def ask_server(kit_id: str, server: JsonObject) -> KitDraft:
-    """Ask a server for its tools; return them as a kit, not written yet.
+def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> KitDraft:
+    """Ask a server for its tools; return them as a kit, not written yet. It has `timeout_s` seconds
+    for that, else as long as a start that downloads it may take.
 
     Raises MissingSecret, and as `exchange.ask` does.
     """
     user = user_config.load_user_config()
-    values = {
-        name: os.environ.get(name) or user.secrets.get(name, "")
-        for name in server.get("secrets", ())
-    }
-    for name, value in values.items():
-        if not value:
-            raise errors.MissingSecret(name, tool=kit_id)
+    values = {name: _secret(name, kit_id, user) for name in server.get("secrets", ())}
     reach = Server(
         command=tuple(server["command"]) if "command" in server else None,
         url=server.get("url"),
@@ -49,13 +46,23 @@ def ask_server(kit_id: str, server: JsonObject) -> KitDraft:
     )
     surroundings = Surroundings(
         directory=os.getcwd(),
-        environment=process.child_environment(os.environ, values),
-        timeout_s=max(_PATIENCE_S, server.get("timeout_s") or 0),
+        environment=process.child_environment(os.environ, values)
+        | templates.substitute_secrets(server.get("env", {}), values),
+        timeout_s=timeout_s or max(_PATIENCE_S, server.get("timeout_s") or 0),
         allow_hosts=user.allow_hosts,
         secrets=tuple(values.values()),
     )
     answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
     return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+
+
+def _secret(name: str, kit_id: str, user: UserConfig) -> str:
+    """Look a secret up as a call of the kit's tools does: under the kit's own name for it first."""
+    names = call_secrets.names_of_secret(name, kit_id=kit_id)
+    for known in names:
+        if value := os.environ.get(known) or user.secrets.get(known, ""):
+            return value
+    raise errors.MissingSecret(name, tool=kit_id, names=names)
 
 
 def keep_in_project(root: str | None, drafts: Sequence[KitDraft], *, activate: bool) -> None:
@@ -101,7 +108,7 @@ def ask_entry(entry: ServerEntry, *, timeout_s: float | None) -> KitDraft | None
     server: JsonObject = {**entry.server, **({"timeout_s": timeout_s} if timeout_s else {})}
     try:
         mcp_kits.check_server(server)
-        return ask_server(entry.kit_id, server)
+        return ask_server(entry.kit_id, server, timeout_s=timeout_s)
     except errors.Interrupted:
         raise
     except errors.VespeError as error:
