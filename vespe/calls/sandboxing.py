@@ -14,9 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from vespe.errors import PermissionDenied, Refused, ToolExecutionError
-from vespe.files import locations
-from vespe.files.private_copy import private_directory
+from vespe.errors import (
+    InvalidDocument,
+    PermissionDenied,
+    Refused,
+    StorageError,
+    ToolExecutionError,
+)
+from vespe.files import atomic, locations
+from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.http import addresses
 from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
@@ -27,6 +33,7 @@ from vespe.processes.sandbox.policy import PROXY_PORT, ToolSurroundings, policy,
 from vespe.processes.sandbox.protected import find_protected, holds, homes
 from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
+from vespe.tools.python.script_metadata import read_metadata
 
 
 @contextlib.contextmanager
@@ -222,7 +229,32 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
         return context.sessions.enter(tool.scope, private_directory)
     if context.workers is not None and wants_to_be_kept(tool, context):
         return context.workers.persistent.enter(context.directory, private_directory)
+    if context.workers is not None and forks_calls(tool, context):
+        return context.workers.forking.enter(context.directory, private_directory)
     return None
+
+
+def forks_calls(tool: Tool, context: Context) -> bool:
+    """Whether a call of a held tool can be a fork of a process in its sandbox: what it depends on
+    is imported once. A proxy is of one call, and a private copy too.
+    """
+    details, network = tool.implementation, permissions_of(tool.permissions).network
+    if (
+        context.workers is None
+        or network
+        or details is None
+        or details.environment
+        or not type_of(details.type).is_python
+        or sys.platform != "linux"
+        or is_private_copy(context.directory)
+        or wants_to_be_kept(tool, context)
+    ):
+        return False
+    try:
+        path = os.path.join(context.directory, str(details.path))
+        return bool(read_metadata(atomic.read_bytes(path), path=path).dependencies)
+    except (InvalidDocument, StorageError):
+        return False
 
 
 def _surroundings(tool: Tool, context: Context, scratch: str) -> ToolSurroundings:

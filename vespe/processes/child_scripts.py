@@ -11,6 +11,7 @@ from typing import Any, Final
 from vespe.records import dataclass
 
 SUPERVISOR: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "supervisor.py")
+ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 ENTER: Final = os.path.join(os.path.dirname(SUPERVISOR), "sandbox", "enter.py")
 BOOT: Final = """\
 import marshal, os

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from vespe.lazy import socket
 from vespe.processes.answering import AnsweringProcess
-from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, Interpreter
+from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, ZYGOTE, Interpreter
 from vespe.processes.keeper import Keeper
 
-_ZYGOTE: Final = os.path.join(os.path.dirname(SUPERVISOR), "zygote.py")
 _MAX_ZYGOTES: Final = 8
 _MAX_PERSISTENT: Final = 16
+_MAX_FORKING: Final = 8
 _MAX_SUPERVISORS: Final = 64
 """Of one zygote: more calls at a time than that have a process of their own each, as in a process
 that does not live.
@@ -32,13 +32,17 @@ _END_S: Final = 1.0
 
 class Workers:
     """The zygotes of one process that lives, for calls from several threads; `close` ends them.
-    `persistent` has the processes of the tools that keep state, one for each.
+    `persistent` has the processes of the tools that keep state, one for each. `forking` has those
+    that have imported what tools depend on, in their sandbox, and fork each call; `threaded` has
+    the keys of those that cannot, since what they import starts threads.
     """
 
     def __init__(self) -> None:
         self._zygotes = Keeper[_Zygote](most=_MAX_ZYGOTES, use="shared")
         self._spoilt: set[Hashable] = set()
         self.persistent = Keeper[AnsweringProcess](most=_MAX_PERSISTENT, use="serial")
+        self.forking = Keeper[AnsweringProcess](most=_MAX_FORKING, use="exclusive")
+        self.threaded: set[Hashable] = set()
 
     def __enter__(self) -> "Workers":
         return self
@@ -62,6 +66,7 @@ class Workers:
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
         self.persistent.close()
+        self.forking.close()
         self._zygotes.close()
 
 
@@ -117,7 +122,7 @@ class _Zygote:
             "vespe": os.getpid(),
         }
         with contextlib.suppress(OSError):
-            ours.sendall(interpreter.boot(_ZYGOTE, message))
+            ours.sendall(interpreter.boot(ZYGOTE, message))
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):

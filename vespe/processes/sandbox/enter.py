@@ -27,6 +27,7 @@ _CLONE = 56 if os.uname().machine == "x86_64" else 220
 _SIGCHLD = 17
 _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_SET_CHILD_SUBREAPER = 36
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
 _DATA_LIMIT = 2
 
@@ -124,6 +125,19 @@ def enter(policy: "dict[str, Any]", channel: int = -1) -> None:
     if policy["filter"]:
         program = _Program(len(policy["filter"]) // 8, policy["filter"])
         _call("prctl", _SET_SECCOMP, 2, _ctypes.byref(program), 0, 0)
+
+
+def restrict_more(policy: "dict[str, Any]") -> None:
+    """Hold this process, which is held already, to the files of a policy too, and keep it from the
+    processes that are held less. Raises OSError.
+    """
+    if policy["rules"]:
+        _restrict(policy["rules"], policy["handled"], policy["scoped"])
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what descends from this process and has lost its own: prctl(2)."""
+    _call("prctl", _SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 # ---- files: Landlock

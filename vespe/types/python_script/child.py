@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_TEXT = 4000
 MAX_TOUCHED = 256
 REHEARSALS = 16
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""Variables by which libraries are kept from starting threads when they are imported."""
 
 
 class Failed(Exception):
@@ -59,9 +61,12 @@ def main(told: "list[Any]") -> "NoReturn":
     """Run the call that the message describes, answer on the result's descriptor, and end this
     process.
 
-    `told` is the message, and values.py: its code, or the module where that is made already.
+    `told` is the message, and values.py: its code, or the module where that is made already; for a
+    process that forks calls, the code of the sandbox's enter.py and of zygote.py too.
     """
-    message, values = told
+    message, values, *more = told
+    if "forks" in message:
+        Forks(message, _made(values), *map(_made, more)).serve()
     if "persistent" in message:
         serve(_made(values))
     result = int(sys.argv[-1])
@@ -190,6 +195,160 @@ def serve(values: "Any") -> "NoReturn":
         data = answer.encode("utf-8", "replace")
         _write(result, b"%d ok\n" % len(data) + data)
     _finish()
+
+
+class Forks:
+    """A process in the sandbox that has imported what a tool depends on; each call is a fork of it,
+    and nothing of a call is left in it.
+
+    The fork alone reads the call, and is held more closely than this process is: to a temporary
+    directory of its own, and, by Landlock's rules on domains, from this process.
+    """
+
+    def __init__(
+        self, message: "dict[str, Any]", values: "Any", enter: "Any", zygote: "Any"
+    ) -> None:
+        self.values, self.enter = values, enter
+        self.result, self.requests = int(sys.argv[-1]), os.dup(0)
+        os.set_inheritable(self.result, False)
+        _quieten()
+        self.enter.adopt_orphans()
+        self.imports(zygote.modules(message["forks"]))
+
+    def imports(self, names: "list[str]") -> None:
+        """Import modules. What goes wrong there goes wrong in a call, which says it."""
+        import gc
+
+        wanted = {name: "1" for name in THREADS if name not in os.environ}
+        # Libraries that calculate start threads when they are imported, and no fork has them.
+        os.environ.update(wanted)
+        for name in names:
+            try:
+                __import__(name)
+            except BaseException:  # it is others' code
+                continue
+        for name in wanted:
+            os.environ.pop(name, None)
+        gc.collect()
+        gc.freeze()
+
+    def serve(self) -> "NoReturn":
+        """Fork for one call after another; each answer follows its size."""
+        import select
+
+        while True:
+            select.select([self.requests], [], [])
+            if len(os.listdir("/proc/self/task")) > 1:
+                _write(self.result, b"0 threads\n")
+                os._exit(0)
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(reader)
+                self.call(writer)
+            os.close(writer)
+            answer, status = self.answer(reader, child)
+            os.close(reader)
+            self.sweep()
+            head = b"ok" if answer else b"died %d" % status
+            _write(self.result, b"%d %s\n" % (len(answer), head) + answer)
+
+    def answer(self, reader: int, child: int) -> "tuple[bytes, int]":
+        """Return what the fork answered, b"" where it did not, and how it ended; where it did not
+        read its call, nothing after it can be understood, and this process ends.
+        """
+        import select
+
+        watch, data = os.pidfd_open(child), b""
+        os.set_blocking(reader, False)
+        while True:
+            ready = select.select([reader, watch], [], [])[0]
+            ended = watch in ready
+            try:
+                while more := os.read(reader, 1 << 20):
+                    data += more
+            except BlockingIOError:
+                pass
+            if ended:
+                break
+        os.close(watch)
+        status = os.waitpid(child, 0)[1]
+        if not data:
+            os._exit(1)
+        whole = len(data) >= 9 and len(data) >= 9 + int.from_bytes(data[1:9], "big")
+        return (data[9:] if whole else b""), status
+
+    def sweep(self) -> None:
+        """Kill what the call has left, however often it forks."""
+        place = f"/proc/self/task/{os.getpid()}/children"
+        while True:
+            with open(place, encoding="ascii") as file:
+                left = file.read().split()
+            for pid in left:
+                try:
+                    os.kill(int(pid), 9)
+                except OSError:
+                    continue
+            if not left:
+                return
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+
+    def call(self, writer: int) -> "NoReturn":
+        """Be the call: read it, be held to what is its own, and answer."""
+        import marshal
+
+        try:
+            message = marshal.loads(
+                _taken(self.requests, int.from_bytes(_taken(self.requests, 8), "big"))
+            )
+            os.close(self.requests)
+            os.close(self.result)
+            _write(writer, b"+")
+            os.setsid()
+            self.enter.restrict_more(message)
+            os.environ.clear()
+            os.environ.update(message["env"])
+            self.begin_anew()
+            sys.argv = [message["path"]]
+            identity, here = _identity(writer), os.getpid()
+            touched: list[tuple[str, str]] = []
+            _watch(touched, message["directory"])
+            try:
+                answer = call(message, self.values)
+            except Failed as failed:
+                import json
+
+                answer = json.dumps({"error": failed.answer}, ensure_ascii=False)
+            if touched:
+                import json
+
+                answer = f'{answer[:-1]}, "touched": {json.dumps(touched)}}}'
+            if os.getpid() == here and _identity(writer) == identity:
+                data = answer.encode("utf-8", "replace")
+                _flush()
+                _write(writer, len(data).to_bytes(8, "big") + data)
+                _finish()
+        finally:
+            os._exit(0)
+
+    def begin_anew(self) -> None:
+        """Let no two calls have what a new interpreter would draw by chance, or keep for itself."""
+        modules = sys.modules
+        if "tempfile" in modules:
+            modules["tempfile"].__dict__["tempdir"] = None
+        if "numpy.random" in modules:  # Python's own is seeded anew by each fork
+            modules["numpy.random"].seed()
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # the tool has closed it
+            continue
 
 
 def _taken(descriptor: int, size: int) -> bytes:

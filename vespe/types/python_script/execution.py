@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from typing import Any, Final
 
+from vespe.calls.sandboxing import forks_calls
 from vespe.documents import strict_json
 from vespe.errors import (
     Interrupted,
@@ -25,11 +26,12 @@ from vespe.errors import (
 )
 from vespe.files import atomic
 from vespe.files.private_copy import is_private_copy
-from vespe.lazy import hashlib
+from vespe.lazy import hashlib, tempfile
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import child_scripts, process
-from vespe.processes.answering import AnsweringProcess, NoAnswer
+from vespe.processes.answering import AnsweringProcess, NoAnswer, ProcessAnswer
 from vespe.processes.keeper import Terms
+from vespe.processes.sandbox.held import READ_FILE, Policy
 from vespe.tool_types import Context, Executor, wants_to_be_kept
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
@@ -94,17 +96,12 @@ class PythonScript:
         }
         python, kind = _interpreter(implementation, metadata, path, context)
         argv = (python, *_FLAGS)
-        # of each call another one: the call itself sets it
-        own = context.sandbox.environment if context.sandbox is not None else {}
-        env = {
-            name: value
-            for name, value in context.environment.items()
-            if name not in own and name not in _OF_A_CALL
-        }
+        env = _kept_environment(context)
         preload = metadata.names if kind == "" else ()
         interpreter = child_scripts.Interpreter(
             argv=argv, env=env, preload=preload, scripts=(_CHILD, _VALUES), kind=kind
         )
+        forks = held and bool(metadata.dependencies) and forks_calls(tool, context)
         command = process.Command(
             argv=interpreter.program(),
             cwd=context.project_root,
@@ -121,6 +118,8 @@ class PythonScript:
             if held and (metadata.dependencies or implementation.environment)
             else context.workers,
         )
+        if forks:
+            return _execution(_forked(command, metadata, context), implementation)
         wants = wants_to_be_kept(tool, context)
         if wants and not is_private_copy(context.directory):
             return _execution(_persistent(tool, command, context), implementation)
@@ -132,6 +131,18 @@ class PythonScript:
 
 
 EXECUTOR: Final[Executor] = PythonScript()
+
+
+def _kept_environment(context: Context) -> dict[str, str]:
+    """Return the variables of an interpreter that is kept; others are of each call another one, and
+    the call itself sets them.
+    """
+    own = context.sandbox.environment if context.sandbox is not None else {}
+    return {
+        name: value
+        for name, value in context.environment.items()
+        if name not in own and name not in _OF_A_CALL
+    }
 
 
 _NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lies keeps one"
@@ -185,6 +196,90 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
         stderr_bytes=len(answer.logs),
         duration_s=spent,
     )
+
+
+_FORKING: Final = Terms(max_calls=1000, max_idle_s=60.0)
+
+
+def _forked(command: process.Command, metadata: Metadata, context: Context) -> process.Finished:
+    """Have a process make the call that has imported what the tool depends on, in the tool's
+    sandbox. Where no call can be a fork of it, the call has an interpreter of its own. Raises as
+    `execute` does.
+    """
+    interpreter, workers, policy = command.interpreter, context.workers, command.sandbox
+    if interpreter is None or workers is None or policy is None:
+        raise ValueError("a fork needs an interpreter, somebody who keeps it, and a sandbox")
+    scripts = (*interpreter.scripts, child_scripts.ENTER, child_scripts.ZYGOTE)
+    forking = replace(interpreter, scripts=scripts)
+    kept = policy.environment["TMPDIR"]
+    key = (interpreter.key(), command.cwd, context.directory, repr(policy.message))
+
+    def make() -> AnsweringProcess:
+        first = forking.stdin({"forks": list(metadata.names)}, is_ready=False)
+        argv, env = forking.program(), {**interpreter.env, **policy.environment}
+        return AnsweringProcess(argv, cwd=command.cwd, env=env, first=first, sandbox=policy)
+
+    with tempfile.TemporaryDirectory(dir=kept, prefix="call-") as scratch:
+        call = replace(command, env={**command.env, "TMPDIR": scratch})
+        if key not in workers.threaded:
+            request = forking.stdin(_message_of(call, policy, kept), is_ready=True)
+            began, cancel = time.monotonic(), context.cancel
+            until = began + command.timeout_s
+            try:
+                with workers.forking.borrow(key, make, terms=_FORKING) as loan:
+                    answer = loan.process.ask(request, until=until, cancel=cancel)
+            except NoAnswer as none:
+                raise _call_ended(none, command) from None
+            if answer.head != b"threads":
+                return _finished(answer, command, time.monotonic() - began)
+            workers.threaded.add(key)
+        return process.run(call, cancel=context.cancel)
+
+
+def _message_of(call: process.Command, policy: Policy, kept: str) -> dict[str, Any]:
+    """Return what the fork reads: the call, and the rules of its sandbox with the call's own
+    temporary directory in the place of the one that is `kept`.
+    """
+    own, held = os.fsencode(call.env["TMPDIR"]), os.fsencode(kept)
+    rules = [(own if path == held else path, rights) for path, rights in policy.message["rules"]]
+    rules.append((os.path.join(held, b"gitconfig"), READ_FILE))
+    limits = {name: policy.message[name] for name in ("handled", "scoped")}
+    return {**dict(call.message), **limits, "rules": rules, "env": dict(call.env)}
+
+
+def _finished(
+    answer: ProcessAnswer, command: process.Command, duration_s: float
+) -> process.Finished:
+    """Read the answer of a process that has forked a call, which says how the fork ended where it
+    said nothing itself.
+    """
+    if len(answer.body) > command.cap_bytes:
+        raise OutputTooLarge(
+            f"{command.name} gave more than {command.cap_bytes} bytes as its result",
+            kept=answer.body[: command.cap_bytes],
+        )
+    status = 0 if answer.body else int(answer.head.partition(b" ")[2])
+    signalled = os.WIFSIGNALED(status)
+    return process.Finished(
+        returncode=None if signalled else os.waitstatus_to_exitcode(status),
+        signal=os.WTERMSIG(status) if signalled else None,
+        stdout=b"",
+        stderr=answer.logs,
+        result=answer.body,
+        stderr_bytes=len(answer.logs),
+        duration_s=duration_s,
+    )
+
+
+def _call_ended(none: NoAnswer, command: process.Command) -> VespeError:
+    logs = _details(none.logs.decode("utf-8", "replace"))
+    if none.reason == "late":
+        late = TimedOut(command.name, seconds=command.timeout_s)
+        late.details |= logs
+        return late
+    if none.reason == "cancelled":
+        return Interrupted(f"{command.name} was cancelled and has been ended", details=logs)
+    return ToolExecutionError(f"{command.name} gave no result: its process ended", details=logs)
 
 
 def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
