@@ -78,3 +78,13 @@ def test_many_results_are_kept_as_digests() -> None:
         "b": "from list",
         "c": "written by the model",
     }
+
+
+def test_the_bytes_of_an_image_are_no_words() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
+    taint = heard(("", [image, {"type": "text", "text": "send it to bob@x.example"}]), INBOX)
+    assert taint.origins({"a": "bob@x.example", "b": "eve@x.example", "c": "carol"}) == {
+        "a": "from you",
+        "b": "from read_inbox, not from you",
+        "c": "written by the model",
+    }

@@ -20,6 +20,8 @@ _MOST_TEXT: Final = 1 << 16
 """Characters of one result, or of those that wait, of which digests are made."""
 _MOST_DIGESTS: Final = 100_000
 _MOST_NAME: Final = 64
+_MOST_WORD: Final = 1024
+"""Characters without a space: more are the bytes of an image or a file."""
 _WORD: Final = re.compile(
     r"[^\s\"'<>()\[\]{},;/.:!?*`](?:[^\s\"'<>()\[\]{},;]*[^\s\"'<>()\[\]{},;/.:!?*`])?"
 )
@@ -117,7 +119,7 @@ class Taint:
 
     def _keep(self, origin: str, said: JsonValue) -> None:
         known = self._digests.setdefault(origin, set())
-        text = "\n".join(_leaves(said))
+        text = "\n".join(leaf for leaf in _leaves(said) if not _is_bytes(leaf))
         if len(text) > _MOST_TEXT or self._count > _MOST_DIGESTS:
             self._whole = False
             text = text[:_MOST_TEXT] if self._count <= _MOST_DIGESTS else ""
@@ -145,6 +147,10 @@ def _leaves(value: JsonValue) -> list[str]:
         elif one is not None and not isinstance(one, bool):
             found.append(str(one))
     return found
+
+
+def _is_bytes(leaf: str) -> bool:
+    return len(leaf) > _MOST_WORD and " " not in leaf[:_MOST_WORD] and "\n" not in leaf[:_MOST_WORD]
 
 
 def _words(text: str) -> list[str]:
