@@ -265,3 +265,20 @@ def test_a_traceback_shows_the_hint_as_a_note_once_and_as_it_is_now() -> None:
     assert not hasattr(errors.UsageError("wrong"), "__notes__")
     again = pickle.loads(pickle.dumps(errors.UsageError("wrong", hint="mend it")))
     assert (again.hint, again.__notes__) == ("mend it", ["hint: mend it"])
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("no 'https://u:secretpw@h:1/x.git'", "no 'https://***@h:1/x.git'"),
+        ("at postgres://u:p@w:x@h/db?q=a@b", "at postgres://***@h/db?q=a@b"),
+        ("https://ghp_token@h/x and https://h/a@b", "https://***@h/x and https://h/a@b"),
+        ("ssh://git@h/x and me@h", "ssh://git@h/x and me@h"),
+    ],
+)
+def test_no_password_in_a_url_is_told(said: str, shown: str) -> None:
+    error = VespeError(said, hint=said, details={"url": said, "n": 1})
+    assert str(error) == error.hint == error.details["url"] == shown
+    assert "secretpw" not in repr(error)
+    error.hint = said
+    assert error.hint == shown

@@ -35,8 +35,21 @@ VespeError
     `-- NotDurable                a change is made, but the disk did not confirm it
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+_USER: Final = r"(://)[^\s/?#'\"@:]*:[^\s/?#'\"]+@|(https?://)[^\s/?#'\"@:]+@"
+"""A user with a password before a host, and one alone over https, which is a token."""
+
+
+def without_passwords(text: str) -> str:
+    """Return a sentence with `***` for what stands before the host of a URL: it is shown, logged
+    and told to models.
+    """
+    if "@" not in text:
+        return text
+    return re.sub(_USER, lambda found: f"{found[1] or found[2]}***@", text)
 
 
 class VespeError(Exception):
@@ -53,11 +66,14 @@ class VespeError(Exception):
     def __init__(
         self, message: str, *, hint: str = "", details: Mapping[str, Any] | None = None
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = without_passwords(message)
+        super().__init__(self.message)
         self._hint = ""
         self.hint = hint
-        self.details: dict[str, Any] = dict(details or {})
+        self.details: dict[str, Any] = {
+            key: without_passwords(value) if isinstance(value, str) else value
+            for key, value in (details or {}).items()
+        }
 
     @property
     def hint(self) -> str:
@@ -69,9 +85,9 @@ class VespeError(Exception):
         notes = getattr(self, "__notes__", None)
         if self._hint and isinstance(notes, list) and f"hint: {self._hint}" in notes:
             notes.remove(f"hint: {self._hint}")
-        self._hint = hint
+        self._hint = without_passwords(hint)
         if hint:
-            self.add_note(f"hint: {hint}")
+            self.add_note(f"hint: {self._hint}")
 
     def __str__(self) -> str:
         return self.message

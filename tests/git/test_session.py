@@ -209,6 +209,34 @@ def test_p8_what_git_reads_of_the_environment_is_listed(
     assert "BatchMode=yes" in seen["GIT_SSH_COMMAND"]
 
 
+def test_the_user_s_own_ssh_program_is_asked_and_what_it_says_is_told(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, seen = tmp_path / "work ssh", tmp_path / "seen"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" > {seen}\n'
+        'echo "Warning: Permanently added it." >&2\necho "Host key verification failed." >&2\n'
+        "exit 255\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    gitrepo.git(tmp_path, "config", "--global", "core.sshCommand", f"'{program}' -i key")
+    monkeypatch.setenv("GIT_SSH_COMMAND", "/evil")
+    with pytest.raises(SourceUnavailable) as raised:
+        refs.resolve(session(tmp_path, "ssh"), "ssh://git@kits.invalid/team/kit", None)
+    error = raised.value
+    assert "the kit: Host key verification failed.; fatal: Could not read" in str(error)
+    assert "Warning" not in str(error) and "ssh key and its host" in error.hint
+    said = seen.read_text(encoding="utf-8")
+    assert said.startswith("-i key -o BatchMode=yes") and "git@kits.invalid" in said
+
+
+def test_an_ssh_program_that_knows_no_options_is_given_none(home: Path, tmp_path: Path) -> None:
+    gitrepo.git(tmp_path, "config", "--global", "core.sshCommand", "C:/tools/plink.exe -batch")
+    env = git_session.environment(session(tmp_path, "ssh"))
+    assert env["GIT_SSH_COMMAND"] == "C:/tools/plink.exe -batch" and "GIT_SSH_VARIANT" not in env
+
+
 def test_p8_a_local_repository_s_own_hooks_and_programs_do_not_run(
     tmp_path: Path, home: Path
 ) -> None:

@@ -14,6 +14,7 @@ import click
 from vespe.cli.escaping import inert, inert_json, inert_line
 from vespe.cli.wrapping import wrap
 from vespe.documents import strict_json
+from vespe.errors import without_passwords
 from vespe.lazy import pattern
 from vespe.models import JsonValue
 
@@ -58,7 +59,7 @@ progress: Final = _Progress()
 
 def note(text: str) -> None:
     """Say something to the person, on stderr."""
-    _sentence(f"vespe: {inert(text)}")
+    _sentence(f"vespe: {inert(without_passwords(text))}")
 
 
 def say(text: str) -> None:
@@ -81,20 +82,20 @@ def further(text: str, *, when: bool = True) -> None:
 def warn(text: str) -> None:
     """Warn the person, on stderr."""
     label = click.style("warning:", fg="yellow")
-    _sentence(f"vespe: {label} {inert(text)}")
+    _sentence(f"vespe: {label} {inert(without_passwords(text))}")
 
 
 def error(message: str, hint: str = "") -> None:
     """Say what is wrong and what to do about it, on stderr."""
     label = click.style("error:", fg="red", bold=True)
-    _sentence(f"vespe: {label} {inert(message)}")
+    _sentence(f"vespe: {label} {inert(without_passwords(message))}")
     if hint:
         name = (
             click.style("tip:", fg="green")
             if hint.startswith("did you mean")
             else click.style("hint:", fg="cyan")
         )
-        _sentence(f"  {name} {inert(hint)}")
+        _sentence(f"  {name} {inert(without_passwords(hint))}")
 
 
 def _sentence(text: str) -> None:

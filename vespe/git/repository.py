@@ -64,7 +64,11 @@ DIFF: Final = (
     "--ignore-submodules=all",
 )
 """What every diff says: a submodule's own configuration is reached by no flag but these two."""
-_SSH: Final = "ssh -o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -o PermitLocalCommand=no"
+_SSH_OPTIONS: Final = (
+    "-o BatchMode=yes -o ForwardAgent=no -o ForwardX11=no -o PermitLocalCommand=no"
+)
+_OTHER_SSH: Final = frozenset(("plink", "putty", "tortoiseplink"))
+"""Programs that know no `-o`."""
 _PASSED: Final = (
     "PATH",
     "HOME",
@@ -97,7 +101,7 @@ _FIXED: Final = {
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GCM_INTERACTIVE": "never",
-    "GIT_SSH_COMMAND": _SSH,
+    "GIT_SSH_COMMAND": f"ssh {_SSH_OPTIONS}",
     "GIT_SSH_VARIANT": "ssh",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -142,6 +146,25 @@ def environment(protocols: str = "none") -> dict[str, str]:
     """
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
     return passed | _FIXED | {"GIT_ALLOW_PROTOCOL": protocols}
+
+
+def environment_for_ssh(protocols: str, *, run: "Run") -> dict[str, str]:
+    """Return that environment with the program that the user's own configuration has for ssh
+    (`core.sshCommand`), which is asked for nothing either.
+
+    A repository's configuration and the variable GIT_SSH_COMMAND do not count.
+    """
+    env = environment(protocols)
+    asked = ["git", "config", "--global", "--includes", "--get", "core.sshCommand"]
+    done = run(asked, cwd="/", env=env, input=b"")
+    command = os.fsdecode(done.stdout).strip()
+    if done.returncode or not command:
+        return env
+    program = os.path.basename(command.split()[0]).removesuffix(".exe").lower()
+    if program in _OTHER_SSH:
+        del env["GIT_SSH_VARIANT"]
+        return env | {"GIT_SSH_COMMAND": command}
+    return env | {"GIT_SSH_COMMAND": f"{command} {_SSH_OPTIONS}"}
 
 
 def run_bounded(

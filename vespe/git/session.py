@@ -77,17 +77,17 @@ def run(
     then.
     """
     argv = (*repository.FETCHING, f"--git-dir={session.directory}")
-    command = process.Command(
-        argv=(*argv, *arguments),
-        cwd=os.path.dirname(session.directory),
-        env=environment(session),
-        stdin=stdin,
-        timeout_s=session.left_s,
-        cap_bytes=cap_bytes,
-        name="git",
-        then=((*argv, *then),) if then else (),
-    )
     try:
+        command = process.Command(
+            argv=(*argv, *arguments),
+            cwd=os.path.dirname(session.directory),
+            env=environment(session),
+            stdin=stdin,
+            timeout_s=session.left_s,
+            cap_bytes=cap_bytes,
+            name="git",
+            then=((*argv, *then),) if then else (),
+        )
         with _watched(session) as cancel:
             done = process.run(command, cancel=cancel)
     except TimedOut:
@@ -123,9 +123,12 @@ def _late(session: Session) -> TimedOut:
 
 def environment(session: Session) -> dict[str, str]:
     """Return the environment that git runs in, which lets it speak the protocols of the source's
-    kind and no other.
+    kind and no other. For ssh the user's own program is asked for. Raises as `process.run` does.
     """
-    return repository.environment(_PROTOCOLS.get(session.kind, "none"))
+    protocols = _PROTOCOLS.get(session.kind, "none")
+    if session.kind == "ssh":
+        return repository.environment_for_ssh(protocols, run=repository.run_bounded)
+    return repository.environment(protocols)
 
 
 @contextmanager
@@ -167,14 +170,8 @@ def _size(directory: str) -> int:
 
 def _failure(session: Session, said: str, status: int) -> VespeError:
     """The sentence for what git complained of."""
-    lines = [
-        line
-        for line in said.splitlines()
-        if line.startswith(("fatal:", "error:", "ERROR", "remote:", "ssh:"))
-    ] or said.splitlines()
-    reason = (
-        "; ".join(line.strip() for line in lines[:3])[:400] or f"git ended with status {status}"
-    )
+    lines = _cause(said)
+    reason = "; ".join(lines)[:400] or f"git ended with status {status}"
     kind, hint = next(
         ((kind, hint) for words, kind, hint in _MEANINGS if any(word in said for word in words)),
         (SourceUnavailable, ""),
@@ -185,6 +182,19 @@ def _failure(session: Session, said: str, status: int) -> VespeError:
     )
 
 
+def _cause(said: str) -> list[str]:
+    """Return the lines that say why. Where git could not read from a remote, what it ran said it in
+    the lines before.
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    unread = next((n for n, line in enumerate(lines) if line.startswith(_UNREAD)), 0)
+    if before := [line for line in lines[:unread] if not line.startswith("Warning: ")]:
+        return [*before[-2:], lines[unread]]
+    return [line for line in lines if line.startswith(_SERIOUS)][:3] or lines[:3]
+
+
+_UNREAD: Final = "fatal: Could not read from remote repository"
+_SERIOUS: Final = ("fatal:", "error:", "ERROR", "remote:", "ssh:")
 _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
     (
         ("fsck error", "error in object", "in tree entry", "repository corruption"),

@@ -86,7 +86,9 @@ def parse_url(text: str) -> Url:
         raise Refused(f"{text!r} is refused: it is not an http:// or https:// URL")
     scheme, authority = shape[1].lower(), _AUTHORITY.fullmatch(shape[2])
     if authority is None:
-        raise Refused(f"the host {shape[2]!r} is refused: {_what_is_wrong(shape[2])}")
+        _, at, host = shape[2].rpartition("@")
+        shown = f"***@{host}" if at else shape[2]
+        raise Refused(f"the host {shown!r} is refused: {_what_is_wrong(shape[2])}")
     port = int(authority[3] or _PORTS[scheme])
     if not 0 < port <= _MAX_PORT:
         raise Refused(f"the host {shape[2]!r} is refused: {port} is not a port")

@@ -274,3 +274,20 @@ def test_an_id_that_is_no_commit_s_is_not_found(
         "kit", "install", f"{source}@{gitrepo.git(source, 'rev-parse', 'HEAD^{tree}')}", "--yes"
     )
     assert said.code == 3 and "is not a commit" in said.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("kit", "install", "https://u:secretpw@localhost:1/x.git"),
+        ("kit", "install", "--yes", "https://secretpw@localhost:1/x.git"),
+        ("kit", "import", "https://u:secretpw@localhost:1/api.json"),
+        ("kit", "add-mcp", "things", "--yes", "--url", "https://u:secretpw@localhost:1/mcp"),
+        ("config", "set", "providers.x", '{"base_url": "https://u:secretpw@h/v1", "api": 1}'),
+        ("tool", "create", "t", "--url", "https://u:secretpw@localhost:1/x"),
+    ],
+)
+def test_a_password_in_a_url_stands_in_no_message(words: tuple[str, ...], command: Command) -> None:
+    for form in ((), ("--json",)):
+        said = command(*words, *form)
+        assert said.code and "secretpw" not in said.err + said.out, said.err + said.out

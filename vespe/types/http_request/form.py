@@ -95,9 +95,10 @@ def wrong_with_url(url: str) -> str | None:
     if parts is None:
         return f"`path` must be a URL that begins with https:// or http://, not {short(url)}"
     if set("{}$@") & set(parts["authority"]):
+        _, at, host = parts["authority"].rpartition("@")
         return (
             "the URL's host and port stand as they are, with no slot, secret or user in them, "
-            f"not {short(parts['authority'])}"
+            f"not {short(f'***@{host}' if at else parts['authority'])}"
         )
     authority = _AUTHORITY.fullmatch(parts["authority"])
     if authority is None or not 0 < int(authority["port"] or 80) < 65_536:
