@@ -99,6 +99,22 @@ def test_a_tool_that_could_not_run_here_is_left_out_with_the_reason(odd: dict[st
     assert len(made.left_out) == 1 and "is left out:" in made.left_out[0]
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(1100)}},
+        {"type": "nope"},
+    ],
+    ids=["too many subschemas", "no schema"],
+)
+def test_an_output_schema_that_vespe_cannot_judge_goes_alone(output: dict[str, Any]) -> None:
+    made = drafted(definition("large", outputSchema=output), definition("small"))
+    assert [tool["name"] for tool in made.tools.values()] == ["large", "small"]
+    assert "output" not in next(iter(made.tools.values()))["schema"]
+    assert len(made.left_out) == 1 and "the output schema of large" in made.left_out[0]
+    assert made.definitions["large"]["outputSchema"] == output, "it is pinned all the same"
+
+
 def test_a_snapshot_is_replaced_whole_and_nothing_is_left_beside(home: Path) -> None:
     mcp_kits.write(drafted(definition("one"), definition("two")))
     path = mcp_kits.write(drafted(definition("two")))

@@ -155,9 +155,13 @@ def draft(
     for definition in definitions:
         name = str(definition.get("name"))
         config = _config(kit_id, server, definition)
-        found = tool_directory.verdict(
-            strict_json.dump_json(config).encode("utf-8"), uid=config["uid"], kit_id=kit_id
-        ).problem
+        found = _problem(config)
+        if found and "output" in config["schema"]:
+            # What a tool gives back can do without a schema; what it takes cannot.
+            del config["schema"]["output"]
+            said, found = found, _problem(config)
+            if not found:
+                left_out.append(f"the output schema of {name} is left out: {said}")
         if config["name"] in names:
             found = f"another of its tools is called {config['name']!r} here already"
         if found:
@@ -297,6 +301,12 @@ def _with_unknown(path: str, files: Iterable[tuple[str, str]]) -> Iterator[tuple
             config = strict_json.parse_object(text.encode())
             text = strict_json.dump_json({**config, **fields.others(former, config)})
         yield name, text
+
+
+def _problem(config: JsonObject) -> str | None:
+    """Say what is wrong with a tool as it would stand on disk."""
+    data = strict_json.dump_json(config).encode("utf-8")
+    return tool_directory.verdict(data, uid=config["uid"], kit_id=config["kit_id"]).problem
 
 
 def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObject:

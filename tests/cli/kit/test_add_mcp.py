@@ -239,7 +239,9 @@ def test_a_server_behind_a_url_is_asked_with_a_secret_that_stands_in_no_file(
         assert made.code == 0, made.err
         assert command("tool", "run", "add", "a=1", "b=2").out == "3"
         monkeypatch.setenv("REMOTE_TOKEN", "x" * 40)
-        assert command("tool", "run", "add", "a=1", "b=2").code == 1
+        refused = command("tool", "run", "add", "a=1", "b=2")
+        assert refused.code == 1 and "HTTP status 401 Unauthorized" in refused.err
+        assert "other credentials" in refused.err
     assert not [
         path
         for path in home.rglob("*")
@@ -265,7 +267,7 @@ def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(
     command("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command)
     assert command("kit", "remove", "things").code == 6
     assert command("kit", "remove", "things", "--yes").code == 0
-    assert list((home / "data/vespe/kits").glob("*things*")) == []
+    assert list((home / "data/vespe").glob("*kits/**/things")) == []
     listed = command("tool", "list", "--json")
     assert listed.document["tools"] == [] and "things" not in listed.err
 

@@ -63,6 +63,21 @@ def test_a_servers_directory_says_how_it_is_started(tmp_path: Path) -> None:
     assert "docker run -i --rm mcp/x" in made.notes[0]
 
 
+def test_what_a_tool_says_of_itself_is_taken_over_or_named(tmp_path: Path) -> None:
+    said = {"title": "T", "readOnlyHint": True, "openWorldHint": "no", "x": 1}
+    (tmp_path / "x.json").write_text(
+        json.dumps([{"name": "a", "annotations": said}, {"name": "b", "title": "The B"}]),
+        encoding="utf-8",
+    )
+    first, second = imported(tmp_path / "x.json").tools
+    assert first.document["annotations"] == {"title": "T", "readOnlyHint": True}
+    assert [note.split(" is left out")[0] for note in first.notes] == [
+        "its annotation openWorldHint",
+        "its annotation x",
+    ]
+    assert second.document["annotations"] == {"title": "The B"}
+
+
 def test_of_two_tools_with_one_name_the_second_is_a_reason(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('[{"name": "a b"}, {"name": "a_b"}]', encoding="utf-8")
     assert (

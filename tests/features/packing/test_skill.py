@@ -19,6 +19,15 @@ def test_a_skill_says_when_to_use_the_kit_and_what_each_tool_takes(tmp_path: Pat
     )
 
 
+def test_what_an_argument_is_and_that_it_is_required_are_two_sentences(tmp_path: Path) -> None:
+    directory = shop_kit(tmp_path)
+    for place in directory.glob("tool-*/config.json"):
+        text = place.read_text(encoding="utf-8")
+        place.write_text(text.replace('"Its number."', '"the number"'), encoding="utf-8")
+    (data,) = skill(read_kit(str(directory))).values()
+    assert "| `id` | integer | the number. Required. |" in data.decode("utf-8")
+
+
 def test_its_front_matter_keeps_the_rules_of_the_specification(tmp_path: Path) -> None:
     (data,) = skill(read_kit(str(shop_kit(tmp_path)))).values()
     head = safe_yaml.parse_yaml(data.decode("utf-8").split("---\n")[1])

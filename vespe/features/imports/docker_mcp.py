@@ -4,6 +4,7 @@ a container implements.
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from vespe.documents.foreign import parse_foreign
@@ -23,6 +24,13 @@ from vespe.features.imports.openapi.schemas import Converted, Schemas, names_in
 from vespe.files import atomic
 from vespe.models import JsonObject
 
+_ANNOTATIONS: Final[Mapping[str, type]] = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
 _SHORT: Final = frozenset(("name", "type", "desc", "optional", "required"))
 _LIST_OF: Final = re.compile(
     r"(?:array|list)(?:\[(\w+)\]|<(\w+)>| of (\w+?)s?)|(\w+)\[\]", re.IGNORECASE
@@ -100,15 +108,31 @@ def _tool(at: At, schemas: Schemas) -> Made:
     else:
         converted, schema = _shorthand(at, schemas)
     definitions, notes = schemas.definitions(names_in([converted]))
+    annotations, odd = _annotations(at)
     document: JsonObject = {
         "name": slug(source),
         "description": short(plain(at.text("description")))
         or f"The tool {plain(source)} of a server that says no more of it.",
         "schema": {"input": {**schema, **({"$defs": definitions} if definitions else {})}},
+        **({"annotations": annotations} if annotations else {}),
     }
-    return Made(
-        document=document, source=source, notes=tuple(dict.fromkeys((*converted.notes, *notes)))
-    )
+    said = dict.fromkeys((*converted.notes, *notes, *odd))
+    return Made(document=document, source=source, notes=tuple(said))
+
+
+def _annotations(at: At) -> tuple[JsonObject, list[str]]:
+    """Return what the tool says of itself to clients, and of what is left out why it is."""
+    found: JsonObject = {}
+    odd = []
+    if title := plain(at.text("title")):
+        found["title"] = title
+    for key, one in at.get("annotations").items():
+        kind = _ANNOTATIONS.get(key)
+        if kind is None or not isinstance(one.value, kind):
+            odd.append(f"its annotation {plain(key)} is left out: it is none of MCP's")
+        else:
+            found[key] = plain(one.value) if kind is str else one.value
+    return found, odd
 
 
 def _shorthand(at: At, schemas: Schemas) -> tuple[Converted, JsonObject]:

@@ -107,7 +107,9 @@ def _section(tool: Tool) -> list[str]:
 
 
 def _row(name: str, facts: JsonObject, *, needed: bool) -> str:
-    said = str(facts.get("description") or "")
+    said = str(facts.get("description") or "").rstrip()
+    if said and said[-1] not in ".!?:;":
+        said += "."
     if "default" in facts:
         said += f" Default: {strict_json.compact_json(facts['default'])}."
     elif needed:

@@ -202,8 +202,14 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
             "'[\"HOST:PORT\"]'`",
         )
     sent = f"; {UNKNOWN}" if error.get("sent") else ""
+    hint = ""
+    if error.get("status") in (401, 403):
+        hint = (
+            "it wants other credentials than it was given: --header 'Authorization: Bearer "
+            "${env:NAME}' of `vespe kit add-mcp` names one, and the secret NAME holds it"
+        )
     return ToolExecutionError(
-        f"the MCP server of {of(name, kit)} failed: {message}{sent}", details=_said(logs)
+        f"the MCP server of {of(name, kit)} failed: {message}{sent}", hint=hint, details=_said(logs)
     )
 
 

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 import anyio
@@ -44,6 +45,12 @@ _SENT: Final[list[str]] = []
 """The tool whose one call was sent."""
 _REFUSALS: Final[list[AddressRefused]] = []
 """Addresses that were refused: the client tells of any failure to connect as one of its own."""
+
+
+_STATUSES: Final[list[int]] = []
+"""The last status that a server which listens refused a request with: the client only says that it
+was an error.
+"""
 
 
 class _Odd(Exception):
@@ -192,12 +199,18 @@ async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> As
     if addresses.is_address(parsed.host):
         _judge(parsed.host, [parsed.host], parsed.port, allow_hosts)
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=None, trust_env=False) as client,
+        httpx2.AsyncClient(
+            headers=headers, timeout=None, trust_env=False, event_hooks={"response": [_note_status]}
+        ) as client,
         streamable_http_client(
             url, http_client=client, max_sse_event_size=defaults.LARGER_CAP_BYTES
         ) as streams,
     ):
         yield streams
+
+
+async def _note_status(response: httpx2.Response) -> None:
+    _STATUSES[:] = [response.status_code] if response.status_code >= 400 else []
 
 
 class _Loop(asyncio.SelectorEventLoop):
@@ -342,12 +355,25 @@ def told(error: BaseException) -> JsonObject:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
-        return {"kind": "server", "message": _sentence(error) or type(error).__name__}
+        said = _sentence(error) or type(error).__name__
+        return {"kind": "server", "message": f"{said}{_status()}", "status": (_STATUSES or [0])[0]}
     return {
         "kind": "lost",
         "message": ENDINGS[0] if ENDINGS else _sentence(error),
         "sent": bool(_SENT),
     }
+
+
+def _status() -> str:
+    """Say with which status the server refused the request, if it did."""
+    if not _STATUSES:
+        return ""
+    number = _STATUSES[0]
+    phrase = f" {HTTPStatus(number).phrase}" if number in _KNOWN else ""
+    return f" (HTTP status {number}{phrase})"
+
+
+_KNOWN: Final = frozenset(status.value for status in HTTPStatus)
 
 
 def _sentence(error: BaseException) -> str:

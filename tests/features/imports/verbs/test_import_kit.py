@@ -54,6 +54,8 @@ def test_an_update_shows_what_changes_and_asks(command: Command, source: str) ->
     refused = command("kit", "import", source, "--id", "pets", "--update")
     assert refused.code == 6
     assert "breaking" in refused.out
+    asked = command("kit", "import", source, "--id", "pets", "--update", "--json")
+    assert [change["tool"] for change in asked.document["error"]["changes"]] == ["list_pets"]
     done = command("kit", "import", source, "--id", "pets", "--update", "--yes", "--json").document
     assert [change["tool"] for change in done["changes"]] == ["list_pets"]
 

@@ -11,7 +11,7 @@ from vespe.adapters import SHAPES, cost
 from vespe.cli import options, report, tables
 from vespe.cli.waiting import waiting
 from vespe.documents.near import suggest
-from vespe.errors import UsageError, VespeError
+from vespe.errors import Refused, UsageError, VespeError
 from vespe.features.imports import recognition, writing
 from vespe.features.imports.made import Fetch, Imported, Selection
 from vespe.features.imports.openapi.documents import MAX_BYTES
@@ -145,7 +145,11 @@ def _update(
     made: Written, target: str, changes: list[compared_versions.Comparison], *, yes: bool
 ) -> int:
     if changes:
-        options.confirm(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
+        try:
+            options.confirm(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
+        except Refused as error:
+            error.details["changes"] = [one.to_json() for one in changes]
+            raise
     return writing.bring_up_to_date(made, target)
 
 
