@@ -52,6 +52,13 @@ for line in sys.stdin:
             sys.stdout.write("x" * 20_000_000 + "\\n")
             sys.stdout.flush()
             continue
+        if MODE == "steps":
+            token = (params.get("_meta") or {}).get("progressToken")
+            for n in range(1, 5 if token is not None else 1):
+                step = {"progressToken": token, "progress": n, "total": 4, "message": f"row {n}"}
+                say({"jsonrpc": "2.0", "method": "notifications/progress", "params": step})
+            log = {"level": "info", "data": "read by " + os.environ.get("MY_TOKEN", "nobody")}
+            say({"jsonrpc": "2.0", "method": "notifications/message", "params": log})
         if MODE == "writes":
             try:
                 with open(given["text"], "w", encoding="utf-8") as file:

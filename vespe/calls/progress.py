@@ -25,6 +25,11 @@ class ProgressListener:
 _LISTENER: Final[ContextVar[ProgressListener | None]] = ContextVar("vespe_listener", default=None)
 
 
+def is_heard() -> bool:
+    """Whether somebody listens to the call that runs here."""
+    return _LISTENER.get() is not None
+
+
 def report_progress(done: float, total: float | None = None, *, message: str = "") -> None:
     """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to
     call.

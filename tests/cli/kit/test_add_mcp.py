@@ -261,6 +261,28 @@ def test_what_is_served_over_mcp_is_the_lot(
         assert [block["type"] for block in client.call("image")["content"]] == ["text", "image"]
 
 
+def test_what_a_server_says_of_its_progress_reaches_the_client_as_it_was_said(
+    command: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN", "s3cr3t-value")
+    server = ByHand(tmp_path / "s", mode="steps")
+    add = ("kit", "add-mcp", "things", "--yes", "--activate", "--secret", "MY_TOKEN")
+    assert command(*add, "--", *server.command).code == 0
+    with served(project) as client:
+        client.hello()
+        client.ask("logging/setLevel", {"level": "info"})
+        for meta, steps in (({"progressToken": "t"}, 4), ({}, 0)):
+            client.send("tools/call", {"name": "echo", "arguments": {}, "_meta": meta}, id=9)
+            heard = []
+            while (message := client.read()).get("id") != 9:
+                heard.append(message["params"])
+            told = [one for one in heard if "progress" in one and "total" in one]
+            assert [(one["progress"], one["total"], one["message"]) for one in told] == [
+                (n, 4, f"row {n}") for n in range(1, steps + 1)
+            ]
+            assert [one["data"] for one in heard if one.get("level") == "info"] == ["read by ***"]
+
+
 def test_a_kit_goes_again_after_a_yes_and_is_active_here_no_more(
     server: ByHand, command: Command, home: Path
 ) -> None:

@@ -129,7 +129,7 @@ def _annotations(at: At) -> tuple[JsonObject, list[str]]:
     for key, one in at.get("annotations").items():
         kind = _ANNOTATIONS.get(key)
         if kind is None or not isinstance(one.value, kind):
-            odd.append(f"its annotation {plain(key)} is left out: it is none of MCP's")
+            odd.append(f"its annotation {plain(key)} is left out: MCP has no such annotation")
         else:
             found[key] = plain(one.value) if kind is str else one.value
     return found, odd

@@ -10,6 +10,8 @@ from dataclasses import field
 from typing import Final, NoReturn
 
 from vespe import defaults
+from vespe.calls.progress import is_heard, report_message, report_progress
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.errors import (
     Interrupted,
@@ -33,6 +35,8 @@ it.
 """
 _END_S: Final = 1.0
 _SAID_BYTES: Final = 2048
+_STEPS: Final = (b"step ", b"note ")
+"""How lines begin that are not a call's answer."""
 
 
 class Unsent(Exception):
@@ -147,7 +151,8 @@ class Channel:
             if self._over:
                 raise Unsent(self._end_of(None, patience))
             self._last += 1
-            line = strict_json.compact_json(request | {"id": self._last}).encode("utf-8") + b"\n"
+            asked = request | {"id": self._last} | ({"steps": True} if is_heard() else {})
+            line = strict_json.compact_json(asked).encode("utf-8") + b"\n"
             call = _Call(
                 number=self._last, line=line, mark=self._process.written if self._opened else 0
             )
@@ -179,7 +184,22 @@ class Channel:
                 continue
             if told is None:
                 self._raise_lost(call, patience)
-            return told
+            if not told[0].startswith(_STEPS):
+                return told
+            self._pass_on(told[0])
+
+    def _pass_on(self, text: bytes) -> None:
+        """Tell whoever listens to this call how far it is, or what the server has to say."""
+        kind, _, said = text.partition(b" ")
+        values = redact(json.loads(said), self._secrets)
+        if not isinstance(values, list):
+            return
+        if kind == b"step":
+            done, total, message = values
+            report_progress(done, total, message=message)
+        else:
+            level, data = values
+            report_message(level, data)
 
     def _give_up(self, call: _Call, name: str) -> None:
         """End a call: alone where the server reads that it is cancelled and leaves nothing of it,
@@ -202,7 +222,10 @@ class Channel:
     def _obeyed(self, call: _Call) -> bool:
         until = time.monotonic() + _OBEY_S
         try:
-            if call.told.get(timeout=_OBEY_S) is None:
+            told = call.told.get(timeout=_OBEY_S)
+            while told is not None and told[0].startswith(_STEPS):
+                told = call.told.get(timeout=max(0.0, until - time.monotonic()))
+            if told is None:
                 return True
         except queue.Empty:
             return False
@@ -286,7 +309,7 @@ class Channel:
         if text == b"sent":
             call.sent = True
         else:
-            call.told.put((text, self._logs(call)))
+            call.told.put((text, "" if text.startswith(_STEPS) else self._logs(call)))
 
     def _ended(self) -> None:
         with self._lock:

@@ -18,6 +18,7 @@ from vespe.types.mcp_tool import session
 _CHUNK: Final = 64 * 1024
 _LAST_WORDS_S: Final = 0.5
 _REASON_S: Final = 0.1
+_MAX_STEP: Final = 64 * 1024
 
 
 def main() -> None:
@@ -28,7 +29,8 @@ def main() -> None:
     the descriptor that the last argument names begins with a call's number, or with 0 for the
     session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server, then
     `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that
-    the call is cancelled, or had answered it before.
+    the call is cancelled, or had answered it before. Before its answer a call that has `steps` may
+    be told `N step [done, total, message]` and `N note [level, data]`.
     """
     os.dup2(2, 1)
     requests = _Requests()
@@ -71,11 +73,18 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
             asyncio.get_running_loop().remove_reader(0)
             come.close()
 
+    scopes: dict[int, anyio.CancelScope] = {}
+
+    async def note(params: Any) -> None:
+        # A message names no call: where several are on their way, nobody knows whose it is.
+        if len(scopes) == 1:
+            _say_step(next(iter(scopes)), "note", [params.level, params.data])
+
     async with (
-        session.connected(reach, gone=over.set) as client,
+        session.connected(reach, gone=over.set, noted=note) as client,
         anyio.create_task_group() as tasks,
     ):
-        under_way = _Calls(client, over)
+        under_way = _Calls(client, over, scopes)
         _say(0, "open")
         asyncio.get_running_loop().add_reader(0, take)
         tasks.start_soon(under_way.serve, taken_in)
@@ -88,11 +97,14 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
 
 
 class _Calls:
-    """The calls on their way; `over` is set where there can be no more."""
+    """The calls on their way, with their `scopes` by number; `over` is set where there can be no
+    more.
+    """
 
-    def __init__(self, client: Any, over: anyio.Event) -> None:
-        self._client, self._over = client, over
-        self._scopes: dict[int, anyio.CancelScope] = {}
+    def __init__(
+        self, client: Any, over: anyio.Event, scopes: dict[int, anyio.CancelScope]
+    ) -> None:
+        self._client, self._over, self._scopes = client, over, scopes
 
     async def serve(self, requests: Any) -> None:
         """Begin and cancel calls as they come; at their end every call is cancelled."""
@@ -132,8 +144,16 @@ class _Calls:
             del self._scopes[number]
 
     async def _answer(self, number: int, request: JsonObject) -> JsonObject:
+        async def step(progress: float, total: float | None, message: str | None) -> None:
+            _say_step(number, "step", [progress, total, message or ""])
+
         try:
-            return await session.called(self._client, request, sending=lambda: _say(number, "sent"))
+            return await session.called(
+                self._client,
+                request,
+                sending=lambda: _say(number, "sent"),
+                stepped=step if request.get("steps") else None,
+            )
         except session.FAILURES as error:
             told = session.told(error)
             if told["kind"] == "lost":
@@ -148,6 +168,16 @@ def _tell(number: int, answer: JsonObject) -> None:
     if len(text) > defaults.LARGER_CAP_BYTES:
         text = json.dumps({"large": len(text), "kept": text[: defaults.LARGER_CAP_BYTES]})
     _say(number, text)
+
+
+def _say_step(number: int, kind: str, said: list[Any]) -> None:
+    """Tell of a step; one that is no JSON, or too long to be read at a glance, is not told."""
+    try:
+        text = json.dumps(said, allow_nan=False)
+    except (TypeError, ValueError):
+        return
+    if len(text) <= _MAX_STEP:
+        _say(number, f"{kind} {text}")
 
 
 def _say(number: int, text: str) -> None:

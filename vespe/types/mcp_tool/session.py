@@ -17,7 +17,9 @@ import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
+from mcp.client.session import LoggingFnT
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
@@ -124,9 +126,14 @@ async def _answered(request: JsonObject) -> None:
         )
 
 
-def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Client:
+def connected(
+    reach: JsonObject,
+    *,
+    gone: Callable[[], object] = _nothing,
+    noted: LoggingFnT | None = None,
+) -> Client:
     """Return a client of the server that `reach` names, to be entered; `gone` is called where a
-    server that was started has ended.
+    server that was started has ended, `noted` with what the server says of its own accord.
     """
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
@@ -137,14 +144,20 @@ def connected(reach: JsonObject, *, gone: Callable[[], object] = _nothing) -> Cl
         transport,
         client_info=types.Implementation(name="vespe", version=defaults.VERSION),
         cache=None,
+        logging_callback=noted,
     )
 
 
 async def called(
-    client: Client, request: JsonObject, *, sending: Callable[[], object] = _nothing
+    client: Client,
+    request: JsonObject,
+    *,
+    sending: Callable[[], object] = _nothing,
+    stepped: ProgressFnT | None = None,
 ) -> JsonObject:
     """Make a call if the tool's definition is the one that was approved: `{"result"}` or
-    `{"error"}`; `sending` is called just before.
+    `{"error"}`; `sending` is called just before. The server is asked for its progress where
+    `stepped` is given, which is called with it.
 
     The server is asked for its definitions each time: what it says of its own accord about changes
     is not relied upon.
@@ -166,7 +179,12 @@ async def called(
             }
         }
     sending()
-    result = await client.call_tool(request["tool"], request["arguments"], meta=request.get("meta"))
+    result = await client.call_tool(
+        request["tool"],
+        request["arguments"],
+        progress_callback=stepped,
+        meta=request.get("meta"),
+    )
     return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
 
