@@ -44,6 +44,53 @@ def test_what_defines_no_tool_says_what_takes_it(data: bytes) -> None:
     assert "vespe kit import" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("d.jsonl", '{"name": "a", "inputSchema": {}}\n\n{"name": "b", "parameters": {}}\n'),
+        ("stdin", '{"name": "a", "inputSchema": {}}\n{"name": "b", "parameters": {}}'),
+        ("d.yaml", "- name: a\n  inputSchema: {}\n- {name: b, parameters: {}}\n"),
+    ],
+)
+def test_lines_and_yaml_are_read_as_lint_reads_them(name: str, text: str) -> None:
+    text = text.replace("{}", '{"type": "object"}')
+    drafts = definitions.read_drafts(text.encode(), (), path=name, warn=pytest.fail)
+    assert [draft.name for draft in drafts] == ["a", "b"]
+
+
+def test_a_line_that_is_not_json_is_named() -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        definitions.read_drafts(b'{"name": "a"}\n{"na', (), path="d.jsonl", warn=pytest.fail)
+    assert caught.value.line == 2
+
+
+def test_a_manual_and_a_list_of_a_registry_are_read_as_kits_of_them_are(tmp_path: Path) -> None:
+    call = {"call_template_type": "http", "url": "https://api.example.com/w", "http_method": "GET"}
+    tool = {"name": "get_weather", "inputs": SCHEMA, "tool_call_template": call}
+    listed = {"name": "read_it", "arguments": [{"name": "a", "type": "string", "desc": "A."}]}
+    seen = {}
+    for name, document in (
+        ("utcp.json", {"utcp_version": "1.0.1", "tools": [tool]}),
+        ("docker.json", [listed, {"name": "other"}]),
+    ):
+        (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
+        warnings: list[str] = []
+        seen[name] = definitions.read_drafts(
+            (tmp_path / name).read_bytes(), (), path=str(tmp_path / name), warn=warnings.append
+        )
+        with pytest.raises(ToolNotFound):
+            definitions.read_drafts(
+                (tmp_path / name).read_bytes(),
+                ("nope",),
+                path=str(tmp_path / name),
+                warn=warnings.append,
+            )
+    (weather,), (first, _) = seen.values()
+    assert weather.document["implementation_details"]["path"] == call["url"]
+    assert first.document["schema"]["input"]["required"] == ["a"]
+    assert "nothing implements these tools" in warnings[0]
+
+
 def test_a_failure_midway_takes_away_what_was_made(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,10 @@ from typing import Final
 
 from vespe import defaults, errors
 from vespe.adapters import definition_shapes
-from vespe.documents import strict_json
+from vespe.documents import safe_yaml, strict_json
 from vespe.documents.near import join_words, near
+from vespe.features.imports import docker_mcp, recognition, utcp
+from vespe.features.imports.made import Selection
 from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.processes.signals import uninterruptible
@@ -37,14 +39,18 @@ _ANY_UID: Final = "tool-" + "0" * 32
 def read_drafts(
     data: bytes, names: Sequence[str], *, path: str, warn: Callable[[str], None]
 ) -> list[Draft]:
-    """Return drafts of the tools that a file defines: of those with the names, or of all. `warn` is
-    told of a name that has to be another one here.
+    """Return drafts of the tools that a file defines, JSON, a JSON value a line, or YAML: of those
+    with the names, or of all. `warn` is told of a name that has to be another one here, and of what
+    of a UTCP manual or a list of the Docker MCP registry is left out.
 
     Raises InvalidDocument, with every definition that cannot be a tool, ToolNotFound for a name
     that is not defined, UsageError for what can be no name.
     """
     drafts, problems = [], []
-    for pointer, definition in _definitions(data, path, names):
+    document = _parsed(data, path)
+    if (kind := _catalogue(document)) is not None:
+        return _of_catalogue(kind, names, path=path, warn=warn)
+    for pointer, definition in _definitions(document, path, names):
         try:
             drafts.append(_draft(definition_shapes.read_definition(definition), warn))
         except errors.UsageError as error:
@@ -93,13 +99,88 @@ def make_all(root: str, drafts: Iterable[Draft]) -> list[Tool]:
     return made
 
 
-def _definitions(data: bytes, path: str, names: Sequence[str]) -> list[tuple[str, JsonValue]]:
+def _parsed(data: bytes, path: str) -> JsonValue:
+    """Read a file by its ending; one that says nothing else is JSON, or a JSON value a line."""
     try:
-        document = strict_json.parse_json(data, path=path, limit=MAX_BYTES)
+        if path.endswith((".yaml", ".yml")):
+            return safe_yaml.parse_yaml(data, path=path, limit=MAX_BYTES)
+        if path.endswith((".jsonl", ".ndjson")):
+            return _lines(data, path)
+        try:
+            return strict_json.parse_json(data, path=path, limit=MAX_BYTES)
+        except errors.InvalidDocument:
+            if not data.lstrip().startswith(b"{"):
+                raise
+            with contextlib.suppress(errors.InvalidDocument):
+                return _lines(data, path)
+            raise
     except errors.InvalidDocument as error:
         raise errors.InvalidDocument(
             error.reason, path=path, line=error.line, column=error.column, hint=_ELSE
         ) from None
+
+
+def _lines(data: bytes, path: str) -> JsonValue:
+    found = []
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(strict_json.parse_json(line, path=path, limit=MAX_BYTES))
+        except errors.InvalidDocument as error:
+            raise errors.InvalidDocument(
+                error.reason, path=path, line=number, column=error.column
+            ) from None
+    return found
+
+
+def _catalogue(document: JsonValue) -> str | None:
+    """Return the kind of import that reads definitions in no shape of a model's API."""
+    if utcp.is_manual(document):
+        return "utcp"
+    shorthand = isinstance(document, list) and any(
+        isinstance(tool, dict) and isinstance(tool.get("arguments"), list) for tool in document
+    )
+    return "docker-mcp" if shorthand and docker_mcp.is_list(document) else None
+
+
+def _of_catalogue(
+    kind: str, names: Sequence[str], *, path: str, warn: Callable[[str], None]
+) -> list[Draft]:
+    """Read tools as `vespe kit import` does; raises as `read_drafts` does."""
+    try:
+        imported = recognition.import_from(path, kit_id="project", kind=kind, selection=Selection())
+    except errors.StorageError:
+        raise errors.InvalidDocument("must be a file", path=path, hint=_ELSE) from None
+    known = {made.name: made for made in imported.tools}
+    if missing := [name for name in names if name not in known]:
+        raise errors.ToolNotFound(missing[0], searched=(path,), close=near(missing[0], known))
+    wanted = [made for name, made in known.items() if not names or name in names]
+    for left in imported.left_out:
+        warn(f"{left.what} is left out: {left.reason}")
+    for note in (*imported.notes, *(f"{m.name}: {note}" for m in wanted for note in m.notes)):
+        warn(note)
+    problems = [
+        f"{made.source}: {problem}"
+        for made in wanted
+        if (problem := _problem(made.document)) is not None
+    ]
+    if problems or not wanted:
+        raise errors.InvalidDocument(
+            "; ".join(problems) or "holds no tool that Vespe could make", path=path
+        )
+    return [Draft(name=made.name, document=made.document, files=made.files) for made in wanted]
+
+
+def _problem(document: JsonObject) -> str | None:
+    """Say what is wrong with a config.json but for its uid."""
+    config = strict_json.dump_json({"uid": _ANY_UID, **document}).encode()
+    return directory.verdict(config, uid=_ANY_UID, kit_id=None).problem
+
+
+def _definitions(
+    document: JsonValue, path: str, names: Sequence[str]
+) -> list[tuple[str, JsonValue]]:
     if isinstance(document, dict) and not document.keys().isdisjoint(("openapi", "swagger")):
         raise errors.InvalidDocument(
             "describes an API, and holds no definitions of tools", path=path, hint=_ELSE
@@ -134,8 +215,7 @@ def _draft(tool: Tool, warn: Callable[[str], None]) -> Draft:
     name = _OUTSIDE_NAMES.sub("_", tool.name)
     check_name(name)
     document: JsonObject = {**tool.document, "name": name}
-    config = strict_json.dump_json({"uid": _ANY_UID, **document}).encode()
-    if problem := directory.verdict(config, uid=_ANY_UID, kit_id=None).problem:
+    if problem := _problem(document):
         raise errors.InvalidDocument(problem, path=f"the tool {tool.name!r}")
     if name != tool.name:
         warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")

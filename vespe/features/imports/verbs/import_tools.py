@@ -21,9 +21,11 @@ from vespe.projects.workspace import find_root
 def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
     """Make project tools from the definitions in FILE (`-` is stdin): those with the NAMEs, or all.
 
-    They resolve and lint at once, but nothing implements them, and running one says so, until an
-    implementation is registered in-process or written into config.json. Nothing is made unless
-    every one of them can be.
+    FILE is JSON, JSON lines or YAML, with definitions as a model's API or an MCP server has them, a
+    UTCP manual, or a list of the Docker MCP registry. The tools resolve and lint at once. Only
+    those of a manual say how they are called: running another one says that nothing implements it,
+    until an implementation is registered in-process or written into config.json. Nothing is made
+    unless every one of them can be.
     """
     root = find_root(project_dir)
     data = (
@@ -46,7 +48,8 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
         return
     for tool in made:
         report.say(f"made {tool.name} in {os.path.relpath(tool.directory or '')}")
-    report.say(
-        f"nothing implements {'it' if len(made) == 1 else 'them'} yet: register an implementation, "
-        "or write `implementation_details`"
-    )
+    if bare := [tool.name for tool in made if tool.implementation is None]:
+        report.say(
+            f"nothing implements {'it' if len(bare) == 1 else 'them'} yet: register an "
+            "implementation, or write `implementation_details`"
+        )
