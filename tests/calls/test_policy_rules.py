@@ -1,5 +1,6 @@
 """Rules on calls, as a configuration writes them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -35,6 +36,41 @@ def test_a_rule_matches_by_name_and_by_every_pattern_of_its_arguments(
 ) -> None:
     (rule,) = read_rules({"deny": [entry]}, path="config.json")
     assert rule.matches(WRITE, inputs) is matches
+
+
+@pytest.mark.parametrize("kind", ["deny", "ask", "allow"])
+@pytest.mark.parametrize(
+    ("pattern", "written", "matches"),
+    [
+        ("1", "1.0", True),
+        ("1", "1e0", True),
+        ("1", "10e-1", True),
+        ("1.0", "1", True),
+        ("1e0", "1.0", True),
+        ("1", "true", False),
+        ("1", "1.5", False),
+        ("1.50", "1.5", True),
+        ('{"a":1,"b":2}', '{"b":2,"a":1}', True),
+        ('{"b": 2, "a": 1}', '{"a":1.0,"b":2}', True),
+        ('{"a":1,"b":2}', '{"a":1,"b":2,"c":3}', False),
+        ('{"x":{"a":1,"b":2}}', '{"x":{"b":2.0,"a":1}}', True),
+        ("[1,2]", "[1.0,2]", True),
+        ("[1,2]", "[2,1]", False),
+        ('*"cmd":"rm"*', '{"z":1,"cmd":"rm"}', True),
+    ],
+)
+def test_an_argument_is_compared_by_its_value_however_it_is_written(
+    kind: str, pattern: str, written: str, matches: bool
+) -> None:
+    (rule,) = read_rules({kind: [{"tool": "*", "arguments": {"v": pattern}}]}, path="config.json")
+    assert rule.matches(WRITE, {"v": json.loads(written)}) is matches
+
+
+@pytest.mark.parametrize("order", ['{"cmd":"rm","a":1}', '{"a":1,"cmd":"rm"}'])
+@pytest.mark.parametrize("pattern", ['{"cmd":"rm"*', '*"cmd":"rm"}'])
+def test_a_member_that_is_denied_is_so_wherever_it_stands(order: str, pattern: str) -> None:
+    (rule,) = read_rules({"deny": [{"tool": "*", "arguments": {"v": pattern}}]}, path="config.json")
+    assert rule.matches(WRITE, {"v": json.loads(order)})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final, TypeGuard
 
 from vespe import defaults
+from vespe.calls.argument_texts import patterns_of, texts_of
 from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, VespeError
@@ -33,8 +34,9 @@ class PolicyRule:
 
     `tool` is matched with the name and with `scope/name`; one that allows, and names no scope, is
     about kits' tools alone: a project could take a name that is allowed for a tool of its own. An
-    argument is a top-level name, and its value a text as it is, anything else as compact JSON; a
-    pattern for an argument that the call does not have does not match. A text is also read as a
+    argument is a top-level name, and its value a text as it is, anything else as compact JSON, by
+    its value (`argument_texts`); a pattern for an argument that the call does not have does not
+    match. A text is also read as a
     path, with `.`, `..` and double slashes taken out: a rule that denies or asks matches where
     either fits, and one that allows where both do, if there is a `..`. `where` is the place in the
     file.
@@ -62,7 +64,7 @@ class PolicyRule:
         if not named or self.spares(tool.scope):
             return False
         return all(
-            name in inputs and self._about(_text(inputs[name]), pattern)
+            name in inputs and self._about(inputs[name], pattern)
             for name, pattern in self.arguments
         )
 
@@ -74,7 +76,15 @@ class PolicyRule:
         """Say whether the rule is not about this scope whatever its tools are called."""
         return self.kind == "allow" and scope == defaults.PROJECT_TOOLS and "/" not in self.tool
 
-    def _about(self, text: str, pattern: str) -> bool:
+    def _about(self, value: JsonValue, pattern: str) -> bool:
+        patterns = (pattern,) if isinstance(value, str) else patterns_of(pattern)
+        return any(
+            self._is_about(text, one)
+            for text in texts_of(value, in_any_order=self.kind != "allow")
+            for one in patterns
+        )
+
+    def _is_about(self, text: str, pattern: str) -> bool:
         as_it_is, plain = _fits(text, pattern), posixpath.normpath(text)
         if self.kind == "allow":
             return as_it_is and (".." not in text.split("/") or _fits(plain, pattern))
@@ -191,7 +201,3 @@ def _read(kind: str, entries: JsonValue, path: str) -> Iterator[PolicyRule]:
 
 def _fits(text: str, pattern: str) -> bool:
     return fnmatchcase(text, pattern.replace("[", "[[]"))
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else strict_json.compact_json(value)
