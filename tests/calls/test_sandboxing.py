@@ -386,6 +386,50 @@ def test_git_goes_on_in_a_server_whose_user_configures_it_between_two_calls(
     server.process.wait(PATIENCE_S)
 
 
+REPLACES = """
+import os, subprocess
+done = []
+for path in ("lib/.git", "vendor/x/.git/config"):
+    try:
+        os.rename(path, path + ".before")
+        open(path, "w").write("[core]\\n\\tfsmonitor = touch ran\\n")
+        done.append(path)
+    except OSError:
+        pass
+for name in ("lib/a", "vendor/x/a", ".envrc", "vendor/.envrc"):
+    open(name, "w").close()
+os.makedirs("later/deep/.git")
+return done
+"""
+
+
+def test_repositories_in_the_project_are_kept_and_what_is_new_is_noted(held: Path) -> None:
+    for name in (".git", "vendor/x/.git"):
+        (held / name).mkdir(parents=True)
+    (held / "lib").mkdir()
+    (held / "lib/.git").write_text("gitdir: ../.git/modules/lib", encoding="utf-8")
+    (held / "vendor/x/.git/config").touch()
+    python_tool(tool(held, "p"), "p", REPLACES)
+    outcome = run(held, "p")
+    if machine().level == "namespaces":
+        assert outcome.result == []
+    told = [note.partition(" is new")[0] for note in outcome.notes if "is new" in note]
+    assert told == [".envrc"]
+    assert not [note for note in run(held, "p").notes if "is new" in note]
+
+
+def test_a_repository_in_the_project_is_written_where_it_is_named(held: Path) -> None:
+    (held / "vendor/x/.git").mkdir(parents=True)
+    body = "open('vendor/x/.git/index', 'w').close()\nreturn 1"
+    python_tool(tool(held, "p"), "p", body, permissions={"write": ["."]})
+    python_tool(tool(held, "q"), "q", body, permissions={"write": [".", "vendor/x/.git"]})
+    assert run(held, "q").result == 1
+    if machine().level == "namespaces":
+        error = run(held, "p").error
+        assert error is not None and error.code == "permission_denied"
+        assert '"write": [".", "' in error.hint and "vendor/x/.git" in error.hint
+
+
 def test_off_holds_nothing_and_says_so(held: Path) -> None:
     user_config.set_value("sandbox", "off")
     shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"), permissions={"network": []})

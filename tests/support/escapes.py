@@ -182,6 +182,42 @@ ROWS: Final = (
         gap="project",
     ),
     Row(
+        "replace the .git of a submodule",
+        "os.unlink(P/'lib/.git'); write(P/'lib/.git')",
+        "write(P/'lib/file')",
+        gap="project",
+    ),
+    Row(
+        "rename over the .git of a submodule",
+        "write(P/'lib/new'); os.replace(P/'lib/new', P/'lib/.git')",
+        "write(P/'lib/n1'); os.replace(P/'lib/n1', P/'lib/n2')",
+        gap="project",
+    ),
+    Row(
+        "write a hook of a repository in the project",
+        "write(P/'vendor/x/.git/hooks/post-checkout')",
+        "write(P/'vendor/x/hook')",
+        gap="project",
+    ),
+    Row(
+        "write the configuration of a repository in the project",
+        "write(P/'vendor/x/.git/config')",
+        "write(P/'vendor/config')",
+        gap="project",
+    ),
+    Row(
+        "put a repository in the project away",
+        "os.rename(P/'vendor/x', P/'vendor/y')",
+        "os.mkdir(P/'vendor/z'); os.rename(P/'vendor/z', P/'vendor/w')",
+        gap="project",
+    ),
+    Row(
+        "put away what a repository in the project is in",
+        "os.rename(P/'vendor', P/'vendor2')",
+        "os.mkdir(P/'z'); os.rename(P/'z', P/'w')",
+        gap="project",
+    ),
+    Row(
         "put .git away",
         "os.rename(P/'.git', P/'.g')",
         "os.mkdir(P/'.h'); os.rename(P/'.h', P/'.i')",

@@ -506,9 +506,16 @@ class _Attempt(NamedTuple):
     """What the tool's process is held to, once it is known."""
 
     def said(self, outcome: Outcome) -> Outcome:
-        """Return an outcome that says what held the process."""
+        """Return an outcome that says what held the process, and what of its own it has left that
+        others execute.
+        """
         held = self.held[0]
-        return outcome if held is None else replace(outcome, sandbox=held.document)
+        if held is None:
+            return outcome
+        from vespe.calls import sandboxing
+
+        notes = (*outcome.notes, *sandboxing.planted(held))
+        return replace(outcome, sandbox=held.document, notes=notes)
 
 
 async def _awaited(tool: Tool, result: Awaitable[Any], attempt: _Attempt) -> Outcome:

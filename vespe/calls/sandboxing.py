@@ -21,7 +21,7 @@ from vespe.errors import (
     StorageError,
     ToolExecutionError,
 )
-from vespe.files import atomic, locations
+from vespe.files import atomic, locations, repositories
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.http import addresses
 from vespe.lazy import pattern, shlex
@@ -69,13 +69,16 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         else contextlib.nullcontext(kept) as scratch
     ):
         reach = Reach(permissions.network or (), context)
+        root = os.path.realpath(context.project_root)
+        found = _repositories(root, permissions)
         made = policy(
             machine(),
             level,
             permissions,
-            _surroundings(tool, context, scratch),
+            _surroundings(tool, context, scratch, found),
             connect=reach.connect,
         )
+        made = _looking(made, root, found)
         own = {**made.environment, **_for_git(tool, context, made, scratch, kept=kept)}
         made = replace(made, refusals=reach.refusals, environment=own)
         _require(setting, made, tool)
@@ -257,9 +260,34 @@ def forks_calls(tool: Tool, context: Context) -> bool:
         return False
 
 
-def _surroundings(tool: Tool, context: Context, scratch: str) -> ToolSurroundings:
+def _repositories(root: str, permissions: Permissions) -> repositories.Repositories | None:
+    """Return the repositories of the project; None for a tool that writes nothing of it."""
+    return repositories.find_repositories(root) if _may_write(root, permissions) else None
+
+
+def _looking(made: Policy, root: str, found: repositories.Repositories | None) -> Policy:
+    """Return a policy that knows what was there before the call of what others execute."""
+    if found is None:
+        return made
+    looked_at = tuple(dict.fromkeys((root, *map(os.path.dirname, found.found))))
+    return replace(made, looked_at=looked_at, executed=repositories.executed_in(looked_at))
+
+
+def _may_write(root: str, permissions: Permissions) -> bool:
+    """Whether a tool may write something of the project."""
+    if permissions.write is None:
+        return True
+    written = (os.path.join(root, os.path.expanduser(path)) for path in permissions.write)
+    return any(holds(root, path) or holds(path, root) for path in map(os.path.realpath, written))
+
+
+def _surroundings(
+    tool: Tool, context: Context, scratch: str, found: repositories.Repositories | None
+) -> ToolSurroundings:
     return ToolSurroundings(
         project=context.project_root,
+        kept=() if found is None else found.found,
+        knows_all=found is None or found.whole,
         directory=context.directory,
         scratch=scratch,
         path=context.environment.get("PATH", ""),
@@ -479,6 +507,21 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
         for kind, what in found[:8]
     )
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
+
+
+def planted(made: Policy | None) -> tuple[str, ...]:
+    """Return a note for each thing that a call has left in the project and that other programs take
+    commands from.
+    """
+    if made is None or not made.looked_at:
+        return ()
+    root = made.looked_at[0]
+    new = sorted(repositories.executed_in(made.looked_at) - made.executed)
+    return tuple(
+        f"{os.path.relpath(path, root)} is new, and other programs take commands from it: "
+        "read it before you use one there"
+        for path in new[:8]
+    )
 
 
 def _refused_by(execution: Execution, made: Policy | None) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ import pytest
 
 from tests.support import render_escapes
 from tests.support.escapes import LATE, ROWS, attempt, message
+from vespe.files.repositories import find_repositories
 from vespe.models import Permissions
 from vespe.processes.child_scripts import ENTER
 from vespe.processes.sandbox import levels
@@ -60,6 +61,8 @@ class World:
             "home/docs",
             "project/.vespe/tools",
             "project/.git/hooks",
+            "project/lib",
+            "project/vendor/x/.git/hooks",
             "project/docs",
             "project/out",
             "home/.config/fish",
@@ -83,6 +86,8 @@ class World:
             "project/.vespe/config.json",
             "project/.git/config",
             "project/.git/HEAD",
+            "project/lib/.git",
+            "project/vendor/x/.git/config",
             "project/a",
             "project/a2",
             "project/inside",
@@ -188,6 +193,7 @@ class World:
             scratch=str(self.base / "scratch"),
             path="/usr/bin:/bin",
             own=(str(self.base / "state"),),
+            kept=find_repositories(str(self.base / "project")).found,
             needs=(sys.prefix, sys.base_prefix),
         )
         return policy(MACHINE, level, STATED.get(kind, Permissions()), where)

@@ -23,9 +23,11 @@ class Policy:
 
     `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
     open nothing because a link leads out. `parts` are the directories that it is given in parts.
-    `connect` opens the connections of its proxy; None where there is no proxy. `environment` is to
-    be added to the process's own. `refusals` is what its proxy refused so far. `prefix` is a
-    program that holds what it is given to start, where the system has one.
+    `looked_at` are directories, the project's the first, in which `executed` was there of what
+    other programs take commands from. `connect` opens the connections of its proxy; None where
+    there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
+    proxy refused so far. `prefix` is a program that holds what it is given to start, where the
+    system has one.
     """
 
     level: str
@@ -33,6 +35,8 @@ class Policy:
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
+    looked_at: tuple[str, ...] = ()
+    executed: frozenset[str] = frozenset()
     parts: Parts = field(default_factory=Parts)
     connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

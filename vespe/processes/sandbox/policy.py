@@ -81,7 +81,8 @@ class ToolSurroundings:
 
     `needs` are directories that its interpreter needs; `starts` are programs that it is started
     with; `named` are what its command names beside, which is seen in the temporary directory of all
-    too; `own` are the directories of Vespe's own state.
+    too; `own` are the directories of Vespe's own state; `kept` is what lies deeper in the project
+    and is kept as its `.git` is, and `knows_all` says that no more of it is there.
     """
 
     project: str
@@ -92,6 +93,8 @@ class ToolSurroundings:
     starts: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    knows_all: bool = True
 
 
 def policy(
@@ -299,7 +302,7 @@ class _Files:
         links = (path for path in self._executed() if os.path.islink(path))
         self.is_open = any(
             holds(place, one) for place in self._written for one in (*homes(), *links)
-        )
+        ) or (not where.knows_all and self._root in self._written)
         self.kept = self._kept_places()
         self._directory, self._own = (
             os.path.realpath(where.directory),
@@ -342,15 +345,25 @@ class _Files:
             if holds(self._root, home)
             for name in _STARTED
         )
+        found = dict.fromkeys(
+            (
+                *(
+                    path
+                    for path in (*self._executed(), *started)
+                    if not any(
+                        holds(one, path) and one != self._root and holds(self._root, one)
+                        for one in explicit
+                    )
+                ),
+                # Of what lies deeper, a directory that holds it does not name it.
+                *(path for path in self._where.kept if path not in explicit),
+            )
+        )
         return [
             path
-            for path in (*self._executed(), *started)
+            for path in found
             if os.path.lexists(path)
             and not os.path.islink(path)
-            and not any(
-                holds(one, path) and one != self._root and holds(self._root, one)
-                for one in explicit
-            )
             and any(holds(place, path) for place in self._written)
         ]
 

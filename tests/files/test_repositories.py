@@ -1,0 +1,93 @@
+"""The repositories of a project: found where they lie, and what is new of what others execute."""
+
+import importlib
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vespe.files import locations, repositories
+from vespe.files.repositories import executed_in
+
+
+def git(place: Path, *argv: str) -> None:
+    own = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", "-C", str(place), *own, *argv], check=True, capture_output=True)
+
+
+def found(root: Path) -> set[str]:
+    return {os.path.relpath(path, root) for path in repositories.find_repositories(str(root)).found}
+
+
+def made(place: Path) -> Path:
+    place.mkdir(parents=True)
+    git(place, "init", "-q")
+    git(place, "commit", "--allow-empty", "-qm", "one")
+    return place
+
+
+def test_submodules_worktrees_and_what_a_walk_finds_are_there(home: Path, tmp_path: Path) -> None:
+    other, root = made(tmp_path / "other"), made(tmp_path / "project")
+    git(root, "submodule", "add", "-q", str(other), "libs/deep/sub")
+    git(root, "worktree", "add", "-q", str(root / "trees/deep/one"))
+    git(root, "worktree", "add", "-q", str(tmp_path / "outside"))
+    for name in ("a/b/c/own", "node_modules/x/y"):
+        made(root / name)
+    (root / "linked").symlink_to(other)
+    expected = {".git", "libs/deep/sub/.git", "trees/deep/one/.git", "a/b/c/own/.git"}
+    assert found(root) == expected
+    made(root / "late")  # found at once, and what lies deeper by the next walk
+    made(root / "a/late")
+    assert found(root) == {*expected, "late/.git"}
+    (root / "a/b/c/own/.git").rename(root / "a/b/c/own/x")
+    assert "a/b/c/own/.git" not in found(root)
+
+
+def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
+    home: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    (root / "a/b/c/.hg").mkdir(parents=True)
+    assert found(root) == {"a/b/c/.hg"}
+    (root / "a/b/d/.jj").mkdir(parents=True)
+    importlib.reload(repositories)  # as another process has it
+    assert found(root) == {"a/b/c/.hg"}
+    (kept,) = (Path(locations.user_cache_dir()) / "repositories").iterdir()
+    for text in (
+        kept.read_text("utf-8").replace('"until": 1', '"until": 0'),
+        "[]",
+        "{",
+        '{"a": 1}',
+    ):
+        kept.write_text(text, encoding="utf-8")
+        importlib.reload(repositories)
+        assert found(root) == {"a/b/c/.hg", "a/b/d/.jj"}
+
+
+def test_what_is_new_of_what_others_execute_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    (tmp_path / "lib").mkdir()
+    before = executed_in([str(tmp_path), str(tmp_path / "lib")])
+    (tmp_path / "lib/.git").write_text("gitdir: ../x", encoding="utf-8")
+    for name in (".envrc", "HEAD", ".git/hooks/pre-commit", ".git/hooks/pre-push.sample"):
+        (tmp_path / name).touch()
+    for name in ("objects", "refs"):
+        (tmp_path / name).mkdir()
+    after = executed_in([str(tmp_path), str(tmp_path / "lib")])
+    assert {os.path.relpath(path, tmp_path) for path in after - before} == {
+        "lib/.git",
+        ".envrc",
+        "HEAD",
+        ".git/hooks/pre-commit",
+    }
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_a_project_with_too_many_directories_is_known_in_part(
+    home: Path, tmp_path: Path, count: int
+) -> None:
+    for number in range(count):
+        (tmp_path / f"project/{number}").mkdir(parents=True)
+    made = repositories.find_repositories(str(tmp_path / "project"), most=4)
+    assert made.whole is (count < 4)
