@@ -83,7 +83,7 @@ def _requests(scratch: Path) -> Axis:
     server.shutdown()
     return compared(
         "HTTP tool, keep-alive",
-        "calls/s",
+        "calls/CPU s",
         (found["ours"], found["httpx2"]),
         peer="httpx2.Client",
         goal=0.7,

@@ -50,7 +50,7 @@ def axes(scratch: Path) -> Iterator[Axis]:
     peer = "a loop by hand, with a log line"
     yield compared(
         f"batch of {MANY:,} in-process calls",
-        "calls/s",
+        "calls/CPU s",
         (found["ours"], found["floor"]),
         peer=peer,
         goal=0.5,

@@ -46,7 +46,7 @@ def _stdio(root: Path) -> Iterator[Axis]:
         pair = [list(columns[server][column]) for server in ("vespe", peer)]
         yield compared(
             f"MCP stdio, {name}",
-            "ms" if column == 0 else "calls/s",
+            "ms" if column == 0 else "calls/CPU s",
             (pair[0], pair[1]),
             peer=peer,
             goal=goal,

@@ -95,7 +95,7 @@ def axes(root: Path) -> Iterator[Axis]:
             said = f"{peer}, JSON, stateless"
             yield compared(
                 "MCP HTTP, one at a time",
-                "calls/s",
+                "calls/CPU s",
                 (found["vespe"], found[peer]),
                 peer=said,
                 goal=goal,

@@ -5,6 +5,7 @@ The table is literal. A module that moves leaves its public path behind; see `do
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +140,29 @@ def test_pytest_finds_the_plug_in_by_its_entry_point(asked: str, tmp_path: Path)
     )
     assert "2 passed, 1 failed" in done.stdout or "1 failed, 2 passed" in done.stdout, done.stdout
     assert "double[example 1]" in done.stdout
+
+
+def test_every_name_that_the_page_of_names_leads_to_is_there() -> None:
+    page = (PAGE.parent / "names.md").read_text(encoding="utf-8")
+    now = [row.split(" | ", 1)[1] for row in page.splitlines() if row.startswith("| `")]
+    named = sorted({name for cell in now for name in re.findall(r"`(vespe(?:\.\w+)+)`", cell)})
+    assert len(named) > 12
+    for name in named:
+        assert found(name), f"there is no {name}"
+
+
+def found(name: str) -> bool:
+    """Whether a dotted name is a module's, or a class's member or field."""
+    words = name.split(".")
+    for number in range(len(words), 0, -1):
+        try:
+            here = importlib.import_module(".".join(words[:number]))
+        except ModuleNotFoundError:
+            continue
+        for word in words[number:]:
+            fields = getattr(here, "__annotations__", {})
+            if not hasattr(here, word) and word not in fields:
+                return False
+            here = getattr(here, word, None)
+        return True
+    return False
