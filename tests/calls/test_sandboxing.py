@@ -220,6 +220,24 @@ def test_a_file_and_a_socket_in_the_temporary_directory_of_all_are_named_with_th
             assert error is not None and f"{place}/data.csv" in error.hint
 
 
+def test_a_program_that_lies_beside_the_interpreter_is_refused_as_any_other(held: Path) -> None:
+    beside = next(
+        path
+        for path in sorted(Path(sys.prefix, "bin").iterdir())
+        if os.access(path, os.X_OK) and "python" not in path.name
+    )
+    for name, started in (
+        ("p", f"subprocess.run([{str(beside)!r}])"),
+        ("q", f"os.execv({str(beside)!r}, ['x'])"),
+        ("r", f"os.posix_spawn({str(beside)!r}, ['x'], {{}})"),
+    ):
+        body = f"import os, subprocess\n{started}\nreturn 1"
+        python_tool(tool(held, name), name, body, permissions={"programs": []})
+        error = run(held, name).error
+        assert error is not None and error.code == "permission_denied"
+        assert error.hint.endswith(f'"permissions": {{"programs": ["{beside}"]}}')
+
+
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
     body = (
         "import os\ntry:\n    open(os.path.expanduser('~/.ssh/id_ed25519'))\nexcept OSError:\n"

@@ -414,7 +414,7 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     for kind, what in reversed(found):
         # What it went on after is not what it failed of; an error of a connection names no end.
         says_it = PERMISSIONS[kind].values in ("host", "socket") or os.path.basename(what) in said
-        if not says_it:
+        if not says_it and not ((kind, what) == found[-1] and _NAMELESS.search(said)):
             continue
         stated = getattr(permissions_of(tool.permissions), kind)
         if stated is None:
@@ -441,6 +441,8 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     return error
 
 
+_NAMELESS: Final = pattern(r"PermissionError: \[Errno 13\] Permission denied(?!:)")
+"""An error that names no file, as that of `os.execv`: what was touched last is what it is of."""
 _AGAIN: Final = (
     "call it again; where its server, or the process that it keeps, lives on, start that anew"
 )

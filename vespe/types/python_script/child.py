@@ -140,7 +140,8 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
             if (
                 (kind, what) not in touched
                 and len(touched) < MAX_TOUCHED
-                and not what.startswith(own)
+                # A Python of the system has the system's programs for its own.
+                and (kind == "programs" or not what.startswith(own))
             ):
                 touched.append((kind, what))
 
