@@ -7,7 +7,7 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from vespe import defaults
@@ -233,15 +233,19 @@ class _Archive:
 SUFFIX = ".kit"
 
 
+_HEAD_BYTES: Final = 4096
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
     """An archive that was written: `digest` is that of the kit's content, as a lock has it; `size`
-    is the archive's, in bytes.
+    is the archive's, in bytes; `heads` are the beginnings of its files, by path.
     """
 
     kit_id: str
     path: str
     files: int
+    heads: Mapping[str, bytes]
     size: int
     digest: str
 
@@ -270,16 +274,17 @@ def pack_kit(which: str, target: str | None = None) -> Packed:
     data = pack(tree)
     path = os.path.abspath(target or f"{kit_id}{SUFFIX}")
     atomic.write_atomic(path, data)
-    packed = {
-        entry.path: File(
+    packed, heads = {}, {}
+    for entry, contents in archive_tree(path).read(tree.entries):
+        heads[entry.path] = contents[:_HEAD_BYTES]
+        packed[entry.path] = File(
             executable=entry.mode == EXECUTABLE, sha256=hashlib.sha256(contents).hexdigest()
         )
-        for entry, contents in archive_tree(path).read(tree.entries)
-    }
     return Packed(
         kit_id=kit_id,
         path=path,
         files=len(packed),
+        heads=heads,
         size=len(data),
         digest=digests.digest_of(packed),
     )

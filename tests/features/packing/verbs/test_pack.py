@@ -55,3 +55,16 @@ def test_what_a_reader_does_not_see_goes_out_in_no_form_and_an_emoji_does(
         and "U+202E RIGHT-TO-LEFT OVERRIDE" in said.err
     )
     assert not (project / "other").exists() and "U+202E" in command("lint", str(project / "k")).out
+
+
+@pytest.mark.parametrize("form", ["kit", "plugin"])
+def test_files_that_may_be_private_are_packed_and_told(
+    form: str, project: Path, command: Command
+) -> None:
+    write_kit(project, "k")
+    (project / "k/.env").write_text("TOKEN=x", encoding="utf-8")
+    done = command("kit", "pack", "./k", "--as", form, "-o", "out")
+    assert done.code == 0 and ".env is a file that secrets are kept in" in done.err
+    (project / "k/.env").unlink()
+    done = command("kit", "pack", "./k", "--as", form, "-o", "out2")
+    assert done.code == 0 and "secrets" not in done.err

@@ -13,6 +13,8 @@ from vespe.kits import archives
 from vespe.lazy import shlex
 from vespe.models import JsonValue
 
+_MOST_TOLD: Final = 20
+_WITH_FILES: Final = ("plugin", "mcpb")
 FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
 
 
@@ -53,6 +55,8 @@ def command(kit: str, form: str, output: str | None, check: bool, as_json: bool)
     if form != "kit":
         packed_kit = read_kit(kit)
         _refuse_hidden(packed_kit, archives.kit_directory(kit))
+        if form in _WITH_FILES and not check:
+            _warn_of_private(packed_kit.files)
         return _pack_for_clients(packed_kit, form, output or ".", check=check, as_json=as_json)
     if check:
         raise UsageError(
@@ -60,6 +64,7 @@ def command(kit: str, form: str, output: str | None, check: bool, as_json: bool)
             hint="add --as skill, plugin, mcpb or server-json",
         )
     packed = archives.pack_kit(kit, output)
+    _warn_of_private(packed.heads)
     if as_json:
         fields = ("kit_id", "path", "files", "size", "digest")
         report.emit_json({name: getattr(packed, name) for name in fields})
@@ -69,6 +74,17 @@ def command(kit: str, form: str, output: str | None, check: bool, as_json: bool)
             f"{packed.digest}, in {packed.path}"
         )
     return 0
+
+
+def _warn_of_private(files: Files) -> None:
+    """Tell of what its author may not have meant to give away."""
+    from vespe.features.packing.private_files import find_private
+
+    found = [f"{path} {why}" for path, why in find_private(files)]
+    for told in found[:_MOST_TOLD]:
+        report.warn(f"{told}: it is packed, and everyone who gets the kit can read it")
+    if (more := len(found) - _MOST_TOLD) > 0:
+        report.warn(f"{report.count(more, 'file')} more like these are packed")
 
 
 def _pack_for_clients(
