@@ -16,8 +16,9 @@ _SCRIPT = """
 import json, os, sys, time
 TOOLS = json.loads(open(sys.argv[1], encoding="utf-8").read())
 MODE = sys.argv[2]
-def say(message):
-    print(json.dumps(message), flush=True)
+def say(message, odd=""):
+    text = json.dumps(message)
+    print(text.replace('"odd": 0', odd) if odd else text, flush=True)
 for line in sys.stdin:
     message = json.loads(line)
     method, params = message.get("method"), message.get("params") or {}
@@ -68,6 +69,10 @@ for line in sys.stdin:
                 result = {"content": [{"type": "text", "text": said}], "isError": True}
                 say(answer | {"result": result})
                 continue
+        if MODE in ("twice", "nan"):
+            odd = '"n": 1, "n": 2' if MODE == "twice" else '"n": NaN'
+            say(answer | {"result": {"content": [], "structuredContent": {"odd": 0}}}, odd)
+            continue
         if MODE == "environment":
             given = dict(os.environ)
         results = {

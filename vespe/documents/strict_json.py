@@ -95,6 +95,20 @@ def parse_json(
     return value
 
 
+def refuse_ambiguous(text: str) -> None:
+    """Raise InvalidDocument for JSON that others read in several ways: a key that comes twice, NaN,
+    an infinity, a number that is none here. What is no JSON at all is not told.
+    """
+    try:
+        _DECODER.decode(text)
+    except json.JSONDecodeError:
+        return
+    except RecursionError:
+        raise _too_deep(text, "") from None
+    except _Refusal as refusal:
+        raise InvalidDocument(str(refusal)) from None
+
+
 def refuse_conflict(
     text: str, *, path: str, hint: str = "keep one side of each, and take the marks of git out"
 ) -> None:

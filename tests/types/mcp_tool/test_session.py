@@ -65,6 +65,19 @@ def test_an_answer_that_breaks_the_protocol_is_told_in_one_sentence(tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("twice", 'has the key "n" twice in one object'), ("nan", "holds NaN")],
+)
+def test_an_answer_that_can_be_read_in_two_ways_is_none(
+    tmp_path: Path, mode: str, said: str
+) -> None:
+    server = ByHand(tmp_path, mode=mode)
+    call = {"tool": "echo", "arguments": {}, "digest": mcp_definitions.digest(definition())}
+    found = answer({"command": list(server.command), "cwd": str(tmp_path)} | call)
+    assert f"the server's answer {said}" in json.dumps(found["error"]["message"]).replace("\\", "")
+
+
 def test_a_server_over_http_is_asked_with_the_headers_that_were_given(project: Path) -> None:
     with serving(stocked(project)) as served:
         reach = {

@@ -24,7 +24,8 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from vespe import defaults
-from vespe.errors import AddressRefused, VespeError
+from vespe.documents import strict_json
+from vespe.errors import AddressRefused, InvalidDocument, VespeError
 from vespe.http import addresses, sockets
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
@@ -336,9 +337,18 @@ def _note_end(status: int | None) -> None:
 
 def _message(line: bytes) -> SessionMessage | Exception:
     try:
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError as error:
         return error
+    try:
+        strict_json.refuse_ambiguous(line.decode("utf-8"))
+    except InvalidDocument as error:
+        if not isinstance(message, types.JSONRPCResponse):
+            return error
+        # An answer all the same: whoever asked would wait for it until their time is over.
+        told = types.ErrorData(code=types.PARSE_ERROR, message=f"the server's answer {error}")
+        message = types.JSONRPCError(jsonrpc="2.0", id=message.id, error=told)
+    return SessionMessage(message)
 
 
 async def _writing(process: Any, outbound: Any) -> None:
