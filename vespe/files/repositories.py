@@ -26,7 +26,7 @@ _PASSED_OVER: Final = frozenset(
 )
 """Not walked into: large, and made by programs that make them anew."""
 MOST_DIRECTORIES: Final = 20_000
-_KEPT_S: Final = 30.0
+_KEPT_S: Final = 300.0
 _SHARE: Final = 300
 """A walk is believed for so many times as long as it took, and for `_KEPT_S` at least."""
 _MOST_LOOKED_AT: Final = 64
@@ -81,31 +81,34 @@ def _at_once(root: str) -> Iterator[str]:
         for name in _names(trees)
         if (place := _text(f"{trees}/{name}/gitdir").strip()).startswith(f"{root}/")
     )
-    yield from (f"{entry}/.git" for entry in _directories(root, passed_over=True))
+    yield from (f"{entry}/.git" for entry in _directories(root))
 
 
 def _walk(root: str, most: int) -> Repositories:
     began = time.monotonic()
-    waiting, found, looked = deque([root]), [], 0
+    waiting, looked = deque([root]), 0
+    found: list[str] = []
     while waiting and looked < most:
         directory = waiting.popleft()
         looked += 1
-        found += [path for name in NAMES if os.path.lexists(path := f"{directory}/{name}")]
-        waiting += _directories(directory)
+        try:
+            with os.scandir(directory) as listed:
+                for entry in listed:
+                    if (name := entry.name) in _PASSED_OVER:
+                        found += [entry.path] if name in NAMES else []
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:
+            continue
     made = Repositories(found=tuple(found), whole=not waiting)
     _keep(root, made, took_s=time.monotonic() - began)
     return made
 
 
-def _directories(path: str, *, passed_over: bool = False) -> list[str]:
+def _directories(path: str) -> list[str]:
     try:
         with os.scandir(path) as listed:
-            return [
-                entry.path
-                for entry in listed
-                if entry.is_dir(follow_symlinks=False)
-                and (passed_over or entry.name not in _PASSED_OVER)
-            ]
+            return [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
 
@@ -129,7 +132,7 @@ def _known(root: str) -> Repositories | None:
             is_own = said["root"] == root
         except (ValueError, TypeError, KeyError):
             return None
-        if not is_own or until > time.time() + _SHARE * 60:
+        if not is_own or until > time.time() + _KEPT_S + _SHARE * 60:
             return None
         _walked[root] = until, made
     return made if time.time() < until else None
