@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import write_tool
+from tests.support.ondisk import python_tool, write_tool
 
 Command = Callable[..., Any]
 
@@ -88,3 +88,20 @@ def test_a_projects_tool_that_takes_an_allowed_name_is_told_which_rule_it_gets(
     assert "'write_file' is about kits' tools" in command("doctor").out
     command("config", "set", "approvals.allow", '["project_tools/write_file"]')
     assert "is about kits' tools" not in command("doctor").out
+
+
+def test_a_tool_that_states_a_link_out_of_the_project_is_told(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    (project / "docs").mkdir()
+    (project / "within").symlink_to("docs")
+    (project / "data").symlink_to(tmp_path / "elsewhere")
+    python_tool(
+        project / ".vespe/tools/tool-a", "a", "return 1", permissions={"read": ["within", "data"]}
+    )
+    (told,) = [
+        one["message"]
+        for one in command("doctor", "--json").document["checks"]
+        if one["about"] == "tool a"
+    ]
+    assert f"states data, which is a link to {tmp_path}/elsewhere: it opens nothing" in told

@@ -16,10 +16,12 @@ from vespe.files import locations
 from vespe.kits import roots
 from vespe.processes import process
 from vespe.processes.sandbox import remedies
+from vespe.processes.sandbox.places import find_leads
 from vespe.processes.workers import is_possible
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace, open_workspace
 from vespe.records import dataclass
+from vespe.tools.permissions import permissions_of
 from vespe.trust import gate
 
 
@@ -208,6 +210,7 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     available = sum(1 for row in rows if row.status == "available")
     yield Diagnosis(about="tools", state="ok", message=f"{available} available")
     yield from _spared(workspace)
+    yield from _links(workspace)
     for row in rows:
         if row.status == "broken":
             yield Diagnosis(
@@ -240,6 +243,23 @@ def _spared(workspace: Workspace) -> Iterator[Diagnosis]:
             said = (
                 f"approvals.allow {rule.tool!r} is about kits' tools and not about this one; "
                 f"{entry.scope}/{entry.name} would be"
+            )
+            yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
+
+
+def _links(workspace: Workspace) -> Iterator[Diagnosis]:
+    """Name the tools that state a path which opens nothing here, since a link leads out of the
+    project.
+    """
+    for entry in workspace.available():
+        try:
+            stated = permissions_of(workspace.load(entry).permissions)
+        except errors.VespeError:
+            continue  # it is told as broken
+        for place in find_leads(workspace.root, stated):
+            said = (
+                f"states {place.stated}, which is a link to {place.leads}: it opens nothing; "
+                "where the tool is to have that, state it by its name"
             )
             yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
 
