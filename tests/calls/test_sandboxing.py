@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import shutil
 import socket
 import subprocess
 import sys
@@ -130,6 +131,16 @@ def test_a_directory_that_is_written_and_not_there_is_made_and_nothing_above_it_
     assert run(held, "p", to=to).result == ["~/.cache/deep/own/a", "out/a"]
     assert (home / ".cache/deep/own").stat().st_mode & 0o777 == 0o700
     assert (home / ".profile").read_text(encoding="utf-8") == "p"
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="this machine has no npm")
+def test_npm_works_with_a_cache_that_is_made_for_it(held: Path, home: Path) -> None:
+    (held / "package.json").write_text('{"name": "x", "version": "1.0.0"}', encoding="utf-8")
+    pack = ("npm", "pack", "--offline", "--no-update-notifier", "--silent")
+    shell(held, *pack, permissions={"write": [".", "~/.npm/"]})
+    outcome = run(held, "s")
+    assert outcome.error is None and outcome.result == "x-1.0.0.tgz\n"
+    assert (home / ".npm/_cacache").is_dir()
 
 
 @pytest.mark.parametrize(
