@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import urllib.parse as urls
     import zlib
 
+    import dask
     import distributed
     import httpcore2
     import hypothesis
@@ -72,6 +73,7 @@ __all__ = [
     "asyncio",
     "concurrent_futures",
     "ctypes",
+    "dask",
     "difflib",
     "distributed",
     "email_utils",

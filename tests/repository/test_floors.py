@@ -33,6 +33,7 @@ OWNERS = {
     "jsonschema": "schemas.reference",
     "jsonschema_specifications": "schemas.reference",
     "referencing": "schemas.reference",
+    "dask": "features.batch.dask_cluster",
     "distributed": "features.batch.dask_cluster",
     "ray": "features.batch.ray_cluster",
     "wasmtime": "types.wasm.child",

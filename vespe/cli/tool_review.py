@@ -14,6 +14,7 @@ from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
+from vespe.tool_types import find_type
 
 if TYPE_CHECKING:
     from vespe.kits.changes import ToolChange
@@ -83,6 +84,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             if tool.links
             else "",
         ),
+        ("reaches", _reach(tool)),
         ("effects", _effects(tool.document.get("effects"))),
         ("limits", tool.document.get("limits")),
         *(
@@ -97,6 +99,20 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ("read it", place),
     ]
     return [(label, value) for label, value in told if value]
+
+
+def _reach(tool: "ToolReview") -> str:
+    """Say what a tool's process reaches that states no `network`."""
+    permissions = tool.document.get("permissions")
+    kind = find_type(tool.type or "")
+    if kind is None or kind.network != "process":
+        return ""
+    is_stated = isinstance(permissions, dict) and "network" in permissions
+    return (
+        ""
+        if is_stated
+        else "any host, and what listens on this machine alone (databases, notebooks)"
+    )
 
 
 def _effects(said: JsonValue) -> str:

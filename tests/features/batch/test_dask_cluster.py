@@ -2,11 +2,15 @@
 
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +169,67 @@ def test_the_command_runs_on_a_cluster_of_its_own(project: Path, tmp_path: Path)
     )
     assert done.returncode == 0, done.stderr
     assert (project / "out.jsonl").read_bytes().count(b'"ok":true') == 6
+
+
+def answers(port: int) -> list[str]:
+    """What a stranger gets from a port: pages, or to speak by TLS without a certificate."""
+    found = []
+    for page in ("", "status", "health", "info/main/workers.html", "metrics"):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5) as answer:
+                found.append(f"{port}/{page}: {answer.status}")
+        except HTTPException:
+            found.append(f"{port}: Dask without encryption")
+        except OSError:
+            continue
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=5) as plain,
+            context.wrap_socket(plain) as tls,
+        ):
+            tls.recv(1)  # where a certificate is missing is said now
+            found.append(f"{port}: TLS")
+    except OSError:
+        pass
+    return found
+
+
+def listening(pid: int) -> set[int]:
+    """The ports on which a process and all below it listen."""
+    pids = [pid]
+    for one in pids:
+        for thread in Path(f"/proc/{one}/task").iterdir():
+            pids += map(int, (thread / "children").read_text(encoding="ascii").split())
+    held = {
+        os.readlink(fd)
+        for one in pids
+        for fd in Path(f"/proc/{one}/fd").iterdir()
+        if fd.is_symlink()
+    }
+    rows = [
+        line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    ]
+    return {
+        int(row[1].split(":")[1], 16)
+        for row in rows
+        if row[3] == "0A" and f"socket:[{row[9]}]" in held
+    }
+
+
+def test_a_cluster_of_ones_own_takes_nothing_from_others_and_shows_no_page(
+    project: Path,
+) -> None:
+    counting_tool(project, "count", read_only=True)
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    before = listening(os.getpid())
+    found = run_on_dask(numbered([{"n": 1}, {"n": 2}]), path.tool("count"), path, Plan(jobs=1))
+    assert next(found).outcome.ok
+    ports = sorted(listening(os.getpid()) - before)
+    assert (
+        len(ports) >= 4
+    )  # of the scheduler, a worker, its nanny, and the pages that are not there
+    assert [said for port in ports for said in answers(port)] == []
+    assert next(found).outcome.ok
+    assert list(found) == []

@@ -20,6 +20,7 @@ from vespe.features.batch.items import numbered
 from vespe.features.batch.local import Plan
 from vespe.projects.workspace import open_workspace
 
+os.environ.setdefault("RAY_AUTH_MODE", "token")  # Ray reads it when it is imported
 pytest.importorskip("ray", reason="ray is not installed: the tests of batches on Ray are skipped")
 from vespe.features.batch.ray_cluster import run_on_ray  # only where there is Ray
 

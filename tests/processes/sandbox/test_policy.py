@@ -90,12 +90,16 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
-        ("namespaces", {}, {"late-names", "sockets made later"}),
+        ("namespaces", {}, {"late-names", "loopback", "sockets made later"}),
         ("namespaces", {"network": [], "sockets": ["s"]}, {"late-names", "sockets made later"}),
         ("namespaces", {"programs": [], "network": ["h"]}, {"late-names", "programs"}),
         ("namespaces", {"read": ["docs"], "network": []}, set()),
         ("namespaces", {"read": [], "write": ["~"], "network": []}, {"late"}),
-        ("landlock", {}, {"ipc", "metadata", "names", "processes", "project", "sockets"}),
+        (
+            "landlock",
+            {},
+            {"ipc", "metadata", "names", "processes", "project", "sockets", "loopback"},
+        ),
         (
             "landlock",
             {"write": [], "network": ["h"]},

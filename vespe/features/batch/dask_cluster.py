@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from vespe import defaults
 from vespe.calls.path import CallPath
@@ -15,17 +15,22 @@ from vespe.features.batch import parcel as parcels
 from vespe.features.batch.cluster import Chunk, run_chunk, run_on_engine, with_claim
 from vespe.features.batch.items import Item, ItemOutcome
 from vespe.features.batch.local import Plan
-from vespe.lazy import distributed
+from vespe.lazy import dask, distributed
 from vespe.models import Tool
 
 _CONNECT_S = 15
+_PAGES: Final = {
+    f"distributed.{who}.http.routes": list[str]() for who in ("scheduler", "worker", "nanny")
+}
+"""No page of a cluster of our own is served: they tell every user of the machine what runs."""
 
 
 def run_on_dask(
     items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = ""
 ) -> Iterator[ItemOutcome]:
     """Yield the outcome of each item from the cluster whose scheduler is at `address` (HOST:PORT;
-    "": one of its own here).
+    "": one of its own here, which takes nothing from anybody else: mutual TLS with certificates of
+    this process alone).
 
     The workers get the tool's files by digest and use their own configuration and secrets. Raises
     MissingExtra, SourceUnavailable.
@@ -41,7 +46,8 @@ def run_on_dask(
 def _client(address: str, plan: Plan) -> Any:
     try:
         if address:
-            return distributed.Client(f"tcp://{address}", timeout=_CONNECT_S)
+            kind = "tls" if is_encrypted() else "tcp"
+            return distributed.Client(f"{kind}://{address}", timeout=_CONNECT_S)
     except ImportError:
         raise MissingExtra("a batch on Dask", extra="dask", module="distributed") from None
     except OSError as error:
@@ -50,13 +56,28 @@ def _client(address: str, plan: Plan) -> Any:
             hint="`dask scheduler` prints its address",
         ) from None
     try:
-        return distributed.Client(
-            n_workers=plan.threads,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
+        # A scheduler runs what it is sent, and any user of this machine reaches its port.
+        make = distributed.Client  # its import sets defaults, which `set` would take away again
+        with dask.config.set(_PAGES):
+            return make(
+                n_workers=plan.threads,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+                security=True,
+            )
+    except ImportError as error:
+        missing = "cryptography" if "cryptography" in str(error) else "distributed"
+        raise MissingExtra("a batch on Dask", extra="dask", module=missing) from None
+
+
+def is_encrypted() -> bool:
+    """Whether Dask's own configuration has certificates, by which a cluster elsewhere knows its
+    users. Raises MissingExtra.
+    """
+    try:
+        return bool(distributed.Security().tls_ca_file)
     except ImportError:
         raise MissingExtra("a batch on Dask", extra="dask", module="distributed") from None
 

@@ -46,6 +46,22 @@ def run_on(
     return run_locally(items, tool, path, plan)
 
 
+def is_open(engine: str) -> bool:
+    """Whether an engine is a cluster elsewhere that does not know its users: whoever reaches it
+    reads the inputs, and runs code as the users of its workers.
+    """
+    name, _, address = engine.partition("://")
+    if name == "dask" and address:
+        from vespe.features.batch.dask_cluster import is_encrypted
+
+        return not is_encrypted()
+    if name == "ray" and address:
+        from vespe.features.batch.ray_cluster import has_token
+
+        return not has_token()
+    return False
+
+
 def run_locally(
     items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan
 ) -> Iterator[ItemOutcome]:

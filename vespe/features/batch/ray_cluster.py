@@ -1,11 +1,13 @@
 """A batch on Ray: an existing cluster, or one of its own on this machine. https://docs.ray.io"""
 
 import os
+import secrets
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from vespe.calls.path import CallPath
-from vespe.errors import MissingExtra, SourceUnavailable
+from vespe.errors import MissingExtra, Refused, SourceUnavailable
 from vespe.features.batch import parcel as parcels
 from vespe.features.batch.cluster import Chunk, run_chunk, run_on_engine
 from vespe.features.batch.items import Item, ItemOutcome
@@ -14,13 +16,15 @@ from vespe.lazy import ray
 from vespe.models import Tool
 
 _RETRIES = 3
+_WITH_TOKENS: Final = (2, 52)
+"""The first Ray whose clusters know their users, by a token."""
 
 
 def run_on_ray(
     items: Iterable[Item], tool: Tool, path: CallPath, plan: Plan, *, address: str = ""
 ) -> Iterator[ItemOutcome]:
     """Yield the outcome of each item from the cluster at `address` (HOST:PORT of its client server;
-    "": one of its own here).
+    "": one of its own here, which takes nothing from anybody without its token).
 
     The workers get the tool's files by digest and use their own configuration and secrets. Raises
     MissingExtra, SourceUnavailable.
@@ -38,6 +42,8 @@ def _connect(address: str, plan: Plan) -> None:
     # Ray warns in the future tense about an accelerator variable; the new behaviour is the one that
     # is wanted.
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if not address:
+        _close_to_others()
     try:
         if address:
             ray.init(f"ray://{address}", logging_level="ERROR", log_to_driver=False)
@@ -66,6 +72,33 @@ def _connect(address: str, plan: Plan) -> None:
             f"Ray does not start here: {error}",
             hint="Ray says more in /tmp/ray/session_latest/logs",
         ) from None
+
+
+def has_token() -> bool:
+    """Whether Ray is set up to say who it is to a cluster elsewhere."""
+    return os.environ.get("RAY_AUTH_MODE") == "token"
+
+
+def _close_to_others() -> None:
+    """Have a cluster of our own ask for a token that nobody else has: without one, any user of this
+    machine runs code by its ports. Raises Refused for a Ray that knows none.
+    """
+    if "ray" in sys.modules and not has_token():
+        raise Refused(
+            "this program imported Ray before it was told to ask for a token",
+            hint="set RAY_AUTH_MODE=token before `import ray`",
+        )
+    os.environ["RAY_AUTH_MODE"] = "token"  # Ray reads it when it is imported
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        version = str(ray.__version__)
+    except ImportError:
+        raise MissingExtra("a batch on Ray", extra="ray", module="ray") from None
+    if tuple(int(part) for part in version.split(".")[:2]) < _WITH_TOKENS:
+        raise Refused(
+            f"Ray {version} lets any user of this machine run code as you while a batch runs",
+            hint=f"Ray {'.'.join(map(str, _WITH_TOKENS))} has tokens; `--on dask` needs none",
+        )
 
 
 class _Ray:

@@ -160,7 +160,10 @@ def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files"
     )
     stated = [key for key in ("programs", "memory_mb") if getattr(permissions, key) is not None]
     gaps = ("metadata", "names", "sockets", "processes", *stated)
-    gaps += (("hosts",) if permissions.network else ()) + (("project",) if files.kept else ())
+    gaps += (("hosts",) if permissions.network else ()) + (
+        ("loopback",) if permissions.network is None else ()
+    )
+    gaps += ("project",) if files.kept else ()
     environment = _environment(permissions, where, proxied=False)
     message = {"rules": rules}
     return Policy(
@@ -226,6 +229,8 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "late-names"
     if files.writes_homes:
         yield "late"
+    if permissions.network is None:
+        yield "loopback"
     if permissions.network is None or permissions.sockets:
         yield _socket_gap(level)
     if machine.landlock < 3:

@@ -213,3 +213,14 @@ def test_a_link_that_came_with_the_project_leads_no_output_out_of_it(
     (project / "inside").symlink_to("results")
     for place in ("inside/x.jsonl", str(tmp_path / "elsewhere/named.jsonl")):
         assert command("batch", "count", source, "-o", place).code == 0
+
+
+@pytest.mark.parametrize("engine", ["dask://127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_a_cluster_that_does_not_know_its_users_is_refused_where_nobody_can_be_asked(
+    command: Command, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine.startswith("dask"):
+        pytest.importorskip("distributed")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    said = command("batch", "count", "in.jsonl", "--on", engine)
+    assert said.code == 6 and "does not know its users" in said.err and "--insecure" in said.err

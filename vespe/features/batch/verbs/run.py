@@ -64,6 +64,11 @@ _EVERY_ON_A_TERMINAL_S: Final = 0.2
     is_flag=True,
     help="Go on with the output of a batch that was ended: what has its line is not called again.",
 )
+@click.option(
+    "--insecure",
+    is_flag=True,
+    help="Use a cluster elsewhere that does not know its users, without asking.",
+)
 @click.option("--ordered", is_flag=True, help="Write the outcomes in the order of the inputs.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N inputs.")
 @click.option(
@@ -86,6 +91,7 @@ def command(
     id_field: str | None,
     retries: int,
     resume: bool,
+    insecure: bool,
     ordered: bool,
     limit: int | None,
     is_csv: bool | None,
@@ -102,6 +108,7 @@ def command(
     """
     if resume and output is None:
         raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")
+    _confirm_cluster(engine, insecure=insecure)
     workspace = open_workspace(project_dir)
     path = replace(open_path(workspace, trusted=trusted), progress=report.note)
     tool = path.tool(tool_name)
@@ -122,6 +129,23 @@ def command(
             _write(batch, output, resume, progress)
     progress.end()
     return 1 if progress.failed or progress.failed_before else 0
+
+
+def _confirm_cluster(engine: str, *, insecure: bool) -> None:
+    """Ask before the inputs go to a cluster that anybody may use; raises Refused."""
+    if insecure or not engines.is_open(engine):
+        return
+    risk = (
+        f"{engine} is not encrypted and does not know its users: whoever reaches it can read the "
+        "inputs, and run code as the users of its workers"
+    )
+    if not options.interactive():
+        raise errors.Refused(
+            f"{risk}; there is no terminal to ask on",
+            hint="--insecure uses it all the same; docs/batches.md says how a cluster is closed",
+        )
+    report.say(risk)
+    options.confirm("use it?", yes=False)
 
 
 def _print(batch: engines.Batch, progress: "Progress") -> None:
