@@ -164,6 +164,11 @@ ROWS: Final = (
         gap="project",
     ),
     Row(
+        "hold a lease on the project's configuration",
+        "fcntl.fcntl(os.open(P/'.vespe/config.json', 0), fcntl.F_SETLEASE, fcntl.F_WRLCK) == 0",
+        "fcntl.fcntl(os.open(P/'a', os.O_RDONLY), fcntl.F_GETLEASE)",
+    ),
+    Row(
         "write a hook of git",
         "write(P/'.git/hooks/pre-commit')",
         "write(P/'hooks-x')",
@@ -583,6 +588,36 @@ ROWS: Final = (
         "take more memory than is stated",
         "bytearray(300 << 20) and True",
         "bytearray(1 << 20)",
+        policy="closed",
+    ),
+    Row(
+        "take memory that processes share",
+        "mmap.mmap(-1, 300 << 20)",
+        "mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)",
+        policy="closed",
+    ),
+    Row(
+        "take memory as a file that has no name",
+        "os.memfd_create('x')",
+        "write(P/'out/m')",
+        policy="closed",
+    ),
+    Row(
+        "take memory of System V",
+        "call('shmget', 0, 300 << 20, 0o1600)",
+        "bytearray(1 << 20)",
+        policy="closed",
+    ),
+    Row(
+        "take memory by mapping a device",
+        "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 300 << 20, mmap.MAP_SHARED)",
+        "os.read(os.open('/dev/zero', os.O_RDONLY), 10)",
+        policy="closed",
+    ),
+    Row(
+        "take memory as a file in shared memory",
+        "os.posix_fallocate(os.open('/dev/shm/x', os.O_RDWR | os.O_CREAT), 0, 300 << 20)",
+        "os.statvfs('/dev/shm')",
         policy="closed",
     ),
     # ---- stated places that are links, or not there

@@ -144,6 +144,13 @@ TWINS = {
         "one = threading.Thread(target=os.sched_setaffinity, args=(0, os.sched_getaffinity(0)))\n"
         "one.start(), one.join(), os.nice(1)\nprint(42)",
     ),
+    "many threads": (
+        sys.executable,
+        "-c",
+        "import threading, time\nmany = [threading.Thread(target=bytearray, args=(1 << 20,)) "
+        "for _ in range(64)]\n[one.start() for one in many], [one.join() for one in many]\n"
+        "print(42)",
+    ),
     "numpy": (sys.executable, "-c", "import numpy\nprint(int(numpy.ones((6, 7)).sum()))"),
     "node": (
         "node",
@@ -156,7 +163,7 @@ TWINS = {
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", TWINS)
-def test_programs_that_change_themselves_go_on_working(
+def test_programs_that_change_themselves_go_on_working_in_512_mib(
     tmp_path: Path, name: str, level: str
 ) -> None:
     if name == "numpy":
@@ -164,7 +171,7 @@ def test_programs_that_change_themselves_go_on_working(
     if not shutil.which(TWINS[name][0]):
         pytest.skip(f"{name} is not here")
     argv = (str(shutil.which(TWINS[name][0])), *TWINS[name][1:])
-    done = held(tmp_path, level, "", argv)
+    done = held(tmp_path, level, "", argv, memory_mb=512)
     assert json.loads(done.stdout or b"null") == 42, done.stderr
 
 

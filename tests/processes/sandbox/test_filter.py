@@ -15,6 +15,7 @@ NUMBERS = {
     "mount": 165,
     "unshare": 272,
     "memfd_create": 319,
+    "fcntl": 72,
     "prlimit64": 302,
     "setpriority": 141,
     "sched_setaffinity": 203,
@@ -64,6 +65,8 @@ def answer(program: bytes, number: int, *arguments: int, arch: int = 0xC000003E)
         ("socket", (2, 3), EPERM),
         ("socket", (16, 3), ALLOW),
         ("socket", (1, 1), EACCES),
+        ("fcntl", (5, 4), ALLOW),
+        ("fcntl", (5, 1024), EPERM),
         ("socket", (17, 3), EACCES),
     ],
 )
@@ -95,6 +98,21 @@ def test_limits_of_others_are_changed_only_within_a_namespace_and_never_those_of
     for is_apart, expected in ((False, alone), (True, apart)):
         program = seccomp.program((), apart=is_apart)
         assert answer(program, NUMBERS[name], *arguments) == expected
+
+
+def test_where_memory_is_bounded_none_is_shared_that_no_limit_counts() -> None:
+    program = seccomp.program((), bounded=True)
+    flags = {"anonymous": 0x22, "shared": 0x21, "shared and validated": 0x23, "of a file": 0x01}
+    found = {name: answer(program, 9, 0, 4096, 3, value) for name, value in flags.items()}
+    refused = 0x5000C
+    assert found == {
+        "anonymous": ALLOW,
+        "shared": refused,
+        "shared and validated": refused,
+        "of a file": ALLOW,
+    }
+    assert [answer(program, number) for number in (319, 447, 29)] == [EPERM] * 3
+    assert answer(seccomp.program(()), 9, 0, 4096, 3, 0x21) == ALLOW
 
 
 def test_other_architectures_and_no_sockets_at_all() -> None:

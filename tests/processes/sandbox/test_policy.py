@@ -106,6 +106,7 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
             {"ipc", "metadata", "names", "processes", "hosts"},
         ),
         ("landlock", {"write": ["docs"], "network": []}, {"ipc", "metadata", "names", "processes"}),
+        ("namespaces", {"read": ["docs"], "network": [], "memory_mb": 9}, {"memory"}),
         ("off", {"read": ["."], "memory_mb": 5}, {"read", "memory_mb"}),
     ],
 )

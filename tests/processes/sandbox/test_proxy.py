@@ -89,6 +89,9 @@ def test_a_whole_url_is_sent_on_with_the_host_that_was_judged(away: Away) -> Non
         (b"GET / HTTP/1.1\r\nHost: good.example\r\n\r\n", b"400"),
         (b"GET ftp://good.example/ HTTP/1.1\r\n\r\n", b"400"),
         (b"CONNECT good.example HTTP/1.1\r\n\r\n", b"400"),
+        (b"CONNECT good.example:99999 HTTP/1.1\r\n\r\n", b"400"),
+        (b"CONNECT good.example:0 HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET http://good.example:99999/ HTTP/1.1\r\n\r\n", b"400"),
         (b"GET http://good.example@evil.example/ HTTP/1.1\r\n\r\n", b"403"),
     ],
 )
@@ -99,3 +102,9 @@ def test_anything_else_is_refused(away: Away, request_: bytes, status: bytes) ->
 def test_noise_ends_the_connection_and_the_next_one_is_served(away: Away) -> None:
     assert away.ask(b"\x16\x03\x01\r\n\r\n") == b""
     assert away.ask(b"CONNECT evil.example:1 HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\0"])
+def test_a_line_that_only_some_servers_end_passes_no_second_host(away: Away, end: bytes) -> None:
+    hidden = b"GET http://good.example/ HTTP/1.1\r\nX: y" + end + b"Host: evil.example\r\n\r\n"
+    assert away.ask(hidden) == b"" and away.asked == []

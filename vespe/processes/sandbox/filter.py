@@ -10,10 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 _LOAD, _EQUAL, _AT_LEAST, _SET, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-_NUMBER, _ARCH, _FIRST, _SECOND = 0, 4, 16, 24
-"""Where seccomp_data has the call's number, the architecture, and the low halves of the first two
-arguments.
-"""
+_NUMBER, _ARCH, _FIRST, _SECOND, _FOURTH = 0, 4, 16, 24, 40
+"""Where seccomp_data has the call's number, the architecture, and the low halves of arguments."""
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NAMESPACES: Final = 0x7E020080
 """The flags of clone(2) that make namespaces."""
@@ -76,6 +74,13 @@ _OF_A_PROCESS: Final = (
 _OF_MANY: Final = (((141, 2), (251, 3)), ((140, 2), (30, 3)))
 _CLONE, _CLONE3, _SOCKET, _MEMFD, _IOCTL = (56, 220), (435, 435), (41, 198), (319, 279), (16, 29)
 _PAIR: Final = (53, 199)
+_FCNTL: Final = (72, 25)
+_SETLEASE: Final = 1024
+"""A lease lets every other process wait that opens the file, `.vespe/config.json` too."""
+_MAP: Final = (9, 222)
+# memfd_create memfd_secret shmget: memory that no limit of a process counts
+_UNCOUNTED: Final = ((319, 447, 29), (279, 447, 194))
+_ANONYMOUS, _SHARED = 0x20, 0x01
 _TERMINAL: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
@@ -91,11 +96,13 @@ def architecture() -> int | None:
 
 
 @functools.cache
-def program(families: tuple[int, ...], *, memfd: bool = True, apart: bool = False) -> bytes:
+def program(
+    families: tuple[int, ...], *, memfd: bool = True, apart: bool = False, bounded: bool = False
+) -> bytes:
     """Return the filter: sockets of these families alone, none of them raw, and `memfd_create`
     where `memfd` is true. Limits, priorities and places of a process are changed by the process
     itself alone; `apart`, in a namespace of processes, also by others there but for the first one,
-    which is ours.
+    which is ours. Where memory is `bounded`, there is none that no limit of a process counts.
 
     Returns b"" on a machine whose numbers are not known.
     """
@@ -115,6 +122,10 @@ def program(families: tuple[int, ...], *, memfd: bool = True, apart: bool = Fals
         lines += _refused(group[column])
     lines += () if memfd else _refused((_MEMFD[column],))
     lines += _of_processes(column, apart=apart)
+    if bounded:
+        lines += _refused(_UNCOUNTED[column])
+        shared = [_jump(_SET, _ANONYMOUS, 0, 2), _jump(_SET, _SHARED, 0, 1), _refuse(errno.ENOMEM)]
+        lines += _when(_MAP[column], [_one(_LOAD, _FOURTH), *shared, _one(_RETURN, _ALLOW)])
     # glibc takes clone(2) where there is no clone3, whose flags no filter can read.
     lines += [_jump(_EQUAL, _CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
     clone = [
@@ -127,6 +138,8 @@ def program(families: tuple[int, ...], *, memfd: bool = True, apart: bool = Fals
     lines += _when(
         _IOCTL[column], [_one(_LOAD, _SECOND), *_refused(_TERMINAL), _one(_RETURN, _ALLOW)]
     )
+    lease = [_one(_LOAD, _SECOND), *_refused((_SETLEASE,)), _one(_RETURN, _ALLOW)]
+    lines += _when(_FCNTL[column], lease)
     lines += _when(_SOCKET[column], _sockets(families))
     if UNIX not in families:
         # One of a pair of datagrams sends to any path; of streams it has its other end for good.

@@ -126,6 +126,7 @@ def policy(
             _families(permissions, isolated),
             memfd=permissions.programs is None,
             apart=apart,
+            bounded=bool(permissions.memory_mb),
         ),
         "namespaces": files.mounts() | _network(permissions) | {"processes": apart}
         if level == "namespaces"
@@ -241,6 +242,8 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "processes"
     if permissions.programs is not None:
         yield "programs"
+    if permissions.memory_mb is not None:
+        yield "memory"
 
 
 def _socket_gap(level: str) -> str:
@@ -421,7 +424,10 @@ class _Files:
         # Python finds a package by listing what it is in.
         yield os.path.realpath(os.path.dirname(_PACKAGE)), READ_DIR
         yield self._scratch, read | _WRITE
-        yield from ((path, READ_FILE | READ_DIR | WRITE_FILE | _DEVICE) for path in _DEVICES)
+        for path in _DEVICES:
+            # A shared map of this one is memory that no limit counts.
+            is_memory = path == "/dev/zero" and self._permissions.memory_mb
+            yield path, READ_FILE | READ_DIR | (0 if is_memory else WRITE_FILE) | _DEVICE
         if self._mounts:
             yield "/dev/shm", _READ | _WRITE
         if not may_start:

@@ -122,6 +122,8 @@ def _head(one: "Socket") -> tuple[bytes, bytes]:
             raise ValueError("no request")
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
+    if any(byte in head.replace(b"\r\n", b"") for byte in (b"\r", b"\n", b"\0")):
+        raise ValueError("a line that some end elsewhere")
     return head, rest
 
 
@@ -137,7 +139,7 @@ def _wanted(method: str, target: str, fields: list[bytes]) -> tuple[str, int, by
     """
     if method == "CONNECT":
         host, _, port = target.rpartition(":")
-        return (host.strip("[]").lower(), int(port), b"") if port.isdigit() else ("", 0, b"")
+        return (host.strip("[]").lower(), int(port), b"") if _is_port(port) else ("", 0, b"")
     if not target.lower().startswith("http://"):
         return "", 0, b""
     authority, slash, path = target[len("http://") :].partition("/")
@@ -146,6 +148,8 @@ def _wanted(method: str, target: str, fields: list[bytes]) -> tuple[str, int, by
         if authority.rpartition(":")[2].isdigit()
         else (authority, "", "80")
     )
+    if not _is_port(port):
+        return "", 0, b""
     # Its Host is the one that was judged, and what follows on the connection goes to nobody else.
     kept = [
         line
@@ -161,6 +165,10 @@ def _wanted(method: str, target: str, fields: list[bytes]) -> tuple[str, int, by
         *kept,
     ]
     return host.strip("[]").lower(), int(port), b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
 
 
 def _refusal(status: int, why: str) -> bytes:

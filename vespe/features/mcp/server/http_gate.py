@@ -277,7 +277,10 @@ async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Ans
                 body += message.get("body", b"")
                 if len(body) > MAX_BODY_BYTES:
                     return await _too_large(receive, waits=not message.get("more_body"))
-                if message["type"] == "http.disconnect" or not message.get("more_body"):
+                if message["type"] == "http.disconnect":
+                    # what came so far may be a whole request that nobody meant
+                    return _Answer(400, _said("the body ended early"), {"connection": "close"})
+                if not message.get("more_body"):
                     return bytes(body)
     except TimeoutError:
         return _Answer(
