@@ -65,7 +65,7 @@ CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "features.agents.events
 """They run commands, tools and subscribers: code that may raise anything."""
 LAZY_TABLES = {
     "features",
-    "cli.doctor",
+    "cli.diagnosis",
     "__init__",
     "lazy",
     "cli",

@@ -5,7 +5,7 @@ from typing import Final
 
 from vespe import errors
 from vespe.cli import report
-from vespe.cli.doctor import Diagnosis
+from vespe.cli.diagnosis import Diagnosis
 from vespe.features.mcp.server.selection import broken
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.projects.workspace import open_workspace
