@@ -62,6 +62,18 @@ class ExampleResult:
         """Whether the example did what it says."""
         return self.problem is None
 
+    @property
+    def pointer(self) -> str:
+        """The place of the example in its config.json; the whole of it where the tool itself is
+        broken.
+        """
+        return f"/examples/{self.index}" if self.index >= 0 else ""
+
+    @property
+    def why(self) -> str:
+        """Where it failed, and by what."""
+        return f"{self.pointer}{self.place}: {self.problem}"
+
 
 def run_examples(
     path: CallPath, tool: Tool, *, cancel: threading.Event | None = None

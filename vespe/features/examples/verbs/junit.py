@@ -5,6 +5,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from vespe.cli.escaping import inert
+from vespe.features.examples.examples import ExampleResult
 
 
 class Case(NamedTuple):
@@ -14,6 +15,19 @@ class Case(NamedTuple):
     name: str
     seconds: float
     failure: str | None
+
+
+def cases(results: Sequence[ExampleResult]) -> list[Case]:
+    """Return a test case for each result."""
+    return [
+        Case(
+            f"{result.scope}.{result.tool}",
+            result.pointer or "config.json",
+            result.duration_ms / 1000,
+            result.why if result.problem else None,
+        )
+        for result in results
+    ]
 
 
 def junit_xml(suite: str, cases: Sequence[Case]) -> str:

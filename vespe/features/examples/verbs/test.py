@@ -4,7 +4,7 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,14 +16,13 @@ from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
-from vespe.documents import strict_json
-from vespe.features.examples import examples
+from vespe.features.examples import examples, tested
 from vespe.features.examples.examples import ExampleResult
 from vespe.features.examples.verbs import junit
 from vespe.files import atomic
-from vespe.models import JsonObject, Tool
+from vespe.models import Tool
 from vespe.processes.workers import Workers
-from vespe.projects.workspace import Workspace, open_workspace
+from vespe.projects.workspace import open_workspace
 
 _GIVEN: Final = 48
 """Letters of an example's arguments that a person is shown of it."""
@@ -78,9 +77,10 @@ def command(
     path = CallPath(
         workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log
     )
-    tools, results = (
-        (_against(workspace, names, against), []) if against else _chosen(workspace, names)
-    )
+    if not against:
+        for warning in workspace.warnings:
+            report.warn(warning)
+    tools, results = tested.chosen(workspace, names, against=against)
     tools = [examples.begun(tool) for tool in tools] if update else tools
     if not as_json:
         _show(results)
@@ -88,100 +88,25 @@ def command(
         path = replace(path, workers=workers)
         with contextlib.closing(
             examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1)
-        ) as tested:
-            for done, (tool, found) in enumerate(zip(tools, tested, strict=True), 1):
+        ) as run:
+            for done, (tool, found) in enumerate(zip(tools, run, strict=True), 1):
                 results += _recorded(tool, found) if update else found
                 tell(f"tested {done} of {report.count(len(tools), 'tool')}")
                 if not as_json:
                     _show(found, tool)
     if junit_file is not None:
         atomic.write_atomic(
-            junit_file, junit.junit_xml("vespe tool test", [*_cases(results)]), durable=False
+            junit_file, junit.junit_xml("vespe tool test", junit.cases(results)), durable=False
         )
     _summarise(tools, results, as_json=as_json)
     return 1 if any(not result.passed for result in results) else 0
 
 
-def document_of(result: ExampleResult) -> JsonObject:
-    """Return one result as `tool test --json` prints it; `at` is the pointer to what failed, in the
-    tool's config.json.
-    """
-    pointer = _pointer(result)
-    return {
-        "tool": result.tool,
-        "uid": result.uid,
-        "pointer": pointer,
-        "passed": result.passed,
-        "problem": result.problem,
-        "at": None if result.passed else pointer + result.place,
-        "duration_ms": round(result.duration_ms, 3),
-    }
-
-
-def _chosen(workspace: Workspace, names: tuple[str, ...]) -> tuple[list[Tool], list[ExampleResult]]:
-    """Return the tools to test, and a failed result for each one that is broken: it never hides the
-    others.
-    """
-    for warning in workspace.warnings:
-        report.warn(warning)
-    if names:
-        return [workspace.tool(name) for name in dict.fromkeys(names)], []
-    rows = workspace.ordered_rows()
-    broken = [row.entry for row in rows if row.status == "broken"]
-    failed = [
-        ExampleResult(tool=entry.name or entry.uid, uid=entry.uid, index=-1, problem=entry.problem)
-        for entry in broken
-    ]
-    return [workspace.load(row.entry) for row in rows if row.status == "available"], failed
-
-
-def _against(workspace: Workspace, names: tuple[str, ...], other: str) -> list[Tool]:
-    """Return the tested tools with the examples of another, by default the tool that is called what
-    the other is called.
-    """
-    source = workspace.tool(other)
-    tested = [workspace.tool(name) for name in names or (source.name,)]
-    if any(tool.uid == source.uid and tool.scope == source.scope for tool in tested):
-        raise errors.UsageError(
-            f"{other} would be tested against itself", hint="name the shadowed tool as KIT/NAME"
-        )
-    given: JsonObject = {
-        key: source.document[key]
-        for key in ("example_files", "example_git")
-        if key in source.document
-    }
-    return [
-        replace(tool, examples=source.examples, document={**tool.document, **given})
-        for tool in tested
-    ]
-
-
-def _recorded(tool: Tool, found: list[ExampleResult]) -> list[ExampleResult]:
-    first = "examples" not in tool.document and tool.examples
-    if first and not found[0].ok:
-        report.note(
-            f"{tool.name} has no example yet: "
-            f"with {strict_json.compact_json(tool.examples[0]['input'])} it {found[0].problem}"
-        )
-        return []
-    changed = examples.record(tool, found)
-    if changed:
-        report.note(
-            f"recorded {report.count(changed, 'output')} of {tool.name} in {tool.directory}"
-        )
-    return [
-        replace(one, problem=None, place="")
-        if examples.recordable(tool.examples[one.index], one)
-        else one
-        for one in found
-    ]
-
-
-def _pointer(result: ExampleResult) -> str:
-    """The place of an example in its config.json; the whole of it where the tool itself is
-    broken.
-    """
-    return f"/examples/{result.index}" if result.index >= 0 else ""
+def _recorded(tool: Tool, found: Sequence[ExampleResult]) -> list[ExampleResult]:
+    left, said = tested.recorded(tool, found)
+    if said:
+        report.note(said)
+    return left
 
 
 def _show(found: Sequence[ExampleResult], tool: Tool | None = None) -> None:
@@ -192,7 +117,7 @@ def _show(found: Sequence[ExampleResult], tool: Tool | None = None) -> None:
         if sys.stdout.isatty():
             _show_styled(result, tool)
             continue
-        said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool} {_pointer(result)}".rstrip()
+        said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool} {result.pointer}".rstrip()
         report.emit_sentence(said + (f": {result.problem}" if result.problem else ""))
 
 
@@ -212,37 +137,14 @@ def _show_styled(result: ExampleResult, tool: Tool | None) -> None:
     )
 
 
-def _cases(results: Sequence[ExampleResult]) -> Iterator[junit.Case]:
-    for result in results:
-        name = _pointer(result) or "config.json"
-        yield junit.Case(
-            f"{result.scope}.{result.tool}",
-            name,
-            result.duration_ms / 1000,
-            _why(result) if result.problem else None,
-        )
-
-
-def _why(result: ExampleResult) -> str:
-    return f"{_pointer(result)}{result.place}: {result.problem}"
-
-
 def _summarise(tools: Sequence[Tool], results: Sequence[ExampleResult], *, as_json: bool) -> None:
+    if as_json:
+        report.emit_json(tested.report_of(tools, results))
+        return
     failed = [result for result in results if not result.passed]
     without = [tool.name for tool in tools if not tool.examples]
-    if as_json:
-        summary = {
-            "passed": len(results) - len(failed),
-            "failed": len(failed),
-            "tools": len(tools),
-            "without_examples": without,
-        }
-        report.emit_json(
-            {"results": [document_of(result) for result in results], "summary": summary}
-        )
-        return
     for result in failed:
-        report.error(f"{result.tool} {_why(result)}")
+        report.error(f"{result.tool} {result.why}")
     untested = f"; {len(without)} without examples: {', '.join(without)}" if without else ""
     report.note(
         f"{len(results) - len(failed)} passed, {len(failed)} failed, "
