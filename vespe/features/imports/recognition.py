@@ -3,6 +3,7 @@
 import os
 from typing import Any, Final
 
+from vespe.documents.near import suggest
 from vespe.errors import InvalidDocument, UsageError
 from vespe.features.imports import docker_mcp, llm_functions, skills, utcp
 from vespe.features.imports.made import Fetch, Imported, Selection
@@ -85,6 +86,26 @@ def _directory(source: str, *, kit_id: str, kind: str | None, selection: Selecti
         f"{source} is a directory, and a source of the kind {kind} is one file",
         hint="name the file in it",
     )
+
+
+def checked_id(kit_id: str | None, source: str, *, kind: str | None) -> str:
+    """Return the id of the kit that an import is to make.
+
+    Raises UsageError for a kind that there is not, for a source of servers, and without an id.
+    """
+    if kind is not None and kind not in KINDS:
+        raise UsageError(
+            f"there is no kind of import called {kind!r}",
+            hint=suggest(kind, KINDS) or f"choose one of {', '.join(KINDS)}",
+        )
+    if kit_id is None and kind == "mcp-json":
+        raise servers_of(source)
+    if kit_id is None:
+        raise UsageError(
+            "say what the kit is to be called",
+            hint=f"vespe kit import {shlex.quote(source)} --id NAME",
+        )
+    return kit_id
 
 
 def servers_of(source: str) -> UsageError:
