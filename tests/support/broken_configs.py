@@ -115,6 +115,7 @@ _FIELDS: Final[dict[str, Any]] = {
     "example_git": True,
     "api_fields": {"openai": {"strict": True}},
     "lint": {"ignore": {"V101": "so"}},
+    "created_from": {"path": "lib/say.py", "function": "say", "sha256": "0" * 64},
     "$schema": "https://vespe.invalid/schemas/tool.schema.json",
 }
 
@@ -277,6 +278,8 @@ _SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
         {"input": {}, "output_pattern": 1},
         {"input": [], "output": 1},
     ),
+    "/created_from/path": ("/a.py", "../a.py", "a/../b.py", "..a.py", "a b.py", "a\u0000"),
+    "/created_from/sha256": ("A" * 64, "0" * 63),
     f"/{DETAILS}/type": ("python", "shell_commands", "Wasm"),
     f"/{DETAILS}/environment": ("own", "projects"),
     f"/{DETAILS}/entrypoint": ("class", "läuft", "a-b", "1a", "a.b", "${env:KEY}"),

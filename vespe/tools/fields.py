@@ -128,7 +128,8 @@ _CREATED_FROM: Final[JsonObject] = {
     "properties": {
         "path": {
             "type": "string",
-            "minLength": 1,
+            "pattern": r"^[^/\u0000][^\u0000]*$",
+            "not": {"pattern": r"(?:^|/)\.\.(?:/|$)"},
             "description": "The file of the project that was copied, from the project's root.",
         },
         "function": {
