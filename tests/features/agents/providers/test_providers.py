@@ -2,6 +2,8 @@
 for.
 """
 
+import ast
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,26 @@ def test_every_provider_of_the_table_is_of_its_name() -> None:
     )
 
 
-def test_every_provider_keeps_the_protocol() -> None:
+@pytest.mark.parametrize("name", providers.PROVIDERS)
+def test_each_row_names_a_class_that_mypy_holds_to_the_protocol(name: str) -> None:
+    module, _, attribute = providers.PROVIDERS[name].rpartition(".")
+    found = importlib.util.find_spec(module)
+    assert found is not None and found.origin is not None
+    tree = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
+    assert f"{attribute}: Final[ProviderClass]" in [
+        ast.unparse(node).partition(" =")[0]
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign)
+    ]
+
+
+def test_every_provider_keeps_the_protocol(tmp_path: Path) -> None:
     made: list[LLMProvider] = [
         providers.provider_class(name)("m") for name in ("openai", "anthropic", "ollama")
     ]
-    made.append(providers.provider_class("simulated")({"turns": []}))
+    script = tmp_path / "script.json"
+    script.write_text('{"turns": []}', encoding="utf-8")
+    made.append(providers.provider_class("simulated")(str(script)))
     assert [(provider.name, provider.api) for provider in made] == [
         ("openai", "openai"),
         ("anthropic", "anthropic"),
@@ -41,12 +58,12 @@ def test_p40b_an_endpoint_of_the_users_own_name_gets_its_own_key_alone(
         user_config.set_value(
             "providers.groq", {"api": "openai", "base_url": server.url("/openai/v1"), "model": "m"}
         )
-        provider = providers.provider_class("groq")()
+        provider = providers.provider_class("groq")("")
         assert provider.create_message(USER)["content"] == "Hello"
         target, headers, _ = sent(server)
         assert (target, "authorization" in headers) == ("/openai/v1/chat/completions", False)
         user_config.set_value("providers.groq.api_key", "gsk-0123456789")
-        assert providers.provider_class("groq")().create_message(USER)["content"] == "Hello"
+        assert providers.provider_class("groq")("").create_message(USER)["content"] == "Hello"
     assert sent(server)[1]["authorization"] == "Bearer gsk-0123456789"
     assert (provider.name, provider.api, provider.model) == ("groq", "openai", "m")
     assert providers.provider_names() == [*providers.PROVIDERS, "groq"]

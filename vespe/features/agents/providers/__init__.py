@@ -3,22 +3,21 @@ imported when they are asked for.
 """
 
 import importlib
-from collections.abc import Callable
 from typing import Any, Final
 
 from vespe.documents.near import suggest
 from vespe.errors import InvalidDocument, UsageError
 from vespe.features.agents import provider_settings
-from vespe.features.agents.providers.base import LLMProvider
+from vespe.features.agents.providers.base import ProviderClass
 from vespe.projects import user_config
 
 PROVIDERS: Final = {
-    "openai": ("vespe.features.agents.providers.openai", "OpenAIProvider"),
-    "anthropic": ("vespe.features.agents.providers.anthropic", "AnthropicProvider"),
-    "ollama": ("vespe.features.agents.providers.ollama", "OllamaProvider"),
-    "simulated": ("vespe.features.agents.providers.simulated", "SimulatedProvider"),
+    "openai": "vespe.features.agents.providers.openai.OPENAI",
+    "anthropic": "vespe.features.agents.providers.anthropic.ANTHROPIC",
+    "ollama": "vespe.features.agents.providers.ollama.OLLAMA",
+    "simulated": "vespe.features.agents.providers.simulated.SIMULATED",
 }
-"""The module and the class of each provider."""
+"""Where the class of each provider stands: a module, and a name in it that is a ProviderClass."""
 
 
 def provider_names() -> list[str]:
@@ -32,7 +31,7 @@ def provider_names() -> list[str]:
     ]
 
 
-def provider_class(name: str) -> Callable[..., LLMProvider]:
+def provider_class(name: str) -> ProviderClass:
     """Return a provider's class: the table's, or for a name of the user's own (`providers.NAME`)
     that of its `api`.
 
@@ -40,7 +39,7 @@ def provider_class(name: str) -> Callable[..., LLMProvider]:
     Raises UsageError for a name that is neither, or without `base_url`; InvalidDocument for
     settings that are wrong.
     """
-    given: Callable[..., LLMProvider] = _imported(name) if name in PROVIDERS else _named(name)
+    given: ProviderClass = _imported(name) if name in PROVIDERS else _named(name)
     return given
 
 
@@ -72,6 +71,6 @@ def _named(name: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    module, attribute = PROVIDERS[name]
+    module, _, attribute = PROVIDERS[name].rpartition(".")
     made: Any = getattr(importlib.import_module(module), attribute)
     return made

@@ -7,7 +7,7 @@ from typing import Any, Final
 from vespe.adapters import anthropic as adapter_anthropic
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, Tools, Traits
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools, Traits
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -126,3 +126,6 @@ class AnthropicProvider(EndpointProvider):
     def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed; see `answer` of this module."""
         return answer(document)
+
+
+ANTHROPIC: Final[ProviderClass] = AnthropicProvider

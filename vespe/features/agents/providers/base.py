@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.documents import strict_json
+from vespe.features.agents.providers.retries import Patience
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -191,4 +192,16 @@ class LLMProvider(Protocol):
 
     def close(self) -> None:
         """Let go of kept connections."""
+        ...
+
+
+class ProviderClass(Protocol):
+    """What a row of PROVIDERS names: the class of a provider, which makes one of a model's name.
+
+    `model` is "" for the one that the user's settings name; a provider that asks no endpoint may
+    take it for something else. `patience` says how often a request is sent again, and when.
+    """
+
+    def __call__(self, model: str, /, *, patience: Patience = ...) -> LLMProvider:
+        """Make a provider. Raises UsageError and Refused for what it cannot be."""
         ...

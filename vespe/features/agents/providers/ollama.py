@@ -9,7 +9,7 @@ from vespe.adapters.streams.ollama import OllamaStreamingProcessor
 from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, Tools, Traits
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools, Traits
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -120,3 +120,6 @@ class OllamaProvider(EndpointProvider):
     def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed; see `answer` of this module."""
         return answer(document)
+
+
+OLLAMA: Final[ProviderClass] = OllamaProvider

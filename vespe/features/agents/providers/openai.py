@@ -4,12 +4,13 @@ them.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from vespe.adapters import openai as adapter_openai
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.documents import strict_json
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, Tools
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -94,3 +95,6 @@ class OpenAIProvider(EndpointProvider):
     def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed; see `answer` of this module."""
         return answer(document)
+
+
+OPENAI: Final[ProviderClass] = OpenAIProvider

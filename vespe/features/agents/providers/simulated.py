@@ -6,12 +6,13 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Final
 
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
 from vespe.features.agents.providers import failures, openai, retries, scripts, turns
 from vespe.features.agents.providers import scripts as provider_scripts
-from vespe.features.agents.providers.base import ModelAnswer, Reply, Tools
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Reply, Tools
 from vespe.features.agents.providers.scripts import Script
 from vespe.http.sockets import ExchangeLimits
 from vespe.models import JsonObject
@@ -158,3 +159,6 @@ def _cut(kept: bytes) -> Iterator[bytes]:
 
 def _kind(payload: JsonObject) -> str:
     return "text/event-stream" if payload.get("stream") else "application/json"
+
+
+SIMULATED: Final[ProviderClass] = SimulatedProvider

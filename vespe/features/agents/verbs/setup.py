@@ -207,11 +207,14 @@ class Wanted:
         model = self.model or next(
             (model for provider, model in named if provider == name and model), ""
         )
-        make = provider_class(name)
+        made: LLMProvider
         if self.script is not None:
-            made = make(self.script, model=model, patience=replace(AT_ONCE, on_wait=_say_wait))
+            from vespe.features.agents.providers.simulated import SimulatedProvider
+
+            at_once = replace(AT_ONCE, on_wait=_say_wait)
+            made = SimulatedProvider(self.script, model=model, patience=at_once)
         else:
-            made = make(model, patience=replace(PATIENCE, on_wait=_say_wait))
+            made = provider_class(name)(model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
             raise errors.UsageError(
                 "say which model to ask",
