@@ -40,6 +40,19 @@ def test_examples_share_one_directory_that_is_not_the_project(project: Path) -> 
     assert not (project / "seen").exists()
 
 
+@pytest.mark.parametrize("files", [5, ["a.txt"], {"a.txt": 5}])
+def test_example_files_that_are_none_are_told(project: Path, files: Any) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-e",
+        "e",
+        "return 1",
+        examples=[{"input": {}, "output": 1}],
+        example_files=files,
+    )
+    with pytest.raises(InvalidTool, match="`example_files` must be an object"):
+        problems(project, "tool-e")
+
+
 def test_an_example_may_ask_for_a_git_repository_with_its_files_committed(project: Path) -> None:
     body = (
         "import subprocess\nreturn subprocess.run(['git', 'status', '--short'], "

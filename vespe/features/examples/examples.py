@@ -262,7 +262,7 @@ def staged(path: CallPath, tool: Tool) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
         directory = os.path.realpath(made)
         with Directory(directory, rules=Rules(may_write=("*",))) as inside:
-            for name, text in tool.document.get("example_files", {}).items():
+            for name, text in _files(tool).items():
                 try:
                     inside.write_text(name, text)
                 except PathRefused as error:
@@ -277,6 +277,17 @@ def staged(path: CallPath, tool: Tool) -> Iterator[str]:
             ):
                 _git(directory, arguments)
         yield directory
+
+
+def _files(tool: Tool) -> dict[str, str]:
+    """Return the files that the directory of the examples begins with; no tool is broken for
+    these.
+    """
+    files = tool.document.get("example_files", {})
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        wrong = "`example_files` must be an object with the content of each file, a string"
+        raise errors.InvalidTool(tool.uid, [wrong], path=tool.directory or "")
+    return files
 
 
 def _git(directory: str, arguments: tuple[str, ...]) -> None:
