@@ -25,7 +25,7 @@ from vespe.models import Call, Execution, JsonObject, Outcome, Tool
 from vespe.processes import process
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 from vespe.tool_types import Context, Sessions, type_of
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
@@ -265,12 +265,7 @@ class CallPath:
         arguments do not fit.
         """
         inputs = checked_inputs(tool, call.arguments)
-        shown: JsonObject = {
-            "tool": tool.name,
-            "uid": tool.uid,
-            "scope": tool.scope,
-            "inputs": inputs,
-        }
+        shown = json_of(tool, "name", "uid", "scope", name="tool") | {"inputs": inputs}
         if tool.implementation is None or tool.name in self.registry:
             return shown | {"type": "in_process"}
         context = self._context(tool, call, tool.directory or "", {})

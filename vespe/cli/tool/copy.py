@@ -5,6 +5,7 @@ import click
 from vespe.cli import options, report
 from vespe.projects import project_tools
 from vespe.projects.workspace import open_workspace
+from vespe.records import json_of
 
 
 @click.command("copy", epilog="Example: vespe tool copy file_io_without_git/read_file read_notes")
@@ -18,6 +19,6 @@ def command(name: str, new_name: str | None, project_dir: str | None, as_json: b
     entry = workspace.resolve(name).entry
     tool = project_tools.copy_tool(workspace.root, entry, name=new_name)
     if as_json:
-        report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
+        report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
     else:
         report.say(f"copied {entry.scope}/{entry.name} to {tool.directory}")

@@ -13,6 +13,7 @@ from vespe.kits.create import add_tool
 from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
+from vespe.records import json_of
 from vespe.tools import built, drafts, new_tool, origins
 
 _WHAT: Final = (
@@ -117,7 +118,7 @@ def _made(tool: Tool, root: str, draft: drafts.Draft, kit: str | None, as_json: 
     for text in draft.notes:
         report.warn(text)
     if as_json:
-        report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
+        report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
         return
     directory = tool.directory or ""
     shown = (

@@ -11,6 +11,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.projects.workspace import open_workspace
+from vespe.records import json_of
 from vespe.tool_types import type_of
 from vespe.types.python_script import execution as python_script
 
@@ -47,7 +48,7 @@ def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
             report.error(f"{entry.name}: {error}", error.hint)
             continue
         if python is not None:
-            done.append({"tool": tool.name, "uid": tool.uid, "scope": tool.scope, "python": python})
+            done.append(json_of(tool, "name", "uid", "scope", name="tool") | {"python": python})
     if as_json:
         report.emit_json({"environments": done, "failed": len(failed)})
     else:

@@ -4,6 +4,7 @@ import click
 
 from vespe.cli import options, report
 from vespe.cli.tool import owner
+from vespe.records import json_of
 from vespe.tools import authoring
 
 
@@ -23,6 +24,6 @@ def command(name: str, kit: str | None, yes: bool, project_dir: str | None, as_j
     options.confirm(f"Delete {entry.path} and all that is in it?", yes=yes)
     authoring.remove_tool(own.tools_dir, entry.uid)
     if as_json:
-        report.emit_json({"uid": entry.uid, "name": entry.name, "path": entry.path})
+        report.emit_json(json_of(entry, "uid", "name", "path"))
     else:
         report.say(f"removed {entry.name or entry.uid}")

@@ -4,6 +4,7 @@ import click
 
 from vespe.cli import options, report
 from vespe.cli.tool import owner
+from vespe.records import json_of
 from vespe.tools import authoring
 
 
@@ -20,6 +21,6 @@ def command(
     own = owner.ToolOwner(kit, project_dir)
     tool = authoring.rename_tool(own.tools_dir, own.find(name).uid, name=new_name, taken=own.has)
     if as_json:
-        report.emit_json({"uid": tool.uid, "name": tool.name, "path": tool.directory})
+        report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
     else:
         report.say(f"{name} is called {tool.name} now")

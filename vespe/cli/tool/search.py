@@ -153,10 +153,7 @@ def _given_tool(row: JsonObject) -> Tool:
 
 def _facts(judged: Evaluation, tools: int) -> JsonObject:
     recall = {f"recall_at_{most}": round(share, 4) for most, share in judged.recall.items()}
-    confused = [
-        {"wanted": pair.wanted, "found": pair.found, "times": pair.times}
-        for pair in judged.confused
-    ]
+    confused = [json_of(pair, "wanted", "found", "times") for pair in judged.confused]
     return {
         "tools": tools,
         "queries": judged.queries,

@@ -13,6 +13,7 @@ from vespe.cli import report, tables
 from vespe.documents.near import suggest
 from vespe.models import JsonObject, Row
 from vespe.projects.workspace import Workspace
+from vespe.records import json_of
 
 
 def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_json: bool) -> None:
@@ -29,12 +30,7 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
     totals = {name: cost.total(each[name] for _, each in measured) for name in shapes}
     if as_json:
         tools = [
-            {
-                "name": row.entry.name,
-                "uid": row.entry.uid,
-                "scope": row.entry.scope,
-                "sizes": _json(each),
-            }
+            json_of(row.entry, "name", "uid", "scope") | {"sizes": _json(each)}
             for row, each in measured
         ]
         report.emit_json({"tools": tools, "total": _json(totals), "tokens_by": _method(totals)})

@@ -9,6 +9,7 @@ from vespe.features.examples import examples
 from vespe.features.examples.examples import ExampleResult
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
+from vespe.records import json_of
 
 
 def chosen(
@@ -92,12 +93,7 @@ def document_of(result: ExampleResult) -> JsonObject:
     """Return one result as `tool test --json` prints it; `at` is the pointer to what failed, in the
     tool's config.json.
     """
-    return {
-        "tool": result.tool,
-        "uid": result.uid,
-        "pointer": result.pointer,
-        "passed": result.passed,
-        "problem": result.problem,
+    return json_of(result, "tool", "uid", "pointer", "passed", "problem") | {
         "at": None if result.passed else result.pointer + result.place,
         "duration_ms": round(result.duration_ms, 3),
     }

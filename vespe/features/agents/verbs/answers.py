@@ -6,6 +6,7 @@ from vespe import errors
 from vespe.calls import policy_answers
 from vespe.cli import options, report, tables
 from vespe.projects.workspace import find_root
+from vespe.records import json_of
 
 
 @click.command("answers", epilog="Example: vespe agent answers --forget write_file")
@@ -29,13 +30,7 @@ def command(forget: str | None, forget_all: bool, project_dir: str | None, as_js
         )
     kept = policy_answers.load(root)
     if as_json:
-        report.emit_json(
-            {
-                "answers": [
-                    {"tool": one.tool, "allowed": one.allowed, "rule": one.rule} for one in kept
-                ]
-            }
-        )
+        report.emit_json({"answers": [json_of(one, "tool", "allowed", "rule") for one in kept]})
         return
     if gone:
         report.say(f"forgot {report.count(len(gone), 'answer')}")

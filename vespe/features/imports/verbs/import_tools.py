@@ -11,6 +11,7 @@ from vespe.cli import options, report
 from vespe.features.imports import definitions
 from vespe.files import atomic
 from vespe.projects.workspace import find_root
+from vespe.records import json_of
 
 
 @click.command("import", epilog="Example: vespe tool import tools.json get_weather")
@@ -41,7 +42,7 @@ def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json:
         report.emit_json(
             {
                 "tools": [
-                    {"uid": tool.uid, "name": tool.name, "path": tool.directory} for tool in made
+                    json_of(tool, "uid", "name", "directory", directory="path") for tool in made
                 ]
             }
         )
