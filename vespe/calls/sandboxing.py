@@ -253,8 +253,18 @@ def forks_calls(tool: Tool, context: Context) -> bool:
         or wants_to_be_kept(tool, context)
     ):
         return False
+    path = os.path.join(context.directory, str(details.path))
     try:
-        path = os.path.join(context.directory, str(details.path))
+        status = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return _has_dependencies(path, (status.st_ino, status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(256)
+def _has_dependencies(path: str, stamp: tuple[int, ...]) -> bool:
+    """Whether a script names packages, as long as its file stays as it is."""
+    try:
         return bool(read_metadata(atomic.read_bytes(path), path=path).dependencies)
     except (InvalidDocument, StorageError):
         return False
