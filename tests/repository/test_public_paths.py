@@ -166,3 +166,8 @@ def found(name: str) -> bool:
             here = getattr(here, word, None)
         return True
     return False
+
+
+def test_the_options_of_a_function_stand_in_its_signature_by_their_name() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert "**options: Unpack[ToolOptions]" in text and "*..." not in text

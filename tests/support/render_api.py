@@ -120,6 +120,7 @@ def signature(value: Any) -> str:
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         return ""
+    text = re.sub(r"\*<class '([\w.]+)'>", r"Unpack[\1]", text)
     text = re.sub(
         r"<[^>]*>", "...", text.replace("~", "").replace("*vespe.library", "**vespe.library")
     )
