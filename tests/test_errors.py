@@ -45,6 +45,9 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
     errors.PermissionDenied: lambda: errors.PermissionDenied("the sandbox refused it"),
     errors.MissingSecret: lambda: errors.MissingSecret("TOKEN", tool="search"),
+    errors.SecretUnavailable: lambda: errors.SecretUnavailable(
+        "TOKEN", store="file", place="file:/key", why="it is empty", hint="put the secret there"
+    ),
     errors.AddressRefused: lambda: errors.AddressRefused(
         "internal.example", address="10.0.0.1", why="a private address"
     ),

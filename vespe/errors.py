@@ -18,6 +18,7 @@ VespeError
 |-- Refused                       policy says no
 |   |-- NotTrusted                the project's bytes have no approval
 |   |-- MissingSecret             a declared secret has no value
+|   |-- SecretUnavailable         the store that a secret is kept in gives no value
 |   |-- AddressRefused            an address that HTTP tools may not reach
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
@@ -356,6 +357,22 @@ class MissingSecret(Refused):
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool
+
+
+class SecretUnavailable(Refused):
+    """The user's configuration says where a secret is kept, and no value came from there: `store`
+    is the kind of place, `place` which one, `why` the end of the sentence.
+    """
+
+    code = "secret_unavailable"
+
+    def __init__(self, name: str, *, store: str, place: str, why: str, hint: str) -> None:
+        super().__init__(
+            f"the secret {name} cannot be read from {place}: {why}",
+            hint=hint,
+            details={"secret": name, "store": store, "place": place},
+        )
+        self.name, self.store, self.place = name, store, place
 
 
 class AddressRefused(Refused):

@@ -55,17 +55,20 @@ class Context:
     `directory` is where the tool's approved bytes are: its own directory, or a private copy of it.
     `home` is the project itself, where `project_root` is another directory that the tool is to
     start in. `environment` is the whole environment of the child: the allow-list and the declared
-    secrets. `secrets` holds the same secrets by name, for `${env:NAME}` in `args`. `timeout_s` is
-    the deadline in seconds from now. `allow_hosts` are the private hosts that the user's own
-    configuration lets HTTP tools reach. `progress` is told what takes long; `sessions` are those
-    with MCP servers that are kept between calls, and `workers` the interpreters; None where each
-    call has its own. `sandbox` is what the tool's process is held to, and whatever else it starts.
+    secrets. `secrets` holds the same secrets by name, for `${env:NAME}` in `args`; `renew` is given
+    those that a server refused, and returns them fetched once more, None where they are the same.
+    `timeout_s` is the deadline in seconds from now. `allow_hosts` are the private hosts that the
+    user's own configuration lets HTTP tools reach. `progress` is told what takes long; `sessions`
+    are those with MCP servers that are kept between calls, and `workers` the interpreters; None
+    where each call has its own. `sandbox` is what the tool's process is held to, and whatever else
+    it starts.
     """
 
     project_root: str
     directory: str
     environment: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    renew: "Callable[[Mapping[str, str]], Mapping[str, str] | None] | None" = None
     timeout_s: float
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None

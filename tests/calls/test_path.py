@@ -182,6 +182,66 @@ def test_a_secret_may_come_from_the_users_own_configuration(project: Path) -> No
     assert call(project, "t").result == 8
 
 
+def test_p80_a_fetched_secret_reaches_the_tool_and_nothing_that_is_written(
+    project: Path, home: Path
+) -> None:
+    secret = "fetched-s3cr3t"
+    user_config.set_value("secrets.TOKEN", {"command": ["printf", secret]})
+    body = "import os\nprint(os.environ['TOKEN'])\nif inputs.get('fail'):\n    raise ValueError(os.environ['TOKEN'])\nreturn os.environ['TOKEN']"
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(tools(project) / "tool-t", "t", body, secrets=["TOKEN"], schema=schema)
+    python_tool(tools(project) / "tool-u", "u", "import os\nreturn sorted(os.environ.items())")
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry(), keep_arguments=True)
+    seen = [
+        path.run(Call(tool=name, arguments={"fail": fail, "text": secret} if name == "t" else {}))
+        for name, fail in (("t", False), ("t", True), ("u", False))
+    ]
+    assert [outcome.ok for outcome in seen] == [True, False, True]
+    assert "***" in json.dumps(seen[0].to_dict()) and "***" in str(seen[1].error)
+    written = "".join(
+        p.read_text(encoding="utf-8", errors="replace")
+        for directory in (home, project)
+        for p in directory.rglob("*")
+        if p.is_file() and p.name != "config.json"
+    )
+    assert secret not in json.dumps([outcome.to_dict() for outcome in seen]) + written
+
+
+def test_a_reference_that_leads_nowhere_stops_the_call_and_only_when_it_is_come_to(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_config.set_value("secrets.TOKEN", {"ref": "file:/not/there"})
+    python_tool(tools(project) / "tool-t", "t", "return 1", secrets=["TOKEN"])
+    assert code_of(call(project, "t")) == "secret_unavailable"
+    assert code_of(call(project, "t", {"wrong": 1})) == "invalid_arguments"
+    monkeypatch.setenv("TOKEN", "the environment comes first")
+    assert call(project, "t").result == 1
+
+
+def test_the_loop_of_an_async_caller_goes_on_while_a_secret_is_fetched(project: Path) -> None:
+    began = project / "began"
+    script = f"touch {began}; exec sleep 60"
+    user_config.set_value("secrets.TOKEN", {"command": ["sh", "-c", script]})
+    write_tool(tools(project) / "tool-t", "t", secrets=["TOKEN"])
+    registry = ToolRegistry()
+
+    async def answer() -> int:
+        return 1
+
+    registry.register(answer, name="t")
+    path = CallPath(workspace=open_workspace(project), registry=registry)
+
+    async def cancelled() -> bool:
+        task = asyncio.ensure_future(path.acall(Call(tool="t", arguments={})))
+        while not began.exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
 def test_a_sandbox_that_the_user_requires_is_never_silently_left_out(project: Path) -> None:
     python_tool(tools(project) / "tool-t", "t", "return 1")
     run = refusing(NO_LANDLOCK, sys.executable, "-m", "vespe", "tool", "run", "t", "--json")

@@ -70,7 +70,8 @@ def test_what_the_file_says_is_read(file: Path) -> None:
         ({"approvals": None}, "/approvals"),
         ({"sandbox": True}, "/sandbox"),
         ({"sandbox": "sometimes"}, "/sandbox"),
-        ({"version": 2}, "/version"),
+        ({"version": 3}, "/version"),
+        ({"secrets": {"T": {"ref": "nowhere"}}}, "/secrets/T/ref"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_its_pointer(
@@ -89,6 +90,18 @@ def test_a_secret_is_never_in_an_error_or_a_representation(file: Path) -> None:
     assert "hunter2" not in f"{caught.value} {caught.value.details}"
     write(file, {"secrets": {"T": "hunter2"}})
     assert "hunter2" not in repr(user_config.load_user_config())
+
+
+def test_a_secret_may_be_a_reference_which_raises_the_version_of_the_file(file: Path) -> None:
+    user_config.set_value("secrets.A", "a value")
+    assert "version" not in read(file)
+    user_config.set_value("secrets.T", {"ref": "env:OTHER", "kept": 1})
+    assert read(file)["version"] == 2
+    assert user_config.load_user_config().secrets["T"] == {"ref": "env:OTHER", "kept": 1}
+    user_config.set_value("secrets.A", "another")
+    assert read(file)["secrets"]["T"] == {"ref": "env:OTHER", "kept": 1}
+    with pytest.raises(UsageError, match="/secrets/T/ref"):
+        user_config.set_value("secrets.T.ref", "op://x")
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_a_missing_one(file: Path) -> None:

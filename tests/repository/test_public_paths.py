@@ -32,8 +32,8 @@ PUBLIC = {
         AddressRefused AmbiguousTool Diverged Interrupted InvalidArguments InvalidDocument
         InvalidOutput InvalidTool InvalidToolCall KitNotFound MissingExtra MissingKey MissingSecret
         NotDurable NotFound NotTrusted OutputTooLarge ParsingError PermissionDenied ProjectNotFound
-        ProviderError Refused SessionEnded SourceUnavailable StorageError StreamError TimedOut
-        ToolExecutionError ToolImplementationNotFound ToolNotFound UsageError VespeError
+        ProviderError Refused SecretUnavailable SessionEnded SourceUnavailable StorageError
+        StreamError TimedOut ToolExecutionError ToolImplementationNotFound ToolNotFound UsageError VespeError
     """,
     "vespe.models": """
         Call Candidate Entry Execution Facade Failure Implementation JsonObject JsonValue Kit

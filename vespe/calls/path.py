@@ -5,7 +5,7 @@ agents, servers and batches.
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -210,7 +210,8 @@ class CallPath:
         with telemetry.execute_tool(tool, call) as span:
             outcome = await self._run_logged(tool, call, cancel, in_loop=in_loop)
             span.called(
-                outcome, lambda: call_log.shown_arguments(call.arguments, self._secret_values(tool))
+                outcome,
+                lambda: call_log.shown_arguments(call.arguments, self._known_values(tool)),
             )
         return outcome
 
@@ -221,12 +222,14 @@ class CallPath:
         where it runs `in_loop`.
         """
         grant = self._grant(tool)
-        values = self._secret_values(tool) if tool.secrets else ()
+        values = self._known_values(tool) if tool.secrets else []
         started = time.perf_counter()
         attempt: _Attempt = tuple.__new__(
             _Attempt, (grant, values, cancel, started, in_loop, [])
         )  # a third of what its own `__new__` takes
         try:
+            if in_loop and tool.secrets:
+                await self._fetch_elsewhere(tool)
             if grant.files is None and not self._is_installed(tool.directory):
                 made = self._run_in(tool.directory or self.workspace.root, tool, call, attempt)
                 outcome = await made if in_loop and isinstance(made, Awaitable) else made
@@ -235,7 +238,7 @@ class CallPath:
                     made = self._run_in(directory, approved, call, attempt)
                     outcome = await made if in_loop and isinstance(made, Awaitable) else made
         except errors.VespeError as error:
-            outcome = failed(tool, error, secrets=values, started=started)
+            outcome = failed(tool, error, secrets=tuple(values), started=started)
             if isinstance(error, _RAISED):
                 self._log(tool, call, outcome, values)
                 raise
@@ -248,7 +251,7 @@ class CallPath:
         return self._log(tool, call, attempt.said(outcome) if attempt.held else outcome, values)
 
     def _log_interrupted(
-        self, tool: Tool, call: Call, started: float, secrets: tuple[str, ...]
+        self, tool: Tool, call: Call, started: float, secrets: Collection[str]
     ) -> None:
         self._log(
             tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets
@@ -303,19 +306,19 @@ class CallPath:
     def _run_in(self, directory: str, tool: Tool, call: Call, attempt: "_Attempt") -> Any:
         """Return the Outcome, or where it runs in a loop and here, what is awaited for it."""
         inputs = checked_inputs(tool, call.arguments)
-        secrets = self._secrets(tool, attempt.grant) if tool.secrets else {}
+        secrets = self._secrets(tool, attempt) if tool.secrets else {}
         here = self.registry.find(tool.name)
         if here is None:
             execution = self._execute(
                 tool,
                 inputs,
-                self._context(tool, call, directory, secrets, cancel=attempt.cancel),
+                self._context(tool, call, directory, secrets, attempt=attempt),
                 attempt,
             )
             return finished(
                 tool,
                 execution.result,
-                secrets=attempt.secrets,
+                secrets=tuple(attempt.secrets),
                 started=attempt.started,
                 beside=execution,
             )
@@ -330,7 +333,7 @@ class CallPath:
         return finished(
             tool,
             in_process.run(here, inputs, bounds),
-            secrets=attempt.secrets,
+            secrets=tuple(attempt.secrets),
             started=attempt.started,
         )
 
@@ -375,41 +378,51 @@ class CallPath:
                 )
             yield approved, directory
 
-    def _secrets(self, tool: Tool, grant: gate.Grant) -> dict[str, str]:
+    def _secrets(self, tool: Tool, attempt: "_Attempt") -> dict[str, str]:
         own = self._project_directory(tool) is not None
         for name in tool.secrets:
-            if own and not grant.allows_secret(name):
+            if own and not attempt.grant.allows_secret(name):
                 raise errors.Refused(
                     f"the secret {name} was not shown when {tool.name!r} was approved",
                     hint="run `vespe trust` again",
                 )
-        found = {name: self._secret(tool, name) for name in tool.secrets}
-        for name, value in found.items():
+        values, found = self._values, dict[str, str]()
+        for name in tool.secrets:
+            names = _names_of(tool, name)
+            found[name] = value = values.find(names, cancel=attempt.cancel)
             if not value:
-                raise errors.MissingSecret(
-                    name,
-                    tool=tool.name,
-                    names=call_secrets.names_of_secret(name, kit_id=_kit_of(tool)),
-                )
+                raise errors.MissingSecret(name, tool=tool.name, names=names)
+            attempt.secrets.append(value)
         return found
 
-    def _secret_values(self, tool: Tool) -> tuple[str, ...]:
-        return (
-            tuple(value for name in tool.secrets if (value := self._secret(tool, name)))
-            if tool.secrets
-            else ()
-        )
+    def _renew(
+        self, tool: Tool, attempt: "_Attempt", given: Mapping[str, str]
+    ) -> Mapping[str, str] | None:
+        """Return a tool's secrets once more where a server refused those; None where they are the
+        same.
+        """
+        values, found = self._values, dict(given)
+        for name in tool.secrets:
+            found[name] = values.renew(_names_of(tool, name), refused=given[name])
+        attempt.secrets.extend(found.values())
+        return None if found == given else found
 
-    def _secret(self, tool: Tool, name: str) -> str:
-        names = call_secrets.names_of_secret(name, kit_id=_kit_of(tool))
-        return next(
-            (
-                value
-                for known in names
-                if (value := self._environ().get(known) or self.user.secrets.get(known, ""))
-            ),
-            "",
-        )
+    async def _fetch_elsewhere(self, tool: Tool) -> None:
+        """Fetch what a tool's secrets refer to in a thread, so that the caller's loop goes on."""
+        values, ending = self._values, threading.Event()
+        for names in (_names_of(tool, name) for name in tool.secrets):
+            if values.is_reference(names):
+                find = partial(values.find, names, cancel=ending)
+                await in_process.in_thread(find, leave=ending.set)
+
+    def _known_values(self, tool: Tool) -> list[str]:
+        """Return the values of a tool's secrets that are known: nothing is fetched for this."""
+        values = self._values
+        return [value for name in tool.secrets for value in values.known(_names_of(tool, name))]
+
+    @property
+    def _values(self) -> call_secrets.SecretValues:
+        return call_secrets.SecretValues(environment=self._environ(), configured=self.user.secrets)
 
     def _context(
         self,
@@ -418,7 +431,7 @@ class CallPath:
         directory: str,
         secrets: Mapping[str, str],
         *,
-        cancel: threading.Event | None = None,
+        attempt: "_Attempt | None" = None,
     ) -> Context:
         runs = tool.implementation
         kind = None if runs is None else type_of(runs.type)
@@ -439,7 +452,8 @@ class CallPath:
             secrets=secrets,
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
-            cancel=cancel,
+            cancel=attempt and attempt.cancel,
+            renew=partial(self._renew, tool, attempt) if secrets and attempt else None,
             progress=self.progress,
             sessions=self.sessions,
             workers=self.workers,
@@ -457,7 +471,7 @@ class CallPath:
             self._kept["allowed"] = process.child_environment(self.environment, {})
         return cast(Mapping[str, str], self._kept["allowed"])
 
-    def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: tuple[str, ...]) -> Outcome:
+    def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: Collection[str]) -> Outcome:
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
         warning = log.append(tool, call.arguments, outcome=outcome, secrets=secrets)
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
@@ -493,7 +507,8 @@ def open_path(
 
 class _Attempt(NamedTuple):
     grant: gate.Grant
-    secrets: tuple[str, ...]
+    secrets: list[str]
+    """The values to be struck out; those that the call fetches are added."""
     cancel: threading.Event | None
     started: float
     in_loop: bool
@@ -514,7 +529,7 @@ class _Attempt(NamedTuple):
 
 
 async def _awaited(tool: Tool, result: Awaitable[Any], attempt: _Attempt) -> Outcome:
-    return finished(tool, await result, secrets=attempt.secrets, started=attempt.started)
+    return finished(tool, await result, secrets=tuple(attempt.secrets), started=attempt.started)
 
 
 def _kit_of(tool: Tool) -> str | None:
@@ -522,6 +537,10 @@ def _kit_of(tool: Tool) -> str | None:
     not asked.
     """
     return None if tool.scope in ("", defaults.PROJECT_TOOLS) else tool.scope
+
+
+def _names_of(tool: Tool, name: str) -> tuple[str, ...]:
+    return call_secrets.names_of_secret(name, kit_id=_kit_of(tool))
 
 
 def _deadline(call: Call, tool: Tool) -> float:

@@ -1,11 +1,15 @@
 """Under which names a tool's secret is looked up, a kit's own name for it first and never another
-kit's; and its value taken out again.
+kit's; its value, fetched where the user's configuration has a reference; and how it is taken out
+again.
 """
 
-from collections.abc import Collection
-from typing import Final
+import threading
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
-from vespe.models import JsonValue
+from vespe import features
+from vespe.models import JsonObject, JsonValue
+from vespe.records import dataclass
 
 _OWN: Final = "VESPE_"
 _APART: Final = "__"
@@ -30,6 +34,68 @@ def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
 def scoped_name(name: str, kit_id: str) -> str:
     """Return the variable in which the secret `name` is one kit's alone."""
     return f"{_OWN}{kit_id.upper()}{_APART}{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretValues:
+    """Where the values of secrets are looked up: in an `environment`, then under `secrets` of the
+    user's configuration, where each is a value or a reference.
+    """
+
+    environment: Mapping[str, str]
+    configured: Mapping[str, str | JsonObject]
+
+    def find(self, names: Collection[str], *, cancel: threading.Event | None = None) -> str:
+        """Return the value under the first of these names that has one, "" for none. Only a
+        reference that is come to is fetched.
+
+        Raises SecretUnavailable where a reference leads to no value, MissingFeature, and
+        Interrupted where `cancel` was set meanwhile.
+        """
+        name, said = self._said(names)
+        if isinstance(said, str):
+            return said
+        return str(_kept().value_of(self._asked(name, said, cancel)))
+
+    def known(self, names: Collection[str]) -> tuple[str, ...]:
+        """Return the values under the first of these names, as far as they are known: nothing is
+        fetched. These are what has to be struck out.
+        """
+        name, said = self._said(names)
+        if isinstance(said, str):
+            return (said,) if said else ()
+        if not features.is_present("secrets"):
+            return ()
+        found: tuple[str, ...] = _kept().known(self._asked(name, said))
+        return found
+
+    def renew(self, names: Collection[str], *, refused: str) -> str:
+        """Return the value once more where a server refused the one that it had: a reference is
+        fetched again. Raises as `find` does.
+        """
+        name, said = self._said(names)
+        if isinstance(said, str):
+            return said
+        return str(_kept().renewed(self._asked(name, said), refused=refused))
+
+    def is_reference(self, names: Collection[str]) -> bool:
+        """Whether the value under these names has to be fetched."""
+        return not isinstance(self._said(names)[1], str)
+
+    def _said(self, names: Collection[str]) -> tuple[str, str | JsonObject]:
+        for name in names:
+            if said := self.environment.get(name) or self.configured.get(name):
+                return name, said
+        return "", ""
+
+    def _asked(self, name: str, said: JsonObject, cancel: threading.Event | None = None) -> Any:
+        return features.load("secrets", "sources").SecretRequest(
+            name=name, reference=said, environment=self.environment, cancel=cancel
+        )
+
+
+def _kept() -> Any:
+    return features.load("secrets", "kept")
 
 
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:

@@ -60,14 +60,14 @@ def others(document: JsonValue, known: Iterable[str]) -> JsonObject:
     return {key: value for key, value in items if key not in names}
 
 
-def refuse_newer(document: JsonObject, *, path: str) -> None:
+def refuse_newer(document: JsonObject, *, path: str, newest: int = FORMAT_VERSION) -> None:
     """Raise InvalidDocument where the document names a `version` of its format that this Vespe does
-    not know.
+    not know: it reads all up to `newest`.
     """
     version = document.get("version", FORMAT_VERSION)
-    if isinstance(version, bool) or version != FORMAT_VERSION:
+    if isinstance(version, bool) or version not in range(FORMAT_VERSION, newest + 1):
         raise InvalidDocument(
-            f"is of version {_shown(version)}, and this Vespe reads version {FORMAT_VERSION}",
+            f"is of version {_shown(version)}, and this Vespe reads version {newest}",
             path=path,
             pointer="/version",
             hint="use a newer Vespe; the file is left as it is",

@@ -173,6 +173,13 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         },
         "aliases": {},
     },
+    "secrets": {
+        "begin": "references.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {},
+        "aliases": {},
+    },
     "testing": {
         "begin": "plugin.py",
         "needs": ("agents", "examples"),

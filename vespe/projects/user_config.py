@@ -28,6 +28,8 @@ KEYS: Final = tuple(sorted((*_OWN, *features.settings())))
 SANDBOX: Final = ("off", "auto", "require")
 """From the widest to the tightest."""
 MASK: Final = "********"
+_WITH_REFERENCES: Final = 2
+"""The version of a file in which a secret is an object: 0.2 reads version 1, and says so."""
 _SENSITIVE: Final = pattern(r"(?i)(key|token|secret|password)(?!.*_env$)")
 
 
@@ -36,7 +38,8 @@ class UserConfig:
     """What the user's own configuration says; without a file everything has its default.
 
     `allow_hosts` are the private hosts (`127.0.0.1:8080`) that HTTP tools may reach; `secrets` are
-    values by the name of the environment variable that they stand in for; `sandbox` is `auto`,
+    values by the name of the environment variable that they stand in for, or references, which are
+    objects (`vespe/features/secrets/references.py`); `sandbox` is `auto`,
     `require` or `off`. `agent` names the `provider` and the `model` that agents ask where nobody
     names another. `allowed_signers` is the file (as ssh-keygen reads it) of those whose signed tags
     count; "" for none. `files` are the patterns of what file tools may write although other
@@ -44,7 +47,7 @@ class UserConfig:
     """
 
     allow_hosts: tuple[str, ...] = ()
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: Mapping[str, str | JsonObject] = field(default_factory=dict, repr=False)
     providers: JsonObject = field(default_factory=dict, repr=False)
     agent: Mapping[str, str] = field(default_factory=dict)
     approvals: JsonObject = field(default_factory=dict)
@@ -241,16 +244,14 @@ def _checker(key: str) -> Any:
 
 
 def _checked(document: JsonObject, path: str) -> UserConfig:
-    fields.refuse_newer(document, path=path)
+    fields.refuse_newer(document, path=path, newest=_WITH_REFERENCES)
     secrets, sandbox = (
         fields.mapping(document, "secrets", path=path),
         document.get("sandbox", "auto"),
     )
     for name, value in secrets.items():
-        if not isinstance(value, str):
-            # What is wrong may be a secret all the same: it is not quoted.
-            pointer = f"/secrets/{escape_pointer(name)}"
-            raise InvalidDocument("must be a string", path=path, pointer=pointer)
+        if not isinstance(value, str) and features.is_present("secrets"):
+            features.load("secrets", "references").check(name, value, path)
     for key in features.settings():
         if fields.mapping(document, key, path=path):
             _checker(key).check(key, document[key], path)
@@ -311,4 +312,6 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
             raise UsageError(
                 f"{key} cannot be set to that: {error.pointer} {error.reason}"
             ) from None
+        if any(isinstance(value, dict) for value in after.get("secrets", {}).values()):
+            after["version"] = _WITH_REFERENCES
         atomic.write_atomic(path, strict_json.dump_json(after), mode=0o600)

@@ -71,6 +71,28 @@ def answers(body: bytes, kind: str = "application/json", *, status: int = 200, *
         return run(tool(server.url("/"), **args)).result
 
 
+# Secrets that a server refuses
+
+
+def test_a_secret_that_the_server_refuses_is_fetched_once_more_and_sent_again() -> None:
+    seen: list[str | None] = []
+
+    def answer(exchange: Exchange) -> bool:
+        seen.append(exchange.headers.get("authorization"))
+        return exchange.reply(b"1", status=200 if seen[-1] == "Bearer new" else 401)
+
+    with Loopback(answer) as server:
+        made = tool(server.url("/"), auth={"type": "bearer", "token": "${env:T}"})
+        for renewed, sent in (({"T": "new"}, 2), ({"T": "wrong too"}, 2), (None, 1)):
+            seen.clear()
+            given = context(secrets={"T": "old"}, renew=lambda _, renewed=renewed: renewed)
+            try:
+                assert HTTP.execute(made, {}, given).result == 1 and renewed == {"T": "new"}
+            except ToolExecutionError as error:
+                assert error.details["status"] == 401 and renewed != {"T": "new"}
+            assert len(seen) == sent and seen[0] == "Bearer old"
+
+
 # What is sent
 
 

@@ -10,6 +10,7 @@ from vespe import errors
 from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_kits, mcp_lock
 from vespe.projects import project as projects
+from vespe.projects import user_config
 from vespe.tools import mcp_definitions
 from vespe.types.mcp_tool import server_kits
 
@@ -28,6 +29,19 @@ def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, 
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:
     with pytest.raises(errors.MissingSecret, match="VESPE_NOT_SET"):
         server_kits.ask_server("things", {"command": ["never"], "secrets": ["VESPE_NOT_SET"]})
+
+
+def test_a_servers_secret_may_be_its_kits_own_or_come_from_a_reference(
+    server: ByHand, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VESPE_THINGS__TEAM", "blue")
+    monkeypatch.setenv("ELSEWHERE", "value")
+    user_config.set_value("secrets.KEY", {"ref": "env:ELSEWHERE"})
+    asked = {"command": list(server.command), "secrets": ["TEAM", "KEY"]}
+    assert server_kits.ask_server("things", asked).tools
+    monkeypatch.delenv("ELSEWHERE")
+    with pytest.raises(errors.SecretUnavailable, match="env:ELSEWHERE"):
+        server_kits.ask_server("things", asked)
 
 
 @pytest.mark.parametrize("activate", [True, False])

@@ -50,7 +50,7 @@ def _value(key: str, text: str) -> JsonValue:
     """
     if text == "-":
         text = sys.stdin.buffer.read(1024 * 1024).decode("utf-8", "replace").removesuffix("\n")
-    if key.startswith("secrets.") or (
+    if (key.startswith("secrets.") and key.count(".") == 1) or (
         key.startswith("providers.")
         and key.count(".") > 1
         and not key.endswith((".headers", ".keep"))

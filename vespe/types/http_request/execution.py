@@ -2,6 +2,7 @@
 answer read.
 """
 
+import time
 from dataclasses import replace
 from typing import Any, Final, NoReturn
 
@@ -15,6 +16,7 @@ from vespe.tool_types import Context, Executor
 from vespe.types.http_request import templates as http_templates
 
 _SHOWN_HEADERS: Final = ("content-type", "location", "retry-after", "x-request-id")
+_UNAUTHORIZED: Final = 401
 _MESSAGE_EXCERPT, _DETAILS_EXCERPT = 300, 4000
 
 
@@ -45,15 +47,14 @@ class HttpRequest:
         raises ToolExecutionError.
         """
         settings = _Settings(tool)
-        request = http_templates.build(tool, inputs, secrets=context.secrets)
-        response = client.exchange(
-            replace(request, hosts=tool.allowed_hosts),
-            timeout_s=context.timeout_s,
-            max_bytes=defaults.LARGER_CAP_BYTES,
-            allow_hosts=context.allow_hosts,
-            redirects=settings.redirects,
-            cancel=context.cancel,
-        )
+        until = time.monotonic() + context.timeout_s
+        response = _send(tool, inputs, context, settings)
+        if response.status == _UNAUTHORIZED and not settings.succeeded(_UNAUTHORIZED):
+            # The server did nothing: with a secret that has changed meanwhile it may be sent again.
+            renewed = context.renew and context.renew(context.secrets)
+            if renewed and (left := until - time.monotonic()) > 0:
+                context = replace(context, secrets=renewed, timeout_s=left)
+                response = _send(tool, inputs, context, settings)
         text, repaired = bodies.decode(response.body, response.header("content-type") or "")
         if not settings.succeeded(response.status):
             raise _failure(response, text, context)
@@ -94,6 +95,18 @@ class _Settings:
             [f"implementation_details.args.{key} {problem}"],
             path=self._tool.directory or "",
         )
+
+
+def _send(tool: Tool, inputs: JsonObject, context: Context, settings: _Settings) -> client.Response:
+    request = http_templates.build(tool, inputs, secrets=context.secrets)
+    return client.exchange(
+        replace(request, hosts=tool.allowed_hosts),
+        timeout_s=context.timeout_s,
+        max_bytes=defaults.LARGER_CAP_BYTES,
+        allow_hosts=context.allow_hosts,
+        redirects=settings.redirects,
+        cancel=context.cancel,
+    )
 
 
 def _is_whole(value: object) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from vespe import errors
-from vespe.calls import secrets as call_secrets
+from vespe.calls import secrets
 from vespe.documents.near import join_words, suggest
 from vespe.files import atomic
 from vespe.kits import client_files, mcp_kits, mcp_lock
@@ -21,7 +21,6 @@ from vespe.kits.mcp_lock import LockedServer
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project, user_config
-from vespe.projects.user_config import UserConfig
 from vespe.tools import templates
 from vespe.trust import gate
 from vespe.types.mcp_tool import exchange
@@ -35,10 +34,16 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
     """Ask a server for its tools; return them as a kit, not written yet. It has `timeout_s` seconds
     for that, else as long as a start that downloads it may take.
 
-    Raises MissingSecret, and as `exchange.ask` does.
+    Raises MissingSecret, SecretUnavailable, and as `exchange.ask` does.
     """
     user = user_config.load_user_config()
-    values = {name: _secret(name, kit_id, user) for name in server.get("secrets", ())}
+    kept = secrets.SecretValues(environment=os.environ, configured=user.secrets)
+    values: dict[str, str] = {}
+    for name in server.get("secrets", ()):
+        names = secrets.names_of_secret(name, kit_id=kit_id)
+        values[name] = kept.find(names)
+        if not values[name]:
+            raise errors.MissingSecret(name, tool=kit_id, names=names)
     reach = Server(
         command=tuple(server["command"]) if "command" in server else None,
         url=server.get("url"),
@@ -54,15 +59,6 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
     )
     answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
     return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
-
-
-def _secret(name: str, kit_id: str, user: UserConfig) -> str:
-    """Look a secret up as a call of the kit's tools does: under the kit's own name for it first."""
-    names = call_secrets.names_of_secret(name, kit_id=kit_id)
-    for known in names:
-        if value := os.environ.get(known) or user.secrets.get(known, ""):
-            return value
-    raise errors.MissingSecret(name, tool=kit_id, names=names)
 
 
 def keep_in_project(root: str | None, drafts: Sequence[KitDraft], *, activate: bool) -> None:

@@ -8,6 +8,7 @@ import os
 import click
 
 from vespe import defaults, errors
+from vespe.calls import secrets
 from vespe.calls.log import CallLog
 from vespe.calls.sandboxing import confine
 from vespe.cli import kit_facts
@@ -144,7 +145,8 @@ def _place(program: str) -> str:
 
 
 def _values(names: tuple[str, ...], user: user_config.UserConfig, called: str) -> dict[str, str]:
-    values = {name: os.environ.get(name) or user.secrets.get(name, "") for name in names}
+    kept = secrets.SecretValues(environment=os.environ, configured=user.secrets)
+    values = {name: kept.find((name,)) for name in names}
     for name, value in values.items():
         if not value:
             raise errors.MissingSecret(name, tool=called)

@@ -1,0 +1,198 @@
+"""Fetching a secret from where its reference leads: once, bounded in time and size.
+
+What comes back is a value that a variable of a process can hold, or SecretUnavailable, which names
+the store, what is wrong and what to do. No error quotes a value.
+"""
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from vespe import errors
+from vespe.documents import redaction
+from vespe.errors import SecretUnavailable
+from vespe.features.secrets import references
+from vespe.models import JsonObject
+from vespe.processes import process
+from vespe.records import dataclass
+
+MOST_BYTES: Final = 64 * 1024
+"""The longest value of a secret."""
+_SAID: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRequest:
+    """One secret to fetch: its `name`, the `reference`, and the `environment` of the user's, in
+    which variables are looked up and commands run. `cancel` ends a command.
+    """
+
+    name: str
+    reference: JsonObject
+    environment: Mapping[str, str]
+    cancel: threading.Event | None = None
+
+    def fails(self, why: str, hint: str) -> SecretUnavailable:
+        """Return the error that says why there is no value."""
+        return SecretUnavailable(
+            self.name,
+            store=references.store_of(self.reference),
+            place=references.shown(self.reference),
+            why=why,
+            hint=hint,
+        )
+
+
+def fetch(asked: SecretRequest) -> str:
+    """Return the value; raises SecretUnavailable, and Interrupted where `cancel` was set."""
+    return _FETCH[references.store_of(asked.reference)](asked)
+
+
+def _from_environment(asked: SecretRequest) -> str:
+    name = asked.reference["ref"].partition(":")[2]
+    if not (value := asked.environment.get(name, "")):
+        raise asked.fails(
+            "the variable is empty" if name in asked.environment else "the variable is not set",
+            f"set {name}, or name another place: `vespe config set secrets.{asked.name}.ref …`",
+        )
+    return value
+
+
+def _from_file(asked: SecretRequest) -> str:
+    path = os.path.expanduser(asked.reference["ref"].partition(":")[2])
+    try:
+        # A named pipe must not make this wait, and a terminal must not become ours.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError as error:
+        raise asked.fails(_reason(error), f"put the secret into {path}, with mode 600") from None
+    try:
+        _check_private(asked, path, os.fstat(descriptor))
+        data = _read(asked, descriptor)
+    finally:
+        os.close(descriptor)
+    if len(data) > MOST_BYTES:
+        raise asked.fails(
+            f"the file is larger than {MOST_BYTES} bytes", "keep the secret alone in the file"
+        )
+    return _text(asked, data)
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno or errno.EIO)
+
+
+def _check_private(asked: SecretRequest, path: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise asked.fails("it is not a regular file", "put the secret into a file of its own")
+    if status.st_uid not in (0, os.geteuid()):
+        raise asked.fails(
+            f"the file belongs to another user (number {status.st_uid}), who could change it",
+            f"make a copy of your own: (umask 077; cat {path} > COPY)",
+        )
+    if status.st_mode & 0o077:
+        raise asked.fails(
+            f"others can open the file (mode {stat.S_IMODE(status.st_mode):o})",
+            f"chmod 600 {path}",
+        )
+
+
+def _read(asked: SecretRequest, descriptor: int) -> bytes:
+    data = b""
+    try:
+        while len(data) <= MOST_BYTES and (more := os.read(descriptor, MOST_BYTES + 1)):
+            data += more
+    except OSError as error:
+        raise asked.fails(_reason(error), "see that the file can be read") from None
+    return data
+
+
+def _from_command(asked: SecretRequest) -> str:
+    reference = asked.reference
+    argv, seconds = reference["command"], reference.get("timeout_s", references.TIMEOUT_S)
+    program = os.path.basename(argv[0])
+    home = os.path.expanduser("~")
+    try:
+        finished = process.run(
+            process.Command(
+                argv=argv,
+                # Not where Vespe was started: a project's files could say what the program does.
+                cwd=home if os.path.isdir(home) else "/",
+                env=dict(asked.environment),
+                timeout_s=seconds,
+                cap_bytes=MOST_BYTES,
+                name=program,
+            ),
+            cancel=asked.cancel,
+        )
+    except errors.Interrupted:
+        raise
+    except errors.TimedOut as error:
+        raise asked.fails(
+            f"it did not end within {seconds:g} s{_quoted(error.details.get('stderr', ''))}",
+            "it has no terminal to ask on: unlock its store first; "
+            f"`vespe config set secrets.{asked.name}.timeout_s SECONDS` gives it longer",
+        ) from None
+    except errors.OutputTooLarge:
+        raise asked.fails(
+            f"it printed more than {MOST_BYTES} bytes",
+            "name a command that prints the secret alone",
+        ) from None
+    except errors.VespeError as error:
+        raise asked.fails(str(error), error.hint or "see that it runs in a terminal") from None
+    printed = finished.stdout.decode("utf-8", "replace").strip()
+    said = finished.stderr.decode("utf-8", "replace")
+    # A program that traces itself prints the secret there too.
+    said = str(redaction.redact(said, (printed, *printed.splitlines()))) if printed else said
+    if finished.returncode != 0:
+        how = f"signal {finished.signal}" if finished.signal else f"code {finished.returncode}"
+        raise asked.fails(
+            f"it ended with {how}{_quoted(said)}",
+            "run it in a terminal to see why; it gets no input and no terminal here",
+        )
+    if not finished.stdout.strip():
+        raise asked.fails(f"it printed nothing{_quoted(said)}", "run it in a terminal to see why")
+    return _lines(asked, _text(asked, finished.stdout))
+
+
+def _lines(asked: SecretRequest, text: str) -> str:
+    lines, wanted = text.splitlines(), asked.reference.get("lines", "one")
+    if len(lines) < 2 or wanted == "all":
+        return text
+    if wanted == "first":
+        if not lines[0]:
+            raise asked.fails("its first line is empty", "name a command that prints the secret")
+        return lines[0]
+    raise asked.fails(
+        f"it printed {len(lines)} lines",
+        f"say which count: `vespe config set secrets.{asked.name}.lines first`, or all",
+    )
+
+
+def _quoted(said: str) -> str:
+    """The end of what a program wrote to stderr, on one line."""
+    line = " ".join(said.split())
+    return f": {line if len(line) <= _SAID else '…' + line[-_SAID:]}" if line else ""
+
+
+def _text(asked: SecretRequest, data: bytes) -> str:
+    """Return a value as text without the line end that ends a file."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise asked.fails("it is not UTF-8 text", "keep it as text, such as base64") from None
+    text = text.removesuffix("\n").removesuffix("\r")
+    if not text.strip():
+        raise asked.fails("it is empty", "put the secret there")
+    if "\0" in text:
+        raise asked.fails("it holds a NUL character, which no variable can", "keep it as text")
+    return text
+
+
+_FETCH: Final[dict[str, Callable[[SecretRequest], str]]] = {
+    "env": _from_environment,
+    "file": _from_file,
+    "command": _from_command,
+}
