@@ -156,7 +156,7 @@ def found(name: str) -> bool:
     words = name.split(".")
     for number in range(len(words), 0, -1):
         try:
-            here = importlib.import_module(".".join(words[:number]))
+            here: object = importlib.import_module(".".join(words[:number]))
         except ModuleNotFoundError:
             continue
         for word in words[number:]:
