@@ -3,6 +3,7 @@ asks for.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import sarif_pydantic  # type: ignore[import-untyped]  # it has no types of its own
@@ -68,6 +69,12 @@ def test_a_finding_is_a_result_at_its_place() -> None:
         "region": {"startLine": 3, "startColumn": 7},
     }
     assert result["message"]["text"] == "The root is wrong; mend it"
+
+
+def test_a_file_elsewhere_has_a_uri_that_says_so() -> None:
+    [run] = log(replace(FINDING, path="/tmp/a dir/x.json"))["runs"]
+    place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place == {"uri": "file:///tmp/a%20dir/x.json"}
 
 
 def test_severities_are_levels() -> None:

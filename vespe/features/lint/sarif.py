@@ -1,6 +1,7 @@
 """Findings as SARIF 2.1.0 (OASIS Standard, 2020), which code scanning services show."""
 
 import hashlib
+import os
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 from urllib.parse import quote
@@ -53,7 +54,7 @@ def _result(finding: Finding, indexes: dict[str, int]) -> JsonObject:
     logical += [{"fullyQualifiedName": finding.pointer, "kind": "value"}] if finding.pointer else []
     location: JsonObject = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(finding.path, safe="/")},
+            "artifactLocation": {"uri": _uri(finding.path)},
             "region": {"startLine": finding.line, "startColumn": finding.column},
         }
     }
@@ -67,6 +68,13 @@ def _result(finding: Finding, indexes: dict[str, int]) -> JsonObject:
         "partialFingerprints": {"vespe/v1": _fingerprint(finding)},
     }
     return result | ({"ruleIndex": indexes[finding.rule]} if finding.rule in indexes else {})
+
+
+def _uri(path: str) -> str:
+    """Return a path as a reference relative to where lint ran, or as a file: URI where it is
+    elsewhere.
+    """
+    return ("file://" if os.path.isabs(path) else "") + quote(path, safe="/")
 
 
 def _fingerprint(finding: Finding) -> str:

@@ -30,3 +30,9 @@ def test_characters_that_xml_cannot_say_are_shown() -> None:
         junit_xml("s", [Case("c", "n", 0, "\0\x1b[31m\ufffe\ud800\u202e")])
     )[0][0][0].attrib["message"]
     assert message == r"\x00\x1b[31m\ufffe\ud800\u202e"
+
+
+def test_what_is_skipped_is_said_of_a_suite_and_not_of_all_suites() -> None:
+    suites = ElementTree.fromstring(junit_xml("s", [Case("c", "n", 0.5, None)]))
+    assert set(suites.attrib) == {"tests", "failures", "errors", "time"}
+    assert suites[0].get("skipped") == "0"
