@@ -352,8 +352,8 @@ class MissingSecret(Refused):
         known, kept = " or ".join(names) or name, names[0] if names else name
         super().__init__(
             f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"set the environment variable {known}, or keep it: "
-            f"`vespe config set secrets.{kept} -` reads it from stdin",
+            hint=f"`vespe secret set {kept}` keeps it, or says where it is; "
+            f"or set the environment variable {known}",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.test_cli_on_terminals import CALC
 from tests.support.ondisk import python_tool
 from tests.support.terminal import environment_of
+from vespe.projects import user_config
 
 
 def completed(line: str, project: Path) -> list[str]:
@@ -33,7 +34,10 @@ def completed(line: str, project: Path) -> list[str]:
 
 @pytest.fixture
 def stocked(project: Path) -> Path:
-    python_tool(project / ".vespe/tools/tool-calc", "calc", "return 1", schema=CALC)
+    python_tool(
+        project / ".vespe/tools/tool-calc", "calc", "return 1", schema=CALC, secrets=["WANTED"]
+    )
+    user_config.set_value("secrets.KEPT", "hunter2")
     return project
 
 
@@ -51,6 +55,8 @@ def stocked(project: Path) -> Path:
         ("vespe tool create c", []),
         ("vespe kit activate file_io_with_", ["file_io_with_git"]),
         ("vespe config get sand", ["sandbox"]),
+        ("vespe secret set ", ["KEPT", "WANTED"]),
+        ("vespe secret check K", ["KEPT"]),
         ("vespe lint --explain schema-unknown-t", ["schema-unknown-type"]),
     ],
 )

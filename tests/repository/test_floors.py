@@ -24,6 +24,7 @@ SCRIPTS = {
     "types.python_script.child",
     "types.python_script.values",
     "types.wasm.child",
+    "features.secrets.keyring_child",
 }
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
@@ -50,6 +51,7 @@ OWNERS = {
     "pydantic": "types.mcp_tool.session",
     "uvicorn": "http.server",
     "h11": "http.server",
+    "keyring": "features.secrets.keyring_child",
     "jinja2": "features.inspector.rendering",
     "markupsafe": "features.inspector.rendering",
     "subprocess": "processes.process",

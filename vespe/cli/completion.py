@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from vespe import errors
+from vespe import errors, features
 from vespe.cli import report, signature
 from vespe.kits import roots
 from vespe.models import JsonObject
@@ -112,6 +112,21 @@ def _settings(context: click.Context, begun: str) -> Iterable[str]:
     return [key for key, _, _ in user_config.origins(user_config.load_user_config())]
 
 
+def _secrets(context: click.Context, begun: str) -> Iterable[str]:
+    """Return the names of secrets, never a value: those that are configured, and those that the
+    tools here declare.
+    """
+    from vespe.projects import user_config
+
+    names = list(user_config.load_user_config().secrets)
+    try:
+        workspace = _workspace(context)
+    except errors.ProjectNotFound:
+        return names
+    declared = features.load("secrets", "declared").needs(workspace)
+    return dict.fromkeys([*names, *(need.name for need in declared)])
+
+
 _WORDS: dict[str, Callable[[click.Context, str], Iterable[str]]] = {
     "name": _tools,
     "names": _tools,
@@ -119,4 +134,6 @@ _WORDS: dict[str, Callable[[click.Context, str], Iterable[str]]] = {
     "kit_id": _kits,
     "kit_ids": _kits,
     "key": _settings,
+    "secret_name": _secrets,
+    "secret_names": _secrets,
 }

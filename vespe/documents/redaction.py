@@ -14,7 +14,8 @@ from vespe.records import dataclass
 
 MASK: Final = "***"
 """What stands where a secret stood."""
-_SHORTEST: Final = 4
+SHORTEST: Final = 4
+"""What is shorter is found as a whole word alone, since it stands in many a text."""
 _SHORTEST_LINE: Final = 8
 _NESTED_ESCAPES: Final = 2
 _STANDARD: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
@@ -84,8 +85,8 @@ class _Sought:
     @classmethod
     def of(cls, secrets: Collection[str]) -> Self:
         given = {secret for secret in secrets if secret.strip()}
-        long = {part for secret in given for part in _parts(secret) if len(part) >= _SHORTEST}
-        short = sorted(re.escape(secret) for secret in given if len(secret) < _SHORTEST)
+        long = {part for secret in given for part in _parts(secret) if len(part) >= SHORTEST}
+        short = sorted(re.escape(secret) for secret in given if len(secret) < SHORTEST)
         return cls(
             plain=frozenset(_Form(form) for secret in long for form in _plain_forms(secret)),
             encoded=frozenset(form for secret in long for form in _encoded_forms(_bytes(secret))),

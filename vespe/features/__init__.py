@@ -176,9 +176,49 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
     "secrets": {
         "begin": "references.py",
         "needs": (),
+        "checks": "vespe.features.secrets.doctor",
         "settings": {},
-        "verbs": {},
-        "aliases": {},
+        "verbs": {
+            "secret": {
+                "help": "Say where the secrets of tools are kept, and prove them.",
+                "heading": "Settings",
+                "after": "config",
+            },
+            "secret set": {
+                "module": "vespe.features.secrets.verbs.set",
+                "help": "Keep a secret in the keyring or a file, or say where it is.",
+            },
+            "secret get": {
+                "module": "vespe.features.secrets.verbs.get",
+                "help": "Print the value of one secret.",
+            },
+            "secret list": {
+                "module": "vespe.features.secrets.verbs.list",
+                "help": "List the secrets of your configuration and of the tools here.",
+            },
+            "secret check": {
+                "module": "vespe.features.secrets.verbs.check",
+                "help": "Fetch what the tools here need, and say what is missing.",
+            },
+            "secret move": {
+                "module": "vespe.features.secrets.verbs.move",
+                "help": "Move secrets out of your configuration into another store.",
+            },
+            "secret remove": {
+                "module": "vespe.features.secrets.verbs.remove",
+                "help": "Remove a secret from your configuration and its store.",
+            },
+        },
+        "aliases": {
+            "": {"secrets": "secret list"},
+            "secret": {
+                "ls": "list",
+                "add": "set",
+                "show": "get",
+                "rm": "remove",
+                "delete": "remove",
+            },
+        },
     },
     "testing": {
         "begin": "plugin.py",

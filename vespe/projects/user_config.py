@@ -104,10 +104,11 @@ def get_value(key: str) -> JsonValue:
     return value
 
 
-def set_value(key: str, value: JsonValue) -> None:
+def set_value(key: str, value: JsonValue, *, was: tuple[JsonValue, ...] = ()) -> None:
     """Set a dotted key, in a file that only the user can read; other keys and their order stay.
 
-    Raises UsageError for a key that is none or a value that it cannot have.
+    With `was` only where its value is still that one. Raises UsageError for a key that is none, a
+    value that it cannot have, and where it has another value by now.
     """
     *parents, last = _parts(key)
     if (feature := _checker([*parents, last][0])) is not None:
@@ -118,6 +119,8 @@ def set_value(key: str, value: JsonValue) -> None:
             document = document.setdefault(part, {})
             if not isinstance(document, dict):
                 raise UsageError(f"{key} cannot be set: {part} is not an object")
+        if was and document.get(last) != was[0]:
+            raise UsageError(f"{key} was changed meanwhile", hint="run it again")
         document[last] = value
 
     _update(key, change)

@@ -164,8 +164,11 @@ def test_a_command_that_never_ends_is_ended_with_what_it_started(
 ) -> None:
     code = (
         "import os, sys, time\n"
-        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.fork() or os.getpid()))\n"
-        "print('waiting for a finger', file=sys.stderr, flush=True)\ntime.sleep(60)"
+        "if child := os.fork():\n"
+        f"    with open({str(tmp_path / 'pid')!r}, 'w') as file:\n"
+        "        file.write(str(child))\n"
+        "    print('waiting for a finger', file=sys.stderr, flush=True)\n"
+        "time.sleep(60)"
     )
     text = refused({**program(code), "timeout_s": 1})
     assert "did not end within 1 s: waiting for a finger" in text

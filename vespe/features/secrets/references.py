@@ -2,6 +2,7 @@
 
 A reference has exactly one of these keys; keys that are not known are kept and mean nothing.
 
+- `{"ref": "keyring:SERVICE/USER"}`: an entry of the operating system's keyring.
 - `{"ref": "file:PATH"}`: the content of a private file.
 - `{"ref": "env:NAME"}`: an environment variable of another name.
 - `{"command": ["op", "read", "op://…"]}`: what a program prints, with `timeout_s` (seconds, 30) and
@@ -51,7 +52,9 @@ def problem(value: JsonValue) -> ReferenceProblem | None:
 
 
 def store_of(value: JsonValue) -> str:
-    """Name where a secret is kept: `value` (the configuration itself), `file`, `env`, `command`."""
+    """Name where a secret is kept: `value` (the configuration itself), `keyring`, `file`, `env`, or
+    `command`.
+    """
     if not isinstance(value, dict):
         return "value"
     kind = next((kind for kind in _FORMS if kind in value), "")
@@ -82,6 +85,13 @@ def _ref(value: JsonObject) -> ReferenceProblem | None:
         )
     said = _STORES[store](rest)
     return ReferenceProblem("/ref", said) if said else None
+
+
+def _keyring(rest: str) -> str:
+    service, _, user = rest.rpartition("/")
+    if not service or not user or "\0" in rest:
+        return "needs a service and a user: keyring:SERVICE/USER"
+    return ""
 
 
 def _file(rest: str) -> str:
@@ -118,11 +128,15 @@ def _command(value: JsonObject) -> ReferenceProblem | None:
     return None
 
 
-_STORES: Final[dict[str, Callable[[str], str]]] = {"file": _file, "env": _env}
+_STORES: Final[dict[str, Callable[[str], str]]] = {
+    "keyring": _keyring,
+    "file": _file,
+    "env": _env,
+}
 """What is wrong with the rest of a `ref`, by its store."""
 _FORMS: Final[dict[str, Callable[[JsonObject], ReferenceProblem | None]]] = {
     "ref": _ref,
     "command": _command,
 }
 _LISTED: Final = " or ".join(f"`{kind}`" for kind in _FORMS)
-_EXAMPLES: Final = "file:PATH or env:NAME"
+_EXAMPLES: Final = "keyring:SERVICE/USER, file:PATH or env:NAME"

@@ -14,7 +14,7 @@ from typing import Final
 from vespe import errors
 from vespe.documents import redaction
 from vespe.errors import SecretUnavailable
-from vespe.features.secrets import references
+from vespe.features.secrets import keyrings, references
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -61,6 +61,12 @@ def _from_environment(asked: SecretRequest) -> str:
     return value
 
 
+def _from_keyring(asked: SecretRequest) -> str:
+    place = asked.reference["ref"].partition(":")[2]
+    value = keyrings.read(place, asked.environment, asked.fails)
+    return _text(asked, value.encode("utf-8", "surrogatepass"))
+
+
 def _from_file(asked: SecretRequest) -> str:
     path = os.path.expanduser(asked.reference["ref"].partition(":")[2])
     try:
@@ -73,10 +79,6 @@ def _from_file(asked: SecretRequest) -> str:
         data = _read(asked, descriptor)
     finally:
         os.close(descriptor)
-    if len(data) > MOST_BYTES:
-        raise asked.fails(
-            f"the file is larger than {MOST_BYTES} bytes", "keep the secret alone in the file"
-        )
     return _text(asked, data)
 
 
@@ -178,20 +180,32 @@ def _quoted(said: str) -> str:
 
 
 def _text(asked: SecretRequest, data: bytes) -> str:
-    """Return a value as text without the line end that ends a file."""
+    try:
+        return value_in(data)
+    except ValueError as error:
+        raise asked.fails(str(error), "put the secret there as text, and alone") from None
+
+
+def value_in(data: bytes) -> str:
+    """Return a value as text, without the line end that ends a file; raises ValueError, whose
+    sentence quotes nothing, for what no variable of a process can hold.
+    """
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it is larger than {MOST_BYTES} bytes")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise asked.fails("it is not UTF-8 text", "keep it as text, such as base64") from None
-    text = text.removesuffix("\n").removesuffix("\r")
+        raise ValueError("it is not UTF-8 text") from None
+    text = text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
     if not text.strip():
-        raise asked.fails("it is empty", "put the secret there")
+        raise ValueError("it is empty")
     if "\0" in text:
-        raise asked.fails("it holds a NUL character, which no variable can", "keep it as text")
+        raise ValueError("it holds a NUL character, which no variable can")
     return text
 
 
 _FETCH: Final[dict[str, Callable[[SecretRequest], str]]] = {
+    "keyring": _from_keyring,
     "env": _from_environment,
     "file": _from_file,
     "command": _from_command,

@@ -1,0 +1,40 @@
+"""What `vespe doctor` says of secrets."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support.ondisk import python_tool
+from vespe.features.secrets.doctor import CHECKS
+from vespe.projects import user_config
+
+
+def said(project: Path) -> list[tuple[str, str, str]]:
+    return [(d.about, d.state, d.message) for check in CHECKS for d in check(str(project))]
+
+
+def test_plain_and_missing_secrets_are_named_and_nothing_is_fetched(project: Path) -> None:
+    assert said(project) == []
+    python_tool(project / ".vespe/tools/tool-a", "a", "return 1", secrets=["ONE"])
+    ((about, state, message),) = said(project)
+    assert (about, state) == ("secret ONE", "warning") and "`vespe secret set ONE`" in message
+    user_config.set_value("secrets.ONE", {"command": ["touch", str(project / "ran")]})
+    user_config.set_value("secrets.PLAIN", "hunter2")
+    user_config.set_value("secrets.SHORT", "abc")
+    found = said(project)
+    assert [(about, state) for about, state, _ in found] == [
+        ("secrets", "warning"),
+        ("secret SHORT", "warning"),
+        ("secrets", "ok"),
+    ]
+    assert "2 secrets in plain text" in found[0][2] and "`vespe secret move`" in found[0][2]
+    assert "hunter2" not in str(found) and not (project / "ran").exists()
+
+
+def test_outside_a_project_the_configuration_is_looked_at(
+    command: Callable[..., Any], home: Path
+) -> None:
+    user_config.set_value("secrets.PLAIN", "hunter2")
+    done = command("doctor", "--project", str(home))
+    assert "hunter2" not in done.out + done.err
+    assert "1 secret in plain text" in done.out

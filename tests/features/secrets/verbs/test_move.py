@@ -1,0 +1,46 @@
+"""`vespe secret move`: plain values leave the configuration."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.keyrings import use_a_keyring
+from vespe.projects import user_config
+
+
+def test_all_plain_values_go_into_a_store_and_the_rest_stays(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    for name, said in (("A", "hunter2"), ("B", "hunter3"), ("C", {"ref": "env:D"})):
+        user_config.set_value(f"secrets.{name}", said)
+    done = command("secret", "move", "--json")
+    assert json.loads(done.out)["moved"] == [
+        {
+            "name": name,
+            "from": "your configuration",
+            "store": "keyring",
+            "place": f"keyring:vespe/{name}",
+        }
+        for name in "AB"
+    ]
+    assert user_config.load_user_config().secrets == {
+        "A": {"ref": "keyring:vespe/A"},
+        "B": {"ref": "keyring:vespe/B"},
+        "C": {"ref": "env:D"},
+    }
+    assert "no secret stands" in command("secret", "move").err
+    assert (
+        "moved A from keyring:vespe/A to file:"
+        in command("secret", "move", "A", "--store", "file").err
+    )
+    assert json.loads(entries.read_text(encoding="utf-8")) == {"vespe/B": "hunter3"}
+    assert command("secret", "get", "A").out == "hunter2\n"
+    for name, code in (("C", 2), ("NONE", 3)):
+        assert command("secret", "move", name, "--store", "file").code == code
+    assert command("secret", "move", "A", "B", "--store", "config").code == 0
+    secrets = user_config.load_user_config().secrets
+    assert (secrets["A"], secrets["B"]) == ("hunter2", "hunter3")

@@ -1,0 +1,36 @@
+"""`vespe secret remove`: the entry goes, and the value that Vespe kept."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.keyrings import use_a_keyring
+from vespe.projects import user_config
+
+
+def test_a_value_of_vespes_own_goes_with_its_secret_and_another_stays(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    entries.write_text('{"vespe/A": "a", "vespe/B": "b", "mine/C": "c"}', encoding="utf-8")
+    for name, place in (("A", "vespe/A"), ("B", "vespe/B"), ("C", "mine/C")):
+        user_config.set_value(f"secrets.{name}", {"ref": f"keyring:{place}"})
+    done = command("secret", "remove", "A")
+    assert done.code == 6 and "A" in user_config.load_user_config().secrets
+    assert json.loads(command("secret", "remove", "A", "--yes", "--json").out) == {
+        "name": "A",
+        "store": "keyring",
+        "place": "keyring:vespe/A",
+        "removed": True,
+    }
+    done = command("secret", "rm", "C", "-y")
+    assert "keyring:mine/C is left as it is" in done.err
+    assert json.loads(entries.read_text(encoding="utf-8")) == {"vespe/B": "b", "mine/C": "c"}
+    assert command("secret", "remove", "A", "-y").code == 3
+    # What is gone from its store already can be removed all the same.
+    entries.write_text("{}", encoding="utf-8")
+    assert command("secret", "remove", "B", "-y").code == 0
+    assert user_config.load_user_config().secrets == {}

@@ -1,0 +1,101 @@
+"""Which secrets the tools of a project declare, and what has become of each: here, missing, or not
+to be had.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from vespe import defaults, errors
+from vespe.calls.secrets import SecretValues, names_of_secret
+from vespe.documents import redaction
+from vespe.features.secrets.references import store_of
+from vespe.models import JsonObject
+from vespe.projects import user_config
+from vespe.projects.workspace import Workspace
+from vespe.records import dataclass
+
+SHORT: Final = (
+    f"shorter than {redaction.SHORTEST} characters: it is struck out of results only where it "
+    "stands as a word of its own"
+)
+_STORES: Final = ("keyring:", "file:", "env:", "op://", "age:", "se://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretNeed:
+    """A secret that tools declare: its `name`, the `names` that are looked up (the first that has a
+    value counts), and the `tools` that declare it.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+
+    def values(self) -> SecretValues:
+        """Return where it is looked up."""
+        return SecretValues(
+            environment=os.environ, configured=user_config.load_user_config().secrets
+        )
+
+    def source(self) -> str | None:
+        """Say where its value comes from: `environment`, or the store; None for nowhere."""
+        values = self.values()
+        for name in self.names:
+            if values.environment.get(name):
+                return "environment"
+            if said := values.configured.get(name):
+                return store_of(said)
+        return None
+
+    def proved(self) -> JsonObject:
+        """Fetch the value, and return what is to be said of it, without it: `name`, `tools`,
+        `source`, `state` (`ok`, `missing`, `unavailable`), and `message`, a sentence or null.
+        """
+        said: JsonObject = {"name": self.name, "tools": list(self.tools), "source": self.source()}
+        try:
+            value = self.values().find(self.names)
+        except errors.Interrupted:
+            raise
+        except errors.VespeError as error:
+            message = f"{error}{f' ({error.hint})' if error.hint else ''}"
+            return {**said, "state": "unavailable", "message": message}
+        if not value:
+            hint = f"`vespe secret set {self.names[0]}`" if self.names else "no name is looked up"
+            return {**said, "state": "missing", "message": f"has no value: {hint}"}
+        return {**said, "state": "ok", "message": remark(value, said["source"])}
+
+
+def remark(value: str, source: str | None) -> str | None:
+    """Return what is to be said of a value that works, without quoting it; None for nothing."""
+    if len(value.strip()) < redaction.SHORTEST:
+        return SHORT
+    if source == "value" and value.startswith(_STORES):
+        return (
+            'it is used as it is; to refer to a store, write {"ref": …} (`vespe secret set --ref`)'
+        )
+    return None
+
+
+def needs(workspace: Workspace) -> list[SecretNeed]:
+    """Return the secrets that the available tools declare, by name; those of tools that cannot be
+    loaded are left out.
+    """
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for entry in workspace.available():
+        try:
+            tool = workspace.load(entry)
+        except errors.VespeError:
+            continue
+        kit = None if entry.scope in ("", defaults.PROJECT_TOOLS) else entry.scope
+        for name in tool.secrets:
+            found.setdefault((name, names_of_secret(name, kit_id=kit)), []).append(tool.name)
+    return [
+        SecretNeed(name=name, names=names, tools=tuple(tools))
+        for (name, names), tools in sorted(found.items())
+    ]
+
+
+def configured(names: Iterable[str]) -> list[SecretNeed]:
+    """Return secrets of the user's configuration by their names, whatever declares them."""
+    return [SecretNeed(name=name, names=(name,)) for name in names]

@@ -1,0 +1,53 @@
+"""What `vespe doctor` checks of secrets: those that stand in plain text, and those that are missing
+here. Nothing is fetched.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from vespe import errors
+from vespe.cli import report
+from vespe.cli.doctor import Diagnosis
+from vespe.features.secrets import declared
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+
+
+def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
+    user = user_config.load_user_config()
+    plain = sorted(name for name, said in user.secrets.items() if isinstance(said, str) and said)
+    if plain:
+        what = report.count(len(plain), "secret")
+        yield Diagnosis(
+            about="secrets",
+            state="warning",
+            message=f"{what} in plain text in {user.path}: {', '.join(plain)}; "
+            "`vespe secret move` moves them to a store",
+        )
+    for name in plain:
+        if said := declared.remark(str(user.secrets[name]), "value"):
+            yield Diagnosis(about=f"secret {name}", state="warning", message=said)
+    try:
+        needs = declared.needs(open_workspace(project_dir))
+    except errors.ProjectNotFound:
+        return
+    missing = [need for need in needs if need.source() is None]
+    for need in missing:
+        yield Diagnosis(
+            about=f"secret {need.name}",
+            state="warning",
+            message=f"has no value, and {', '.join(need.tools)} "
+            f"{'needs' if len(need.tools) == 1 else 'need'} it: "
+            f"`vespe secret set {need.names[0] if need.names else need.name}`",
+        )
+    if needs and not missing:
+        yield Diagnosis(
+            about="secrets",
+            state="ok",
+            message=f"{report.count(len(needs), 'secret')} of the tools here; "
+            "`vespe secret check` proves that each can be fetched",
+        )
+
+
+CHECKS: Final = (_secrets,)
+"""The checks, in the order in which they are shown."""

@@ -1,0 +1,131 @@
+"""Where Vespe itself keeps a value: the keyring, a private file, or the configuration; and how one
+is put there, moved and removed.
+
+What it did not put there, a file or an entry of the user's own, it never removes.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from vespe import errors
+from vespe.features.secrets import keyrings, sources
+from vespe.features.secrets.references import shown, store_of
+from vespe.features.secrets.sources import SecretRequest
+from vespe.files import atomic, locations
+from vespe.lazy import pattern, zlib
+from vespe.models import JsonObject, JsonValue
+from vespe.projects import user_config
+
+STORES: Final = ("keyring", "file", "config")
+_SERVICE: Final = "vespe"
+_NAME: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what is not the name of a variable."""
+    if not _NAME.fullmatch(name):
+        raise errors.UsageError(
+            f"{name!r} is not the name of a secret",
+            hint="it is named as an environment variable: letters, digits and _, such as API_KEY",
+        )
+
+
+def said_of(name: str) -> JsonValue:
+    """Return what the configuration says of a secret; raises NotFound."""
+    configured = user_config.load_user_config().secrets
+    if name not in configured:
+        raise errors.NotFound(
+            f"your configuration has no secret {name}",
+            hint=f"`vespe secret set {name}` puts one there; `vespe secret list` lists them",
+        )
+    return configured[name]
+
+
+def default_store(environment: Mapping[str, str]) -> str:
+    """Return the keyring where this machine has one that keeps secrets, else a file."""
+    return "keyring" if keyrings.is_usable(environment) else "file"
+
+
+def put(name: str, value: str, store: str, *, environment: Mapping[str, str]) -> JsonValue:
+    """Put a value into a store, and return what is to stand in the configuration: a reference, or
+    the value itself. It is read again, so that a store that lost it is noticed.
+    """
+    if store == "config":
+        return value
+    made = _reference(name, store)
+    asked = SecretRequest(name=name, reference=made, environment=environment)
+    place = made["ref"].partition(":")[2]
+    # The last line end is not part of a secret: one that belongs to it needs another.
+    written = value + "\n" if value.endswith("\n") else value
+    if store == "keyring":
+        keyrings.write(place, written, environment, fails=asked.fails)
+    else:
+        path = os.path.expanduser(place)
+        atomic.private_directory(os.path.dirname(path))
+        atomic.write_atomic(path, written, mode=0o600)
+    if sources.fetch(asked) != value:
+        raise asked.fails(
+            "it has another value than was put there",
+            "name another store: `--store file`" if store == "keyring" else "`--store keyring`",
+        )
+    return made
+
+
+def is_kept(name: str, said: JsonValue) -> bool:
+    """Say whether a value is where Vespe itself keeps it, so that it goes with the secret."""
+    if store_of(said) == "value":
+        return True
+    return isinstance(said, dict) and any(
+        said.get("ref") == _reference(name, store)["ref"] for store in ("keyring", "file")
+    )
+
+
+def forget(name: str, said: JsonValue, environment: Mapping[str, str]) -> None:
+    """Remove a value from where Vespe kept it; nothing where another keeps it, or it is gone."""
+    if not isinstance(said, dict) or not is_kept(name, said):
+        return
+    place = str(said["ref"]).partition(":")[2]
+    if store_of(said) == "keyring":
+        asked = SecretRequest(name=name, reference=said, environment=environment)
+        keyrings.delete(place, environment, asked.fails)
+        return
+    path = os.path.expanduser(place)
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise errors.StorageError("remove", path, error) from error
+
+
+def keep(name: str, value: str, store: str, *, environment: Mapping[str, str]) -> JsonValue:
+    """Put a value into a store, name that in the configuration, and remove it from where Vespe kept
+    it before. In this order: whatever is killed, the value is somewhere. Returns what stands in the
+    configuration now.
+    """
+    before = user_config.load_user_config().secrets.get(name)
+    made = put(name, value, store, environment=environment)
+    if made != before:
+        user_config.set_value(f"secrets.{name}", made, was=(before,))
+        if before is not None:
+            forget(name, before, environment)
+    return made
+
+
+def described(said: JsonValue) -> JsonObject:
+    """Return `store` and `place` of what the configuration says, as JSON has them."""
+    return {"store": store_of(said), "place": shown(said)}
+
+
+def _reference(name: str, store: str) -> JsonObject:
+    if store == "keyring":
+        return {"ref": f"keyring:{_SERVICE}/{name}"}
+    # Some file systems take names that differ in case for one.
+    file = name if name.isupper() else f"{name}.{zlib.crc32(name.encode()):08x}"
+    path = os.path.join(locations.user_config_dir(), "secrets", file)
+    home = os.path.expanduser("~")
+    # As it is written for people, and so that it moves with the home directory.
+    return {"ref": f"file:~{path[len(home) :]}" if path.startswith(f"{home}/") else f"file:{path}"}

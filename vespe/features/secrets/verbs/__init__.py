@@ -1,0 +1,1 @@
+"""`vespe secret …`: one module for each verb."""

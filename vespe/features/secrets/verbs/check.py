@@ -1,0 +1,60 @@
+"""`vespe secret check`: whether every secret that the tools here declare can be had."""
+
+import click
+
+from vespe import errors
+from vespe.cli import options, report, tables
+from vespe.features.secrets import declared, stores
+from vespe.features.secrets.declared import SecretNeed
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+
+
+@click.command("check", epilog="Example: vespe secret check")
+@click.argument("secret_names", nargs=-1, metavar="[NAME...]")
+@options.project_option
+@options.json_option
+def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: bool) -> int:
+    """Fetch the secrets that the available tools declare, or those with these names, and say of
+    each whether it has a value. None is shown. Exit code 1 where one has none.
+    """
+    needs = _asked(secret_names, project_dir)
+    rows = [need.proved() for need in needs]
+    if as_json:
+        report.emit_json({"secrets": rows})
+    elif not rows:
+        report.note("no tool here needs a secret, and none is configured")
+    else:
+        tables.show(
+            ("NAME", "STATE", "FROM", "NEEDED BY", "MESSAGE"),
+            [
+                (
+                    row["name"],
+                    row["state"],
+                    row["source"] or "",
+                    ", ".join(row["tools"]),
+                    row["message"] or "",
+                )
+                for row in rows
+            ],
+        )
+    return 0 if all(row["state"] == "ok" for row in rows) else 1
+
+
+def _asked(names: tuple[str, ...], project_dir: str | None) -> list[SecretNeed]:
+    configured = user_config.load_user_config().secrets
+    for name in names:
+        stores.check_name(name)
+    try:
+        needs = declared.needs(open_workspace(project_dir))
+    except errors.ProjectNotFound:
+        if project_dir is not None:
+            raise
+        return declared.configured(names or sorted(configured))
+    if not names:
+        return needs
+    known = {name for need in needs for name in (need.name, *need.names)}
+    return [
+        *(need for need in needs if {need.name, *need.names} & {*names}),
+        *declared.configured(name for name in dict.fromkeys(names) if name not in known),
+    ]

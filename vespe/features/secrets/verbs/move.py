@@ -1,0 +1,69 @@
+"""`vespe secret move`: values out of the configuration, or from one store to another."""
+
+import os
+
+import click
+
+from vespe import errors
+from vespe.calls.secrets import SecretValues
+from vespe.cli import options, report
+from vespe.features.secrets import references, stores
+from vespe.models import JsonObject
+from vespe.projects import user_config
+
+
+@click.command("move", epilog="Example: vespe secret move --store keyring")
+@click.argument("secret_names", nargs=-1, metavar="[NAME...]")
+@click.option(
+    "--store",
+    type=click.Choice(stores.STORES),
+    help="Where they go; default: the keyring where there is one, else a file that only you can "
+    "open.",
+)
+@options.json_option
+def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> None:
+    """Move these secrets, or all whose values stand in your configuration as plain text, into a
+    store. A value is removed where it was once it can be read where it is going.
+    """
+    names = secret_names or tuple(_plain())
+    for name in names:
+        _check(name)
+    if store is None and names:
+        store = stores.default_store(os.environ)
+        if store == "file":
+            report.note(
+                "this machine has no keyring (`--store keyring` says why): "
+                "the values go into files that only you can open"
+            )
+    moved = [_moved(name, str(store)) for name in names]
+    if as_json:
+        report.emit_json({"moved": moved})
+    elif not moved:
+        report.say("no secret stands in your configuration as plain text")
+    else:
+        for one in moved:
+            report.say(f"moved {one['name']} from {one['from']} to {one['place']}")
+
+
+def _plain() -> list[str]:
+    configured = user_config.load_user_config().secrets
+    return [name for name, said in configured.items() if isinstance(said, str) and said]
+
+
+def _check(name: str) -> None:
+    said = stores.said_of(name)
+    if not stores.is_kept(name, said):
+        raise errors.UsageError(
+            f"{name} is kept in {references.shown(said)}, which is not Vespe's to move",
+            hint=f"`vespe secret set {name} --store file` keeps a value of Vespe's own",
+        )
+    if said == "":
+        raise errors.UsageError(f"{name} is empty", hint=f"`vespe secret set {name}` sets it")
+
+
+def _moved(name: str, store: str) -> JsonObject:
+    said = stores.said_of(name)
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    values = SecretValues(environment=environment, configured={name: said})
+    made = stores.keep(name, values.find((name,)), store, environment=os.environ)
+    return {"name": name, "from": references.shown(said), **stores.described(made)}

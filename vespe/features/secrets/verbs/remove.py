@@ -1,0 +1,30 @@
+"""`vespe secret remove`: take a secret out of the configuration, and its value out of its store."""
+
+import os
+
+import click
+
+from vespe.cli import options, report
+from vespe.features.secrets import references, stores
+from vespe.projects import user_config
+
+
+@click.command("remove", epilog="Example: vespe secret remove GITHUB_TOKEN")
+@click.argument("secret_name", metavar="NAME")
+@options.yes_option
+@options.json_option
+def command(secret_name: str, yes: bool, as_json: bool) -> None:
+    """Remove a secret. A value that `vespe secret set` put into a store is removed there too; what
+    a reference of your own leads to is left as it is.
+    """
+    said = stores.said_of(secret_name)
+    kept, place = stores.is_kept(secret_name, said), references.shown(said)
+    what = f" and its value in {place}" if kept else f"; {place} is left as it is"
+    options.confirm(f"Remove {secret_name}{what}?", yes=yes)
+    if kept:
+        stores.forget(secret_name, said, os.environ)
+    user_config.unset_value(f"secrets.{secret_name}")
+    if as_json:
+        report.emit_json({"name": secret_name, **stores.described(said), "removed": kept})
+    else:
+        report.say(f"removed {secret_name}{what}")

@@ -1,0 +1,118 @@
+"""`vespe secret set`: keep a value in a store, or say where it is kept already."""
+
+import os
+import sys
+
+import click
+
+from vespe import errors
+from vespe.cli import options, report
+from vespe.documents import redaction
+from vespe.features.secrets import declared, references, sources, stores
+from vespe.models import JsonObject, JsonValue
+from vespe.projects import user_config
+
+
+@click.command(
+    "set", epilog="Example: vespe secret set GITHUB_TOKEN -- op read op://work/github/token"
+)
+@click.argument("secret_name", metavar="NAME")
+@click.argument("argv", nargs=-1, metavar="[-- PROGRAM ARGUMENT...]")
+@click.option(
+    "--store",
+    type=click.Choice(stores.STORES),
+    help="Where the value is kept; default: where it is, else the keyring where there is one, "
+    "else a file that only you can open. config keeps it in your configuration, as plain text.",
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="FILE",
+    help="Read the value from a file, - for stdin, not a prompt.",
+)
+@click.option(
+    "--ref", metavar="REF", help="Refer to keyring:SERVICE/USER, file:PATH or env:NAME instead."
+)
+@options.json_option
+def command(
+    secret_name: str,
+    argv: tuple[str, ...],
+    store: str | None,
+    source: str | None,
+    ref: str | None,
+    as_json: bool,
+) -> None:
+    """Keep the value of a secret: it is asked for without being shown, or read with --from. A
+    PROGRAM that prints the value, or --ref, says where it is kept already.
+    """
+    stores.check_name(secret_name)
+    if sum((bool(argv), ref is not None, source is not None or store is not None)) > 1:
+        raise errors.UsageError("give a value, or --ref, or a program: only one of them")
+    if argv or ref is not None:
+        made = _refer(secret_name, {"ref": ref} if ref is not None else {"command": list(argv)})
+        said = f"{secret_name} comes from {references.shown(made)}"
+    else:
+        store, note = _store(secret_name, store)
+        value = _value(secret_name, source)
+        made = stores.keep(secret_name, value, store, environment=os.environ)
+        said = f"kept {secret_name} in {references.shown(made)}"
+        if note:
+            report.note(note)
+        if len(value.strip()) < redaction.SHORTEST:
+            report.warn(f"{secret_name} is {declared.SHORT}")
+    if os.environ.get(secret_name):
+        report.warn(f"the environment variable {secret_name} is set, and goes before this")
+    if as_json:
+        report.emit_json({"name": secret_name, **stores.described(made)})
+    else:
+        report.say(said)
+        report.next_step(f"vespe secret check {secret_name}")
+
+
+def _refer(name: str, reference: JsonObject) -> JsonValue:
+    if found := references.problem(reference):
+        raise errors.UsageError(f"{found.pointer.strip('/') or 'the reference'} {found.said}")
+    before = user_config.load_user_config().secrets.get(name)
+    user_config.set_value(f"secrets.{name}", reference, was=(before,))
+    if before is not None and before != reference:
+        stores.forget(name, before, os.environ)
+    return reference
+
+
+def _store(name: str, store: str | None) -> tuple[str, str]:
+    """Return where a value goes, and what is to be said of the choice."""
+    if store is not None:
+        return store, ""
+    said = user_config.load_user_config().secrets.get(name)
+    if isinstance(said, dict):
+        if not stores.is_kept(name, said):
+            raise errors.UsageError(
+                f"{name} is kept in {references.shown(said)}, where Vespe changes nothing",
+                hint="change it there, or name a store with --store, which takes its place",
+            )
+        return references.store_of(said), ""
+    store = stores.default_store(os.environ)
+    note = "this machine has no keyring (`--store keyring` says why): the value is kept in a file"
+    return store, note if store == "file" else ""
+
+
+def _value(name: str, source: str | None) -> str:
+    if source is None:
+        if not options.interactive():
+            raise errors.UsageError(
+                "there is no terminal to ask for the value on",
+                hint=f"`vespe secret set {name} --from -` reads it from stdin",
+            )
+        return str(click.prompt(f"Value of {name}", hide_input=True, err=True))
+    if source == "-":
+        data = sys.stdin.buffer.read(sources.MOST_BYTES + 1)
+    else:
+        try:
+            with open(source, "rb") as file:
+                data = file.read(sources.MOST_BYTES + 1)
+        except OSError as error:
+            raise errors.StorageError("read", source, error) from error
+    try:
+        return sources.value_in(data)
+    except ValueError as error:
+        raise errors.UsageError(f"what was read cannot be a secret: {error}") from None
