@@ -3,8 +3,12 @@ sentence that names the store and what to do, and never the secret.
 """
 
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +207,85 @@ def test_a_command_ends_with_the_call_that_it_is_run_for(home: Path) -> None:
     )
     with pytest.raises(Interrupted):
         fetch(made)
+
+
+# Programs that keep secrets
+
+
+def test_pass_keeps_a_secret_with_a_key_of_gnupg(home: Path, tmp_path: Path) -> None:
+    for name in ("pass", "gpg"):
+        if not shutil.which(name):
+            pytest.skip(f"this machine has no {name}")
+    # GnuPG's sockets are beside its keys, and such a path must be short.
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        there = {**os.environ, "GNUPGHOME": directory}
+        gpg = ["gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase"]
+        reference = {"command": ["pass", "show", "github"], "lines": "first", "timeout_s": 20}
+        made = SecretRequest(name="TOKEN", reference=reference, environment=there)
+        try:
+            for passphrase, user in (("", "ada@localhost"), ("phrase", "bob@localhost")):
+                make = [*gpg, passphrase, "--quick-generate-key", user, "default", "default"]
+                _ran([*make, "never"], there)
+                _ran(["pass", "init", user], there)
+                _ran(["pass", "insert", "-f", "-m", "github"], there, f"{SECRET}\nuser: ada\n")
+                if not passphrase:
+                    assert fetch(made) == SECRET
+            # There is nobody to ask for the second key's passphrase.
+            with pytest.raises(
+                SecretUnavailable, match=r"the command pass: it (ended|did not end)"
+            ):
+                fetch(made)
+            missing = replace(made, reference={"command": ["pass", "show", "gitlab"]})
+            with pytest.raises(SecretUnavailable, match="gitlab is not in the password store"):
+                fetch(missing)
+        finally:
+            subprocess.run(["gpgconf", "--kill", "all"], env=there, check=False)
+
+
+def test_age_decrypts_a_file_and_says_when_its_key_is_another(home: Path, tmp_path: Path) -> None:
+    for name in ("age", "age-keygen"):
+        if not shutil.which(name):
+            pytest.skip(f"this machine has no {name}")
+    there = dict(os.environ)
+    for key in ("key", "other"):
+        _ran(["age-keygen", "-o", str(tmp_path / key)], there)
+    recipient = _ran(["age-keygen", "-y", str(tmp_path / "key")], there).strip()
+    _ran(["age", "-r", recipient, "-o", str(tmp_path / "kept.age")], there, SECRET)
+
+    def reference(key: str) -> dict[str, Any]:
+        kept = str(tmp_path / "kept.age")
+        return {"command": ["age", "--decrypt", "-i", str(tmp_path / key), kept]}
+
+    assert fetch(asked(reference("key"))) == SECRET
+    assert "no identity matched" in refused(reference("other"))
+
+
+OP = """#!/bin/sh
+# As 1Password's documentation has it: `op read` prints a field, and errors begin with [ERROR].
+if [ -z "$OP_SERVICE_ACCOUNT_TOKEN" ]; then
+  echo '[ERROR] 2026/01/01 00:00:00 No accounts configured for use with 1Password CLI.' >&2
+  exit 1
+fi
+[ "$1 $2" = "read op://work/github/token" ] && echo hunter2-and-more && exit
+echo "[ERROR] 2026/01/01 00:00:00 could not read secret '$2': item not found" >&2
+exit 1
+"""
+
+
+def test_op_reads_a_field_and_its_errors_are_shown(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "op").write_text(OP, encoding="utf-8")
+    (tmp_path / "op").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    field: dict[str, Any] = {"command": ["op", "read", "op://work/github/token"]}
+    assert "No accounts configured" in refused(field, PATH=path)
+    assert fetch(asked(field, PATH=path, OP_SERVICE_ACCOUNT_TOKEN="ops_x")) == SECRET
+    other = {"command": ["op", "read", "op://work/gitlab/token"]}
+    assert "item not found" in refused(other, PATH=path, OP_SERVICE_ACCOUNT_TOKEN="ops_x")
+
+
+def _ran(argv: list[str], environment: dict[str, str], given: str = "") -> str:
+    done = subprocess.run(
+        argv, env=environment, input=given, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
