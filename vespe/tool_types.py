@@ -57,6 +57,7 @@ class Context:
     start in. `environment` is the whole environment of the child: the allow-list and the declared
     secrets. `secrets` holds the same secrets by name, for `${env:NAME}` in `args`; `renew` is given
     those that a server refused, and returns them fetched once more, None where they are the same.
+    `secret_files` hold secrets of the user's, and are kept from every tool.
     `timeout_s` is the deadline in seconds from now. `allow_hosts` are the private hosts that the
     user's own configuration lets HTTP tools reach. `progress` is told what takes long; `sessions`
     are those with MCP servers that are kept between calls, and `workers` the interpreters; None
@@ -69,6 +70,7 @@ class Context:
     environment: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     renew: "Callable[[Mapping[str, str]], Mapping[str, str] | None] | None" = None
+    secret_files: tuple[str, ...] = ()
     timeout_s: float
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None

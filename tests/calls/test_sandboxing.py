@@ -323,6 +323,19 @@ def test_git_reads_what_of_the_users_configuration_the_tool_states(held: Path, h
     assert "http.extraheader=Authorization: KEY\n" in run(held, "s").result
 
 
+def test_p80_a_file_that_a_secret_is_kept_in_is_read_by_no_tool(held: Path, home: Path) -> None:
+    kept, link = home / "plain-name", home / "link"
+    kept.touch(0o600)
+    kept.write_text("hunter2", encoding="utf-8")
+    link.symlink_to(kept)
+    shell(held, "cat", "{path}", schema={"type": "object", "properties": {"path": {}}})
+    assert run(held, "s", path=str(kept)).result == "hunter2"
+    user_config.set_value("secrets.TOKEN", {"ref": f"file:{link}"})
+    for path in (kept, link):
+        outcome = run(held, "s", path=str(path))
+        assert not outcome.ok and "hunter2" not in str(outcome.to_dict())
+
+
 def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:
     body = (
         "import os, tempfile\nopen('a', 'w').write('x')\ntempfile.TemporaryFile().write(b'y')\n"

@@ -304,7 +304,7 @@ def _surroundings(
         needs=_needs(tool),
         starts=_programs(tool, context),
         named=tuple(_named(tool)),
-        own=_own(),
+        own=(*_own(), *context.secret_files),
     )
 
 

@@ -3,6 +3,7 @@ kit's; its value, fetched where the user's configuration has a reference; and ho
 again.
 """
 
+import os
 import threading
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -96,6 +97,14 @@ class SecretValues:
 
 def _kept() -> Any:
     return features.load("secrets", "kept")
+
+
+def secret_files(configured: Mapping[str, str | JsonObject]) -> tuple[str, ...]:
+    """Return the files that the user's configuration keeps secrets in, which no tool may open."""
+    refs = [said.get("ref") for said in configured.values() if not isinstance(said, str)]
+    paths = [ref.partition(":")[2] for ref in refs if isinstance(ref, str) and ref[:5] == "file:"]
+    whole = (os.path.realpath(os.path.expanduser(path)) for path in paths)
+    return tuple(filter(os.path.exists, whole))
 
 
 def redact(value: JsonValue, secrets: Collection[str]) -> JsonValue:

@@ -8,9 +8,9 @@ import os
 import click
 
 from vespe import defaults, errors
-from vespe.calls import secrets
 from vespe.calls.log import CallLog
 from vespe.calls.sandboxing import confine
+from vespe.calls.secrets import SecretValues, secret_files
 from vespe.cli import kit_facts
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
 from vespe.features.mcp.server.wrapping import wrap
@@ -110,6 +110,7 @@ def command(
         project_root=root or here,
         directory=_place(server_command[0]),
         environment=process.child_environment(os.environ, values),
+        secret_files=secret_files(user.secrets),
         timeout_s=defaults.TIMEOUT_S,
         allow_hosts=user.allow_hosts,
     )
@@ -145,7 +146,7 @@ def _place(program: str) -> str:
 
 
 def _values(names: tuple[str, ...], user: user_config.UserConfig, called: str) -> dict[str, str]:
-    kept = secrets.SecretValues(environment=os.environ, configured=user.secrets)
+    kept = SecretValues(environment=os.environ, configured=user.secrets)
     values = {name: kept.find((name,)) for name in names}
     for name, value in values.items():
         if not value:
