@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vespe.adapters.streams.base import StreamEvent
     from vespe.adapters.streams.ollama import OllamaStreamingProcessor
     from vespe.adapters.streams.openai import GptStreamingProcessor
+    from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
     from vespe.calls.policy import Answer, CallPolicy, Question
     from vespe.calls.progress import report_message, report_progress
     from vespe.calls.registry import ToolImplementation, ToolRegistry
@@ -42,13 +43,19 @@ if TYPE_CHECKING:
         StreamResult,
         ToolHandler,
     )
-    from vespe.features.agents.handlers import ClaudeHandler, GptHandler, OllamaHandler
+    from vespe.features.agents.handlers import (
+        ClaudeHandler,
+        GptHandler,
+        OllamaHandler,
+        ResponsesHandler,
+    )
     from vespe.features.agents.limits import Limits
     from vespe.features.agents.loop import RunResult
     from vespe.features.agents.providers.anthropic import AnthropicProvider
     from vespe.features.agents.providers.base import LLMProvider
     from vespe.features.agents.providers.ollama import OllamaProvider
     from vespe.features.agents.providers.openai import OpenAIProvider
+    from vespe.features.agents.providers.openai_responses import OpenAIResponsesProvider
     from vespe.features.agents.providers.retries import Patience
     from vespe.features.agents.providers.simulated import SimulatedProvider
     from vespe.features.agents.recordings import RecordingProvider, ReplayProvider
@@ -104,6 +111,7 @@ __all__ = [
     "OllamaProvider",
     "OllamaStreamingProcessor",
     "OpenAIProvider",
+    "OpenAIResponsesProvider",
     "Outcome",
     "ParsingError",
     "Patience",
@@ -114,6 +122,8 @@ __all__ = [
     "RecordingProvider",
     "ReplayProvider",
     "Resolution",
+    "ResponsesHandler",
+    "ResponsesStreamingProcessor",
     "RunResult",
     "SimulatedProvider",
     "StreamContext",
@@ -171,6 +181,7 @@ _MODULES = {
     "LLMProvider": "agents:providers.base",
     "OllamaProvider": "agents:providers.ollama",
     "OpenAIProvider": "agents:providers.openai",
+    "OpenAIResponsesProvider": "agents:providers.openai_responses",
     "Patience": "agents:providers.retries",
     "SimulatedProvider": "agents:providers.simulated",
     **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.calls.policy"),
@@ -180,11 +191,13 @@ _MODULES = {
     "GptHandler": "agents:handlers",
     "Limits": "agents:limits",
     "OllamaHandler": "agents:handlers",
+    "ResponsesHandler": "agents:handlers",
     "RunResult": "agents:loop",
     "Toolset": "agents:toolsets.toolset",
     "Transcript": "agents:transcripts",
     "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",
     "GptStreamingProcessor": "vespe.adapters.streams.openai",
+    "ResponsesStreamingProcessor": "vespe.adapters.streams.openai_responses",
     "OllamaStreamingProcessor": "vespe.adapters.streams.ollama",
     "StreamEvent": "vespe.adapters.streams.base",
     **dict.fromkeys(

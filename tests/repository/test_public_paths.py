@@ -21,8 +21,8 @@ PUBLIC = {
         ClaudeStreamingProcessor EventSystem Failure FunctionTool GptHandler GptStreamingProcessor
         Implementation InvalidArguments InvalidDocument InvalidTool Kit KitNotFound LLMProvider
         Limits MissingExtra NotTrusted OllamaHandler OllamaProvider OllamaStreamingProcessor
-        OpenAIProvider Outcome ParsingError Patience Project ProjectConfig ProjectNotFound Question
-        RecordingProvider ReplayProvider Resolution RunResult SimulatedProvider StreamContext
+        OpenAIProvider OpenAIResponsesProvider Outcome ParsingError Patience Project ProjectConfig ProjectNotFound Question
+        RecordingProvider ReplayProvider Resolution ResponsesHandler ResponsesStreamingProcessor RunResult SimulatedProvider StreamContext
         StreamEvent StreamResult StreamingRequest Tool ToolExecutionError ToolFunction ToolHandler
         ToolImplementation ToolImplementationNotFound ToolNotFound ToolOptions ToolRegistry Toolset
         Transcript UsageError VespeError __version__ create_tool execute_tool list_available_tools

@@ -63,6 +63,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "LLMProvider",
         "AnthropicProvider",
         "OpenAIProvider",
+        "OpenAIResponsesProvider",
         "OllamaProvider",
         "SimulatedProvider",
         "RecordingProvider",
@@ -74,6 +75,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "ClaudeHandler",
         "GptHandler",
         "OllamaHandler",
+        "ResponsesHandler",
         "StreamContext",
         "StreamingRequest",
         "StreamResult",
@@ -81,6 +83,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "ClaudeStreamingProcessor",
         "GptStreamingProcessor",
         "OllamaStreamingProcessor",
+        "ResponsesStreamingProcessor",
     ),
     "Values": (
         "Outcome",

@@ -21,6 +21,10 @@ PART: Final = "part"
 CALL: Final = "tool_call"
 REST: Final = "anthropic"
 """On a part, a call or a tool message: the other keys of the Anthropic block that it stands for."""
+ITEMS: Final = "openai_items"
+"""On a message: the items of OpenAI's Responses that it came as, in order, each without what the
+message itself says; one that chat cannot say, whole.
+"""
 CACHE: Final = "cache_control"
 MCP_BLOCKS: Final = "mcp_blocks"
 STRUCTURED: Final = "structured_content"

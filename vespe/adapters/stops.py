@@ -155,6 +155,38 @@ def to_anthropic_usage(usage: JsonObject | None) -> JsonObject:
     )
 
 
+def from_responses_usage(usage: JsonObject | None) -> JsonObject:
+    """Return chat's `usage` of the one of OpenAI's Responses; what chat has no field for stays
+    under its own name.
+    """
+    usage = object_or_none(usage, "usage")
+    prompt, completion = _count(usage.get("input_tokens")), _count(usage.get("output_tokens"))
+    made: JsonObject = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": _count(usage.get("total_tokens")) or prompt + completion,
+    }
+    left = {
+        key: detached(value, "usage")
+        for key, value in usage.items()
+        if key not in ("input_tokens", "output_tokens", "total_tokens")
+    }
+    for key, name in (("input", "prompt"), ("output", "completion")):
+        if isinstance(details := left.pop(f"{key}_tokens_details", None), dict):
+            made[f"{name}_tokens_details"] = details
+    return made | left
+
+
+def finish_reason_of_response(response: JsonObject, *, calls: bool) -> str | None:
+    """Return chat's `finish_reason` of a Response, None where it does not say that it is over."""
+    status = response.get("status")
+    if status == "incomplete":
+        details = response.get("incomplete_details")
+        reason = details.get("reason") if isinstance(details, dict) else None
+        return "content_filter" if reason == "content_filter" else "length"
+    return ("tool_calls" if calls else "stop") if status == "completed" else None
+
+
 def from_ollama_usage(response: JsonObject | None) -> JsonObject:
     """Return OpenAI's `usage` of the counts in Ollama's last line; absent ones are 0."""
     response = object_or_none(response, "usage")

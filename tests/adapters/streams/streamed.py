@@ -66,6 +66,30 @@ def anthropic_body() -> bytes:
     )
 
 
+def responses_body() -> bytes:
+    calls = [
+        {
+            "type": "function_call",
+            "id": f"fc{i}",
+            "call_id": f"c{i}",
+            "name": "double",
+            "arguments": a,
+        }
+        for i, a in enumerate((ONE, TWO))
+    ]
+    items = [{"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "g"}, *calls]
+    events: list[Any] = [
+        {"type": "response.created", "response": {"id": "r", "status": "in_progress"}}
+    ]
+    events += [
+        {"type": f"response.output_item.{step}", "output_index": index, "item": item}
+        for index, item in enumerate(items)
+        for step in ("added", "done")
+    ]
+    events += [{"type": "response.completed", "response": {"id": "r", "status": "completed"}}]
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
 def ollama_body() -> bytes:
     calls = [{"function": {"name": "double", "arguments": json.loads(text)}} for text in (ONE, TWO)]
     lines: list[Any] = [

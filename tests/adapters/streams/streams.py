@@ -16,23 +16,32 @@ import httpx2
 import openai
 from anthropic.types import RawMessageStreamEvent
 from openai.lib.streaming.chat._completions import ChatCompletionStreamState
+from openai.lib.streaming.responses import ResponseStreamState
 from openai.types.chat import ChatCompletionChunk
+from openai.types.responses import ResponseStreamEvent
 
 from vespe import (
     ClaudeStreamingProcessor,
     GptStreamingProcessor,
     OllamaStreamingProcessor,
+    ResponsesStreamingProcessor,
     StreamEvent,
 )
 
 CASES = Path(__file__).resolve().parents[2] / "cases" / "streams"
 SIZES = (1, 2, 3, 7, 64, 4096)
 SHORT = 4096
-Processor = GptStreamingProcessor | ClaudeStreamingProcessor | OllamaStreamingProcessor
+Processor = (
+    GptStreamingProcessor
+    | ClaudeStreamingProcessor
+    | OllamaStreamingProcessor
+    | ResponsesStreamingProcessor
+)
 MAKE: dict[str, type[Processor]] = {
     "openai": GptStreamingProcessor,
     "anthropic": ClaudeStreamingProcessor,
     "ollama": OllamaStreamingProcessor,
+    "openai-responses": ResponsesStreamingProcessor,
 }
 _ADDED = ("parsed", "parsed_arguments", "parsed_output")
 _UNSENT = httpx2.Request("POST", "http://127.0.0.1:9")
@@ -66,11 +75,28 @@ def of_corpus(shared: Path) -> Iterator[Recording]:
     """Give the recordings of the shared corpus that these processors are for."""
     for line in (shared / "corpus" / "MANIFEST.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if row["file"].startswith("streams/") and row["api"] in MAKE:
+        api = {"responses": "openai-responses"}.get(row.get("api"), row.get("api"))
+        if row["file"].startswith("streams/") and api in MAKE:
             body = (shared / "corpus" / row["file"]).read_bytes()
-            yield Recording(
-                name=row["file"], api=row["api"], body=body, calls=row["expected_tool_calls"]
-            )
+            calls = row["expected_tool_calls"] if api == row.get("api") else responses_calls(body)
+            yield Recording(name=row["file"], api=api, body=body, calls=calls)
+
+
+def responses_calls(body: bytes) -> list[dict[str, Any]]:
+    """Give the calls among the items that a body of Responses says are done, as a recording lists
+    them.
+    """
+    events = [json.loads(line[6:]) for line in body.splitlines() if line.startswith(b"data: {")]
+    items = [one["item"] for one in events if one["type"] == "response.output_item.done"]
+    return [
+        {
+            "id": item["call_id"],
+            "name": item["name"],
+            "arguments": json.loads(item["arguments"] or "{}"),
+        }
+        for item in items
+        if item["type"] == "function_call"
+    ]
 
 
 def fed(api: str, body: bytes, size: int = 0) -> tuple[Processor, list[StreamEvent]]:
@@ -166,6 +192,20 @@ def openai_completion(body: bytes) -> dict[str, Any]:
             mode="json", warnings=False, exclude_unset=True
         )
     )
+
+
+def openai_response(body: bytes) -> dict[str, Any]:
+    """Give the Response that openai's SDK gathers of a body; raises whatever it raises."""
+    kind: Any = ResponseStreamEvent
+    state: Any = ResponseStreamState(input_tools=openai.omit, text_format=openai.omit)
+    sent = httpx2.Response(200, content=body, request=_UNSENT)
+    snapshot: Any = None
+    for event in openai.Stream(cast_to=kind, response=sent, client=_openai_client()):
+        for told in state.handle_event(event):
+            snapshot = getattr(told, "response", snapshot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return dict(snapshot.model_dump(mode="json", warnings=False, exclude_unset=True))
 
 
 def anthropic_message(body: bytes) -> dict[str, Any]:

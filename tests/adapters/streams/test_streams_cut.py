@@ -77,6 +77,22 @@ KINDS = (
         "ping",
     ),
 )
+RESPONSE_KINDS = (
+    "response.created",
+    "response.output_item.added",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.output_item.done",
+    "response.output_text.delta",
+    "response.output_text.done",
+    "response.output_text.annotation.added",
+    "response.content_part.added",
+    "response.reasoning_summary_text.delta",
+    "response.function_call_arguments.delta",
+    "response.function_call_arguments.done",
+    "response.custom_tool_call_input.delta",
+    "response.completed",
+)
 
 
 def document(source: Nonsense, api: str) -> Any:
@@ -128,6 +144,8 @@ def document(source: Nonsense, api: str) -> Any:
 
     if api == "openai":
         return {"choices": source.some(choice, 2), **source.fields({"usage": anything, "id": leaf})}
+    if api == "openai-responses":
+        return response_event(source, leaf, anything)
     if api == "ollama":
         message = source.fields(
             {
@@ -162,6 +180,35 @@ def document(source: Nonsense, api: str) -> Any:
         "usage": anything,
     }
     return {"type": source.choice((*KINDS[1:4], source.choice(KINDS))), **source.fields(made, 0.7)}
+
+
+def response_event(source: Nonsense, leaf: Any, anything: Any) -> Any:
+    """Give an event of Responses whose fields are any values."""
+
+    def item() -> Any:
+        made = {
+            "id": leaf,
+            "call_id": leaf,
+            "arguments": anything,
+            "content": anything,
+            "name": lambda: source.choice(("add", leaf())),
+        }
+        kinds = ("function_call", "message", "reasoning", leaf())
+        return {"type": source.choice(kinds), **source.fields(made, 0.7)}
+
+    made = {
+        "output_index": lambda: source.choice((0, 1, leaf())),
+        "item_id": leaf,
+        "item": item,
+        "delta": anything,
+        "text": anything,
+        "part": anything,
+        "arguments": anything,
+        "response": lambda: source.fields(
+            {"status": leaf, "usage": anything, "output": lambda: source.some(item)}
+        ),
+    }
+    return {"type": source.choice(RESPONSE_KINDS), **source.fields(made, 0.7)}
 
 
 def framed(api: str, documents: list[Any]) -> bytes:
@@ -274,6 +321,11 @@ def test_p40_a_body_past_its_caps_ends_with_a_sentence_and_keeps_what_came(
             "delta": {"type": "text_delta", "text": "a"},
         },
         "ollama": {"message": {"role": "assistant", "content": "a"}, "done": False},
+        "openai-responses": {
+            "type": "response.output_text.delta",
+            "output_index": 0,
+            "delta": "a",
+        },
     }
     body = framed(api, [{"type": "message_start", "message": {}, "choices": []}, *[said[api]] * 20])
     processor, made_events = fed(api, body, size)

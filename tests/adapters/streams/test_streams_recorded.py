@@ -23,6 +23,7 @@ from tests.adapters.streams.streams import (
     kept,
     of_corpus,
     openai_completion,
+    openai_response,
     result,
     value,
     values,
@@ -35,6 +36,7 @@ IDS = [recording.name for recording in KEPT]
 JUDGES: dict[str, Callable[[bytes], dict[str, Any]]] = {
     "openai": openai_completion,
     "anthropic": anthropic_message,
+    "openai-responses": openai_response,
 }
 REASONS = json.loads((CASES / "sdk_differences.json").read_text(encoding="utf-8"))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.streams.streamed import anthropic_body, ollama_body, openai_body
+from tests.adapters.streams.streamed import anthropic_body, ollama_body, openai_body, responses_body
 from tests.features.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consistent, call
 from tests.features.agents.providers.serving import KINDS, asking, chunked, sent
 from tests.support.ondisk import python_tool
@@ -98,7 +98,12 @@ def test_the_project_may_be_a_path_or_the_one_that_is_found_from_here(bench: Ben
         assert agent.run("go").text == "hi" and Path(agent.path.workspace.root) == bench.root
 
 
-BODIES = {"openai": openai_body, "anthropic": anthropic_body, "ollama": ollama_body}
+BODIES = {
+    "openai": openai_body,
+    "openai-responses": responses_body,
+    "anthropic": anthropic_body,
+    "ollama": ollama_body,
+}
 
 
 def calling_for_ever(api: str) -> Any:
@@ -124,6 +129,7 @@ def test_the_last_turn_is_asked_for_without_tools_or_where_that_cannot_be_with_n
     bench.tool("double", lambda n: n * 2, schema=NUMBER)
     for api, shown in (
         ("openai", (False, None)),
+        ("openai-responses", (False, None)),
         ("anthropic", (True, {"type": "none"})),
         ("ollama", (False, None)),
     ):
@@ -135,7 +141,7 @@ def test_the_last_turn_is_asked_for_without_tools_or_where_that_cannot_be_with_n
             ).run("go")
             body = sent(server)[2]
         assert ("tools" in body, body.get("tool_choice")) == shown
-        assert "Call no more tools" in json.dumps(body["messages"])
+        assert "Call no more tools" in json.dumps(body.get("messages", body.get("input")))
 
 
 def test_anthropic_gets_every_result_in_one_user_turn_directly_behind_the_calls(

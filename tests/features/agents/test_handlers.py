@@ -27,9 +27,8 @@ def test_each_takes_tools_and_puts_them_and_the_prompt_into_a_payload_of_its_api
     )
     made = handler.prepare_payload(payload, [bench.project().load_tool("double")], "Use tools.")
     assert handler.supports_tools() and len(made["tools"]) == 1 and "tools" not in payload
-    assert "Use tools." in (
-        made["system"] if api == "anthropic" else made["messages"][0]["content"]
-    )
+    own = {"anthropic": "system", "openai-responses": "instructions"}.get(api)
+    assert "Use tools." in (made[own] if own else made["messages"][0]["content"])
     assert handler.prepare_payload(payload, [], "") == payload
     assert (
         handler.prepare_payload(
@@ -82,13 +81,16 @@ class Noting:
 
 
 def recordings(shared: Path, api: str) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    for file in sorted((shared / "corpus/streams" / api).glob("*.*")):
+    folder = api.removeprefix("openai-")
+    for file in sorted((shared / "corpus/streams" / folder).glob("*.*")):
         if file.suffix in (".sse", ".ndjson", ".jsonl"):
             beside = file.with_suffix(".request.json")
             request = json.loads(beside.read_bytes()) if beside.exists() else {}
             yield (
                 file.read_bytes(),
-                request if isinstance(request.get("messages"), list) else {"messages": []},
+                request
+                if isinstance(request.get("messages", request.get("input")), list)
+                else {"messages": []},
             )
 
 

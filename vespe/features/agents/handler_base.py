@@ -51,7 +51,9 @@ class StreamContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamingRequest:
-    """The request that is being answered: the API's own payload, with its `messages`."""
+    """The request that is being answered: the API's own payload, with its `messages` (`input` of
+    OpenAI's Responses).
+    """
 
     payload: JsonObject
 
@@ -123,6 +125,10 @@ class Dialect(Protocol):
         """Return the last `answered` messages of a conversation, a model's turn and its results, in
         the API's format.
         """
+        ...
+
+    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
+        """Return a request with what was said behind its messages."""
         ...
 
 
@@ -203,7 +209,7 @@ def _run(
     )
     transcript.answer({place: result.message for place, result in results.items()})
     said = dialect.continuation(transcript.messages, answered=len(transcript.messages) - before)
-    payload = request.payload | {"messages": [*request.payload.get("messages", ()), *said]}
+    payload = dialect.extended(request.payload, said)
     return replace(
         gathered,
         message=transcript.messages[before],

@@ -1,18 +1,22 @@
-"""One handler for each model API whose answers a program has in hand: OpenAI, Anthropic, Ollama."""
+"""One handler for each model API whose answers a program has in hand: OpenAI (chat completions and
+Responses), Anthropic, Ollama.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from vespe.adapters import anthropic, ollama
+from vespe.adapters import anthropic, ollama, openai_responses
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.base import ToolShape
 from vespe.adapters.messages import check_messages
 from vespe.adapters.ollama import OllamaShape
 from vespe.adapters.openai import OpenAIShape, to_wire
+from vespe.adapters.openai_responses import OpenAIResponsesShape
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
 from vespe.adapters.streams.base import StreamingProcessor
 from vespe.adapters.streams.ollama import OllamaStreamingProcessor
 from vespe.adapters.streams.openai import GptStreamingProcessor
+from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
 from vespe.features.agents import handler_base
 from vespe.features.agents.handler_base import ToolHandler
 from vespe.features.agents.providers import requests
@@ -53,6 +57,10 @@ class _Handler:
         return payload | {
             "messages": [first | {"content": _joined(first.get("content"), prompt)}, *messages[1:]]
         }
+
+    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
+        """Return the request with what was said behind its messages."""
+        return payload | {"messages": [*payload.get("messages", ()), *said]}
 
 
 def _joined(system: JsonValue, prompt: str) -> JsonValue:
@@ -125,6 +133,51 @@ class GptHandler(_Handler):
         return to_wire(messages[len(messages) - answered :])
 
 
+class ResponsesHandler(_Handler):
+    """Handles answers of OpenAI's Responses API, and of endpoints of Open Responses; see
+    `ToolHandler`.
+
+    A request goes on with the items of the answer as they came, and one output for each call.
+
+    ```python
+    from vespe import ResponsesHandler, Tool
+
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = Tool(uid="", name="add", description="Add.", input_schema=schema)
+    payload = ResponsesHandler().prepare_payload({"model": "gpt-5", "input": "Hi"}, [tool], "")
+    assert payload["tools"][0]["name"] == "add"
+    ```
+    """
+
+    processor = ResponsesStreamingProcessor
+    shape = OpenAIResponsesShape()
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return the payload with the prompt behind its `instructions`."""
+        return payload | {"instructions": _joined(payload.get("instructions"), prompt)}
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the items of the input as messages in the inner format."""
+        return openai_responses.to_openai_messages(payload.get("input", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the items of the last messages: ids that an earlier turn has used are made
+        unique.
+        """
+        every, before = (
+            openai_responses.from_openai_messages(said)["input"]
+            for said in (messages, messages[: len(messages) - answered])
+        )
+        made: list[JsonObject] = every[len(before) :]
+        return made
+
+    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
+        """Return the request with what was said behind its input."""
+        given = payload.get("input", ())
+        first = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        return payload | {"input": [*first, *said]}
+
+
 class OllamaHandler(_Handler):
     """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
 
@@ -155,6 +208,7 @@ class OllamaHandler(_Handler):
 
 HANDLERS: Final[dict[str, Callable[[], ToolHandler]]] = {
     "openai": GptHandler,
+    "openai-responses": ResponsesHandler,
     "anthropic": ClaudeHandler,
     "ollama": OllamaHandler,
 }

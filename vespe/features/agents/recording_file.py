@@ -65,7 +65,7 @@ class Recording:
         self, path: str, *, provider: str, api: str, model: str, keep: Sequence[str] = ()
     ) -> None:
         self._path, self._lock = path, threading.Lock()
-        self._before: JsonObject = {"messages": []}
+        self._before: JsonObject = {}
         about: JsonObject = {
             "version": VERSION,
             "provider": provider,
@@ -80,17 +80,18 @@ class Recording:
         before are not written again.
         """
         with self._lock:
-            before, messages = self._before, request["messages"]
+            before, said = self._before, _said(request)
+            messages = request[said]
             known = sum(
-                1 for _ in itertools.takewhile(bool, map(_is_same, before["messages"], messages))
+                1 for _ in itertools.takewhile(bool, map(_is_same, before.get(said, ()), messages))
             )
             same = [
                 key
                 for key in request
-                if key != "messages" and key in before and _is_same(before[key], request[key])
+                if key != said and key in before and _is_same(before[key], request[key])
             ]
             new = {key: value for key, value in request.items() if key not in same} | {
-                "messages": messages[known:]
+                said: messages[known:]
             }
             self.document["turns"].append(
                 {"same_messages": known, "same": same, "request": new, "answer": answer}
@@ -139,15 +140,16 @@ def read_recording(path: str) -> JsonObject:
         and all(isinstance(name, str) for name in keep)
     ):
         raise InvalidDocument("is not a recording of Vespe's", path=path, pointer="/keep")
-    before: JsonObject = {"messages": []}
+    before: JsonObject = {}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):
             raise InvalidDocument(
                 "is not a turn of a recording", path=path, pointer=f"/turns/{index}"
             )
-        messages = before["messages"][: turn["same_messages"]] + turn["request"]["messages"]
+        said = _said(turn["request"])
+        messages = before.get(said, [])[: turn["same_messages"]] + turn["request"][said]
         before = turn["request"] = (
-            {key: before[key] for key in turn["same"]} | turn["request"] | {"messages": messages}
+            {key: before[key] for key in turn["same"]} | turn["request"] | {said: messages}
         )
     for index, item in enumerate(document["outcomes"]):
         if (
@@ -290,15 +292,21 @@ def _is_turn(turn: JsonValue, before: JsonObject) -> bool:
     if not _has(turn["answer"], _ANSWER) or not _has(turn["answer"].get("error") or {}, _ERROR):
         return False
     known, same = turn.get("same_messages"), turn.get("same")
+    said = _said(turn["request"])
     if (
         not isinstance(known, int)
-        or not 0 <= known <= len(before["messages"])
+        or not 0 <= known <= len(before.get(said, ()))
         or not isinstance(same, list)
     ):
         return False
-    return isinstance(turn["request"].get("messages"), list) and all(
+    return isinstance(turn["request"].get(said), list) and all(
         isinstance(key, str) and key in before for key in same
     )
+
+
+def _said(request: JsonObject) -> str:
+    """The key of a request under which the conversation stands."""
+    return "messages" if "messages" in request or "input" not in request else "input"
 
 
 def _fits(recorded: JsonValue, given: JsonValue) -> bool:

@@ -13,6 +13,7 @@ from vespe.features.agents.providers.anthropic import AnthropicProvider
 from vespe.features.agents.providers.base import LLMProvider
 from vespe.features.agents.providers.ollama import OllamaProvider
 from vespe.features.agents.providers.openai import OpenAIProvider
+from vespe.features.agents.providers.openai_responses import OpenAIResponsesProvider
 from vespe.features.agents.providers.retries import Patience
 
 KEY = "sk-never-to-be-seen-0123456789"
@@ -20,11 +21,13 @@ QUICK = Patience(connect_s=5, stall_s=20, total_s=20, retries=2, backoff_s=0.001
 USER = [{"role": "user", "content": "Hi"}]
 CLASSES: dict[str, Any] = {
     "openai": OpenAIProvider,
+    "openai-responses": OpenAIResponsesProvider,
     "anthropic": AnthropicProvider,
     "ollama": OllamaProvider,
 }
 KINDS = {
     "openai": "text/event-stream",
+    "openai-responses": "text/event-stream",
     "anthropic": "text/event-stream",
     "ollama": "application/x-ndjson",
 }

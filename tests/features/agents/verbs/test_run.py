@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.features.agents.agents_on_disk import assert_consistent, call, results, turn_of
-from tests.features.agents.providers.serving import HELLO
+from tests.features.agents.providers.serving import HELLO, in_turn
 from tests.features.agents.providers.serving import said as serving
 from tests.support.loopback import Loopback
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool, write_tool
@@ -287,6 +287,36 @@ def test_a_conversation_goes_on_with_the_provider_and_the_model_that_it_was_had_
     assert [
         json.loads(request.partition(b"\r\n\r\n")[2])["model"] for request in server.requests
     ] == ["small", "small", "other"]
+
+
+def test_a_conversation_with_responses_is_kept_with_its_items_and_goes_on_with_them(
+    command: Command, project: Path, marking: Path
+) -> None:
+    call = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "mark", "arguments": "{}"}
+    thought = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "gAAA"}
+    text = {"type": "output_text", "text": "Done.", "annotations": []}
+    told = {
+        "type": "message",
+        "id": "m",
+        "role": "assistant",
+        "content": [text],
+        "status": "completed",
+    }
+    first, last = ({"status": "completed", "output": out} for out in ([thought, call], [told]))
+    with Loopback(in_turn(serving(first), serving(last), serving(last))) as server:
+        user_config.set_value(
+            "providers.mine",
+            {"api": "openresponses", "base_url": server.url("/v1"), "model": "small"},
+        )
+        asked = ("--no-stream", "--provider", "mine", "--approve", "all")
+        made = command("agent", "run", "go", *asked, "--save", "kept.json")
+        assert (made.code, made.out, marking.read_text(encoding="utf-8")) == (0, "Done.\n", "x")
+        assert command("agent", "run", "more", *asked, "--resume", "kept.json").out == "Done.\n"
+    requests = [json.loads(one.partition(b"\r\n\r\n")[2]) for one in server.requests]
+    said = requests[2]["input"]
+    assert [thought, call, told] == [said[1], said[2], said[4]]
+    assert (said[3]["call_id"], said[5]["content"]) == ("c1", "more")
+    assert requests[0]["tools"][0]["strict"] is False and requests[0]["store"] is False
 
 
 @pytest.mark.parametrize("setting", [{"provider": 3}, {"model": []}])

@@ -13,11 +13,14 @@ from vespe.projects import user_config
 
 PROVIDERS: Final = {
     "openai": "vespe.features.agents.providers.openai.OPENAI",
+    "openai-responses": "vespe.features.agents.providers.openai_responses.OPENAI_RESPONSES",
     "anthropic": "vespe.features.agents.providers.anthropic.ANTHROPIC",
     "ollama": "vespe.features.agents.providers.ollama.OLLAMA",
     "simulated": "vespe.features.agents.providers.simulated.SIMULATED",
 }
 """Where the class of each provider stands: a module, and a name in it that is a ProviderClass."""
+_SPOKEN_BY: Final = {"openresponses": "openai-responses"}
+"""By an API that has no provider of its own, the one that speaks it."""
 
 
 def provider_names() -> list[str]:
@@ -66,7 +69,7 @@ def _named(name: str) -> Any:
             path=user.path,
             pointer=f"/providers/{name}/api",
         )
-    made = _imported(settings.api)
+    made = _imported(_SPOKEN_BY.get(settings.api, settings.api))
     return type(made.__name__, (made,), {"name": name, "account": made.account.of_the_user(name)})
 
 

@@ -1,11 +1,23 @@
-"""OpenAI's Responses API: tools, `function_call` items and their outputs."""
+"""OpenAI's Responses API: tools, `function_call` items, their outputs, and conversations."""
 
 from typing import ClassVar
 
 from vespe.adapters import definition_parts, definitions, model_calls, result_parts, tool_errors
 from vespe.adapters.messages import quote
+from vespe.adapters.openai_responses.inbound import assistant_message, to_openai_messages
+from vespe.adapters.openai_responses.outbound import from_openai_messages
+from vespe.adapters.stops import from_responses_usage
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass
+
+__all__ = [
+    "OpenAIResponsesAdapter",
+    "OpenAIResponsesShape",
+    "assistant_message",
+    "from_openai_messages",
+    "from_responses_usage",
+    "to_openai_messages",
+]
 
 
 class OpenAIResponsesShape:

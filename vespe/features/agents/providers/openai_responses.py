@@ -1,0 +1,145 @@
+"""Models behind OpenAI's Responses API: its own, and any endpoint of Open Responses."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from vespe.adapters import openai_responses as adapter_responses
+from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
+from vespe.documents import strict_json
+from vespe.errors import UsageError
+from vespe.features.agents.providers import requests
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
+from vespe.features.agents.providers.endpoint_account import Account
+from vespe.features.agents.providers.endpoint_provider import EndpointProvider
+from vespe.http.addresses import Url
+from vespe.models import JsonObject
+
+INCLUDED: Final = ["reasoning.encrypted_content"]
+"""What an answer is to hold besides: without it reasoning could not be given back to a vendor that
+keeps nothing.
+"""
+_MOST: Final = ("max_completion_tokens", "max_tokens")
+
+
+def _responses(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/responses") or "/v1"
+    return replace(base, target=f"{path}/responses{mark}{query}")
+
+
+def payload(
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
+) -> JsonObject:
+    """Return the request, which holds all of the conversation; the vendor is told to keep nothing
+    (`store`). Options are the API's, or those of chat where it has another word for the same.
+
+    Raises InvalidDocument for a conversation that the API refuses, and UsageError for `stop`, which
+    it does not know.
+    """
+    made: JsonObject = {"model": model, **adapter_responses.from_openai_messages(messages)}
+    made |= {"store": False, "include": list(INCLUDED)}
+    if defined := requests.definitions(tools, adapter_responses.OpenAIResponsesShape()):
+        made["tools"] = defined
+    if stream:
+        made["stream"] = True
+    return requests.with_options(made, _own_words(requests.checked_options(options)))
+
+
+def answer(document: JsonObject) -> ModelAnswer:
+    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
+    message.
+    """
+    read = ResponsesStreamingProcessor()
+    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\n")
+    read.close()
+    return ModelAnswer(
+        message=read.message(),
+        finish_reason=read.finish_reason,
+        usage=read.usage,
+        complete=read.complete,
+        cut_calls=read.cut_calls(),
+    )
+
+
+def _own_words(options: JsonObject) -> JsonObject:
+    """Return the options with the API's names: the most tokens, the form and the length of the
+    answer, the effort, the choice of a tool.
+    """
+    made = dict(options)
+    if made.pop("stop", None) is not None:
+        raise UsageError(
+            "OpenAI's Responses API cannot be told to `stop` at a text",
+            hint="leave the option out, or ask an API of chat completions",
+        )
+    for name in _MOST:
+        if (most := made.pop(name, None)) is not None:
+            made.setdefault("max_output_tokens", most)
+    if (effort := made.pop("reasoning_effort", None)) is not None:
+        made["reasoning"] = {"effort": effort, **_object(made.get("reasoning"))}
+    text = _format(made.pop("response_format", None))
+    if (verbosity := made.pop("verbosity", None)) is not None:
+        text["verbosity"] = verbosity
+    if text:
+        made["text"] = {**text, **_object(made.get("text"))}
+    choice = made.get("tool_choice")
+    if isinstance(choice, dict) and isinstance(choice.get("function"), dict):
+        made["tool_choice"] = {"type": "function", "name": choice["function"].get("name")}
+    return made
+
+
+def _format(given: Any) -> JsonObject:
+    """Return the `text` of chat's `response_format`."""
+    if not isinstance(given, dict):
+        return {}
+    schema = given.get("json_schema")
+    return {"format": {"type": given.get("type"), **(schema if isinstance(schema, dict) else {})}}
+
+
+def _object(given: Any) -> JsonObject:
+    return given if isinstance(given, dict) else {}
+
+
+class OpenAIResponsesProvider(EndpointProvider):
+    """Asks an endpoint that speaks OpenAI's Responses API, or Open Responses (llama.cpp, vLLM,
+    Ollama, OpenRouter, …).
+
+    Each request holds the whole conversation, and the vendor is told to keep nothing; its reasoning
+    comes encrypted, and goes back unchanged. The key is OPENAI_API_KEY's where none is said.
+    `base_url` may be given with or without `/v1`: without a path, `/v1` is meant. See
+    `EndpointProvider`.
+
+    ```python
+    from vespe import OpenAIResponsesProvider
+
+    # a server of your own
+    model = OpenAIResponsesProvider("qwen3", base_url="http://127.0.0.1:8000", api_key="any")
+    assert model.api == "openai-responses"
+    ```
+    """
+
+    name = api = "openai-responses"
+    account = Account(
+        provider="openai-responses",
+        default_url="https://api.openai.com/v1",
+        variable="OPENAI_API_KEY",
+    )
+    processor = ResponsesStreamingProcessor
+    request = staticmethod(payload)
+    request_url = staticmethod(_responses)
+
+    def own_headers(self) -> Mapping[str, str]:
+        """Return the header of the organization."""
+        return {"openai-organization": self._account.settings.organization}
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; see `answer` of this module."""
+        return answer(document)
+
+
+OPENAI_RESPONSES: Final[ProviderClass] = OpenAIResponsesProvider
