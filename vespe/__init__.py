@@ -13,6 +13,7 @@ from vespe.defaults import VERSION as __version__
 if TYPE_CHECKING:
     from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
     from vespe.adapters.streams.base import StreamEvent
+    from vespe.adapters.streams.gemini_interactions import InteractionsStreamingProcessor
     from vespe.adapters.streams.ollama import OllamaStreamingProcessor
     from vespe.adapters.streams.openai import GptStreamingProcessor
     from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from vespe.features.agents.handlers import (
         ClaudeHandler,
         GptHandler,
+        InteractionsHandler,
         OllamaHandler,
         ResponsesHandler,
     )
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from vespe.features.agents.loop import RunResult
     from vespe.features.agents.providers.anthropic import AnthropicProvider
     from vespe.features.agents.providers.base import LLMProvider
+    from vespe.features.agents.providers.gemini import GeminiProvider
     from vespe.features.agents.providers.ollama import OllamaProvider
     from vespe.features.agents.providers.openai import OpenAIProvider
     from vespe.features.agents.providers.openai_responses import OpenAIResponsesProvider
@@ -95,9 +98,12 @@ __all__ = [
     "EventSystem",
     "Failure",
     "FunctionTool",
+    "GeminiProvider",
     "GptHandler",
     "GptStreamingProcessor",
     "Implementation",
+    "InteractionsHandler",
+    "InteractionsStreamingProcessor",
     "InvalidArguments",
     "InvalidDocument",
     "InvalidTool",
@@ -179,6 +185,7 @@ _MODULES = {
     ),
     "AnthropicProvider": "agents:providers.anthropic",
     "LLMProvider": "agents:providers.base",
+    "GeminiProvider": "agents:providers.gemini",
     "OllamaProvider": "agents:providers.ollama",
     "OpenAIProvider": "agents:providers.openai",
     "OpenAIResponsesProvider": "agents:providers.openai_responses",
@@ -190,6 +197,7 @@ _MODULES = {
     "EventSystem": "agents:events",
     "GptHandler": "agents:handlers",
     "Limits": "agents:limits",
+    "InteractionsHandler": "agents:handlers",
     "OllamaHandler": "agents:handlers",
     "ResponsesHandler": "agents:handlers",
     "RunResult": "agents:loop",
@@ -197,6 +205,7 @@ _MODULES = {
     "Transcript": "agents:transcripts",
     "ClaudeStreamingProcessor": "vespe.adapters.streams.anthropic",
     "GptStreamingProcessor": "vespe.adapters.streams.openai",
+    "InteractionsStreamingProcessor": "vespe.adapters.streams.gemini_interactions",
     "ResponsesStreamingProcessor": "vespe.adapters.streams.openai_responses",
     "OllamaStreamingProcessor": "vespe.adapters.streams.ollama",
     "StreamEvent": "vespe.adapters.streams.base",

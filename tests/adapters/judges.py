@@ -44,7 +44,7 @@ are not in its types.
 def judge(kind: str) -> Any:
     """Give the validator of a vendor's type."""
     schema = TypeAdapter(TYPES[kind]).json_schema()
-    return jsonschema_rs.validator_for(schema if kind in OPEN else _closed(schema))
+    return jsonschema_rs.validator_for(schema if kind in OPEN else closed(schema))
 
 
 def accepts(kind: str, value: Any) -> bool:
@@ -60,12 +60,12 @@ def complaint(kind: str, value: Any) -> str:
     )
 
 
-def _closed(schema: Any) -> Any:
+def closed(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_closed(item) for item in schema]
+        return [closed(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _closed(value) for key, value in schema.items()}
+    made = {key: closed(value) for key, value in schema.items()}
     if isinstance(made.get("properties"), dict) and made.get("additionalProperties", True) is True:
         made["additionalProperties"] = False
     return made

@@ -18,8 +18,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/api.md"
 PUBLIC = {
     "vespe": """
         Agent AgentOptions AmbiguousTool Answer AnthropicProvider Call CallPolicy ClaudeHandler
-        ClaudeStreamingProcessor EventSystem Failure FunctionTool GptHandler GptStreamingProcessor
-        Implementation InvalidArguments InvalidDocument InvalidTool Kit KitNotFound LLMProvider
+        ClaudeStreamingProcessor EventSystem Failure FunctionTool GeminiProvider GptHandler GptStreamingProcessor
+        Implementation InteractionsHandler InteractionsStreamingProcessor InvalidArguments InvalidDocument InvalidTool Kit KitNotFound LLMProvider
         Limits MissingExtra NotTrusted OllamaHandler OllamaProvider OllamaStreamingProcessor
         OpenAIProvider OpenAIResponsesProvider Outcome ParsingError Patience Project ProjectConfig ProjectNotFound Question
         RecordingProvider ReplayProvider Resolution ResponsesHandler ResponsesStreamingProcessor RunResult SimulatedProvider StreamContext

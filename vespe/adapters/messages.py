@@ -25,6 +25,8 @@ ITEMS: Final = "openai_items"
 """On a message: the items of OpenAI's Responses that it came as, in order, each without what the
 message itself says; one that chat cannot say, whole.
 """
+STEPS: Final = "gemini_steps"
+"""On a message: the steps of Gemini's Interactions that it came as, as `ITEMS`."""
 CACHE: Final = "cache_control"
 MCP_BLOCKS: Final = "mcp_blocks"
 STRUCTURED: Final = "structured_content"

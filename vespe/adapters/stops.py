@@ -187,6 +187,29 @@ def finish_reason_of_response(response: JsonObject, *, calls: bool) -> str | Non
     return ("tool_calls" if calls else "stop") if status == "completed" else None
 
 
+def from_interactions_usage(usage: JsonObject | None) -> JsonObject:
+    """Return chat's `usage` of the one of Gemini's Interactions, whose outputs leave thoughts out;
+    what chat has no field for stays under its own name.
+    """
+    usage = object_or_none(usage, "usage")
+    prompt, thought = _count(usage.get("total_input_tokens")), usage.get("total_thought_tokens")
+    completion = _count(usage.get("total_output_tokens")) + _count(thought)
+    made: JsonObject = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": _count(usage.get("total_tokens")) or prompt + completion,
+    }
+    if _is_count(cached := usage.get("total_cached_tokens")):
+        made["prompt_tokens_details"] = {"cached_tokens": cached}
+    if _is_count(thought):
+        made["completion_tokens_details"] = {"reasoning_tokens": thought}
+    taken = ("input", "output", "thought", "cached")
+    known = {"total_tokens", *(f"total_{name}_tokens" for name in taken)}
+    return made | {
+        key: detached(value, "usage") for key, value in usage.items() if key not in known
+    }
+
+
 def from_ollama_usage(response: JsonObject | None) -> JsonObject:
     """Return OpenAI's `usage` of the counts in Ollama's last line; absent ones are 0."""
     response = object_or_none(response, "usage")

@@ -90,6 +90,36 @@ def responses_body() -> bytes:
     return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
 
 
+def interactions_body() -> bytes:
+    events: list[Any] = [
+        {"event_type": "interaction.created", "interaction": {"id": "i", "status": "in_progress"}},
+        {
+            "event_type": "step.start",
+            "index": 0,
+            "step": {"type": "thought", "signature": "c2ln"},
+        },
+        {"event_type": "step.stop", "index": 0},
+    ]
+    for index, text in enumerate((ONE, TWO), start=1):
+        step = {"type": "function_call", "id": f"c{index - 1}", "name": "double", "arguments": {}}
+        events += [
+            {"event_type": "step.start", "index": index, "step": step},
+            {
+                "event_type": "step.delta",
+                "index": index,
+                "delta": {"type": "arguments_delta", "arguments": text},
+            },
+            {"event_type": "step.stop", "index": index},
+        ]
+    events.append(
+        {
+            "event_type": "interaction.completed",
+            "interaction": {"id": "i", "status": "requires_action"},
+        }
+    )
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
 def ollama_body() -> bytes:
     calls = [{"function": {"name": "double", "arguments": json.loads(text)}} for text in (ONE, TWO)]
     lines: list[Any] = [

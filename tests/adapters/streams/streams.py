@@ -23,6 +23,7 @@ from openai.types.responses import ResponseStreamEvent
 from vespe import (
     ClaudeStreamingProcessor,
     GptStreamingProcessor,
+    InteractionsStreamingProcessor,
     OllamaStreamingProcessor,
     ResponsesStreamingProcessor,
     StreamEvent,
@@ -36,12 +37,14 @@ Processor = (
     | ClaudeStreamingProcessor
     | OllamaStreamingProcessor
     | ResponsesStreamingProcessor
+    | InteractionsStreamingProcessor
 )
 MAKE: dict[str, type[Processor]] = {
     "openai": GptStreamingProcessor,
     "anthropic": ClaudeStreamingProcessor,
     "ollama": OllamaStreamingProcessor,
     "openai-responses": ResponsesStreamingProcessor,
+    "gemini": InteractionsStreamingProcessor,
 }
 _ADDED = ("parsed", "parsed_arguments", "parsed_output")
 _UNSENT = httpx2.Request("POST", "http://127.0.0.1:9")

@@ -146,6 +146,8 @@ def document(source: Nonsense, api: str) -> Any:
         return {"choices": source.some(choice, 2), **source.fields({"usage": anything, "id": leaf})}
     if api == "openai-responses":
         return response_event(source, leaf, anything)
+    if api == "gemini":
+        return interaction_event(source, leaf, anything)
     if api == "ollama":
         message = source.fields(
             {
@@ -209,6 +211,35 @@ def response_event(source: Nonsense, leaf: Any, anything: Any) -> Any:
         ),
     }
     return {"type": source.choice(RESPONSE_KINDS), **source.fields(made, 0.7)}
+
+
+def interaction_event(source: Nonsense, leaf: Any, anything: Any) -> Any:
+    """Give an event of Interactions whose fields are any values."""
+
+    def step() -> Any:
+        made = {
+            "id": leaf,
+            "arguments": anything,
+            "content": anything,
+            "summary": anything,
+            "name": lambda: source.choice(("add", leaf())),
+        }
+        kinds = ("function_call", "model_output", "thought", leaf())
+        return {"type": source.choice(kinds), **source.fields(made, 0.7)}
+
+    def delta() -> Any:
+        kinds = ("text", "arguments_delta", "thought_summary", "text_annotation_delta", leaf())
+        made = {"text": anything, "arguments": anything, "content": anything, "annotations": leaf}
+        return {"type": source.choice(kinds), **source.fields(made, 0.7)}
+
+    made = {
+        "index": lambda: source.choice((0, 1, leaf())),
+        "step": step,
+        "delta": delta,
+        "interaction": lambda: source.fields({"status": leaf, "usage": anything, "id": leaf}),
+    }
+    kinds = ("step.start", "step.start", "step.delta", "step.stop", "interaction.created", leaf())
+    return {"event_type": source.choice(kinds), **source.fields(made, 0.8)}
 
 
 def framed(api: str, documents: list[Any]) -> bytes:
@@ -321,6 +352,11 @@ def test_p40_a_body_past_its_caps_ends_with_a_sentence_and_keeps_what_came(
             "delta": {"type": "text_delta", "text": "a"},
         },
         "ollama": {"message": {"role": "assistant", "content": "a"}, "done": False},
+        "gemini": {
+            "event_type": "step.delta",
+            "index": 0,
+            "delta": {"type": "text", "text": "a"},
+        },
         "openai-responses": {
             "type": "response.output_text.delta",
             "output_index": 0,

@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.streams.streamed import anthropic_body, ollama_body, openai_body, responses_body
+from tests.adapters.streams.streamed import (
+    anthropic_body,
+    interactions_body,
+    ollama_body,
+    openai_body,
+    responses_body,
+)
 from tests.features.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consistent, call
 from tests.features.agents.providers.serving import KINDS, asking, chunked, sent
 from tests.support.ondisk import python_tool
@@ -102,6 +108,7 @@ BODIES = {
     "openai": openai_body,
     "openai-responses": responses_body,
     "anthropic": anthropic_body,
+    "gemini": interactions_body,
     "ollama": ollama_body,
 }
 
@@ -130,6 +137,7 @@ def test_the_last_turn_is_asked_for_without_tools_or_where_that_cannot_be_with_n
     for api, shown in (
         ("openai", (False, None)),
         ("openai-responses", (False, None)),
+        ("gemini", (False, None)),
         ("anthropic", (True, {"type": "none"})),
         ("ollama", (False, None)),
     ):
@@ -141,7 +149,7 @@ def test_the_last_turn_is_asked_for_without_tools_or_where_that_cannot_be_with_n
             ).run("go")
             body = sent(server)[2]
         assert ("tools" in body, body.get("tool_choice")) == shown
-        assert "Call no more tools" in json.dumps(body.get("messages", body.get("input")))
+        assert "Call no more tools" in json.dumps(body)
 
 
 def test_anthropic_gets_every_result_in_one_user_turn_directly_behind_the_calls(

@@ -11,9 +11,15 @@ import pytest
 from tests.features.agents.agents_on_disk import NUMBER, Bench
 from vespe import Call, CallPolicy, Outcome, Tool
 from vespe.adapters import SHAPES
+from vespe.adapters.base import ToolShape
+from vespe.adapters.gemini_interactions import InteractionsShape
 from vespe.documents import strict_json
 from vespe.features.agents.handler_base import StreamContext, StreamingRequest
 from vespe.features.agents.handlers import HANDLERS
+
+SHOWN: dict[str, ToolShape] = SHAPES | {"gemini": InteractionsShape()}
+"""How each handler's API is told of tools; what is exported for Gemini is its older API's."""
+RECORDED = [api for api in HANDLERS if api != "gemini"]
 
 
 @pytest.mark.parametrize("api", HANDLERS)
@@ -27,7 +33,11 @@ def test_each_takes_tools_and_puts_them_and_the_prompt_into_a_payload_of_its_api
     )
     made = handler.prepare_payload(payload, [bench.project().load_tool("double")], "Use tools.")
     assert handler.supports_tools() and len(made["tools"]) == 1 and "tools" not in payload
-    own = {"anthropic": "system", "openai-responses": "instructions"}.get(api)
+    own = {
+        "anthropic": "system",
+        "openai-responses": "instructions",
+        "gemini": "system_instruction",
+    }.get(api)
     assert "Use tools." in (made[own] if own else made["messages"][0]["content"])
     assert handler.prepare_payload(payload, [], "") == payload
     assert (
@@ -46,7 +56,7 @@ def test_a_definition_of_another_api_goes_into_the_payload_as_this_one_takes_it(
     bench.tool("double", lambda n: n * 2, schema=NUMBER)
     tool = bench.project().load_tool("double")
     made = HANDLERS[api]().prepare_payload({"messages": []}, [SHAPES[given].definition(tool)], "")
-    assert made["tools"] == [SHAPES[api].definition(tool)]
+    assert made["tools"] == [SHOWN[api].definition(tool)]
 
 
 @pytest.mark.parametrize("api", HANDLERS)
@@ -104,7 +114,7 @@ def handled(
     )
 
 
-@pytest.mark.parametrize("api", HANDLERS)
+@pytest.mark.parametrize("api", RECORDED)
 def test_p40c_every_recording_has_a_result_for_each_call_wherever_it_is_cut(
     shared: Path, api: str
 ) -> None:

@@ -1,19 +1,21 @@
 """One handler for each model API whose answers a program has in hand: OpenAI (chat completions and
-Responses), Anthropic, Ollama.
+Responses), Anthropic, Gemini, Ollama.
 """
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from vespe.adapters import anthropic, ollama, openai_responses
+from vespe.adapters import anthropic, gemini_interactions, ollama, openai_responses
 from vespe.adapters.anthropic import AnthropicShape
 from vespe.adapters.base import ToolShape
+from vespe.adapters.gemini_interactions import InteractionsShape
 from vespe.adapters.messages import check_messages
 from vespe.adapters.ollama import OllamaShape
 from vespe.adapters.openai import OpenAIShape, to_wire
 from vespe.adapters.openai_responses import OpenAIResponsesShape
 from vespe.adapters.streams.anthropic import ClaudeStreamingProcessor
 from vespe.adapters.streams.base import StreamingProcessor
+from vespe.adapters.streams.gemini_interactions import InteractionsStreamingProcessor
 from vespe.adapters.streams.ollama import OllamaStreamingProcessor
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
@@ -178,6 +180,50 @@ class ResponsesHandler(_Handler):
         return payload | {"input": [*first, *said]}
 
 
+class InteractionsHandler(_Handler):
+    """Handles answers of Gemini's Interactions; see `ToolHandler`.
+
+    A request goes on with the steps of the answer as they came, and one result for each call.
+
+    ```python
+    from vespe import InteractionsHandler, Tool
+
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    tool = Tool(uid="", name="add", description="Add.", input_schema=schema)
+    request = {"model": "gemini-3-flash-preview", "input": "Hi"}
+    payload = InteractionsHandler().prepare_payload(request, [tool], "")
+    assert payload["tools"][0]["name"] == "add"
+    ```
+    """
+
+    processor = InteractionsStreamingProcessor
+    shape = InteractionsShape()
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return the payload with the prompt behind its `system_instruction`."""
+        return payload | {"system_instruction": _joined(payload.get("system_instruction"), prompt)}
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the steps of the input as messages in the inner format."""
+        return gemini_interactions.to_openai_messages(payload.get("input", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the steps of the last messages: ids that an earlier turn has used are made
+        unique.
+        """
+        every, before = (
+            gemini_interactions.from_openai_messages(said)["input"]
+            for said in (messages, messages[: len(messages) - answered])
+        )
+        made: list[JsonObject] = every[len(before) :]
+        return made
+
+    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
+        """Return the request with what was said behind its input."""
+        given = payload.get("input", ())
+        return payload | {"input": [*gemini_interactions.as_steps(given), *said]}
+
+
 class OllamaHandler(_Handler):
     """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
 
@@ -210,6 +256,7 @@ HANDLERS: Final[dict[str, Callable[[], ToolHandler]]] = {
     "openai": GptHandler,
     "openai-responses": ResponsesHandler,
     "anthropic": ClaudeHandler,
+    "gemini": InteractionsHandler,
     "ollama": OllamaHandler,
 }
 """By an API's name, what makes its handler."""

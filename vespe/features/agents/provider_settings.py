@@ -39,7 +39,7 @@ class ProviderSettings:
     keep: Sequence[str] = ()
 
 
-APIS: Final = ("openai", "openai-responses", "openresponses", "anthropic", "ollama")
+APIS: Final = ("openai", "openai-responses", "openresponses", "anthropic", "gemini", "ollama")
 """The wire formats of providers; Open Responses is what others made of OpenAI's Responses."""
 KEYS: Final = tuple(item.name for item in fields(ProviderSettings))
 """What can be said of a provider; other keys are kept and mean nothing."""

@@ -24,7 +24,7 @@ from vespe.features.agents.providers.base import (
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.models import JsonObject, JsonValue, Outcome
 
-_APIS: Final = ("openai", "openai-responses", "anthropic", "ollama")
+_APIS: Final = ("openai", "openai-responses", "anthropic", "gemini", "ollama")
 _ERROR_FIELDS: Final = ("status", "vendor_code", "request_id", "transient")
 _AGAIN: Final = "record it again if the change is meant"
 

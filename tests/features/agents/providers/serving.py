@@ -11,6 +11,7 @@ from typing import Any
 from tests.support.loopback import Exchange, Handler, Loopback
 from vespe.features.agents.providers.anthropic import AnthropicProvider
 from vespe.features.agents.providers.base import LLMProvider
+from vespe.features.agents.providers.gemini import GeminiProvider
 from vespe.features.agents.providers.ollama import OllamaProvider
 from vespe.features.agents.providers.openai import OpenAIProvider
 from vespe.features.agents.providers.openai_responses import OpenAIResponsesProvider
@@ -23,12 +24,14 @@ CLASSES: dict[str, Any] = {
     "openai": OpenAIProvider,
     "openai-responses": OpenAIResponsesProvider,
     "anthropic": AnthropicProvider,
+    "gemini": GeminiProvider,
     "ollama": OllamaProvider,
 }
 KINDS = {
     "openai": "text/event-stream",
     "openai-responses": "text/event-stream",
     "anthropic": "text/event-stream",
+    "gemini": "text/event-stream",
     "ollama": "application/x-ndjson",
 }
 HELLO = {

@@ -37,14 +37,16 @@ def test_each_row_names_a_class_that_mypy_holds_to_the_protocol(name: str) -> No
 
 def test_every_provider_keeps_the_protocol(tmp_path: Path) -> None:
     made: list[LLMProvider] = [
-        providers.provider_class(name)("m") for name in ("openai", "anthropic", "ollama")
+        providers.provider_class(name)("m") for name in providers.PROVIDERS if name != "simulated"
     ]
     script = tmp_path / "script.json"
     script.write_text('{"turns": []}', encoding="utf-8")
     made.append(providers.provider_class("simulated")(str(script)))
     assert [(provider.name, provider.api) for provider in made] == [
         ("openai", "openai"),
+        ("openai-responses", "openai-responses"),
         ("anthropic", "anthropic"),
+        ("gemini", "gemini"),
         ("ollama", "ollama"),
         ("simulated", "openai"),
     ]
@@ -97,4 +99,4 @@ def test_p40b_an_endpoint_of_the_users_own_name_is_https_or_this_machine_too(hom
     with pytest.raises(Refused, match="is not this machine"):
         user_config.set_value("providers.lan.base_url", "http://10.0.0.7:8000/v1")
     with pytest.raises(UsageError, match="is no API of a provider"):
-        user_config.set_value("providers.lan.api", "gemini")
+        user_config.set_value("providers.lan.api", "grok")

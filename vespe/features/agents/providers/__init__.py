@@ -15,6 +15,7 @@ PROVIDERS: Final = {
     "openai": "vespe.features.agents.providers.openai.OPENAI",
     "openai-responses": "vespe.features.agents.providers.openai_responses.OPENAI_RESPONSES",
     "anthropic": "vespe.features.agents.providers.anthropic.ANTHROPIC",
+    "gemini": "vespe.features.agents.providers.gemini.GEMINI",
     "ollama": "vespe.features.agents.providers.ollama.OLLAMA",
     "simulated": "vespe.features.agents.providers.simulated.SIMULATED",
 }

@@ -17,7 +17,7 @@ from vespe.projects import user_config
 from vespe.records import dataclass
 
 _SENSITIVE: Final = re.compile(r"(?i)auth|key|token|secret|cookie|password|credential|session|sig")
-_KEYED: Final = ("authorization", "x-api-key", "api-key")
+_KEYED: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _SHORTEST_KEY: Final = 8
 """What is shorter stands in for a key that nobody wants (`ollama`, `EMPTY`), and in many a text."""
 
@@ -103,15 +103,20 @@ def known(account: Account, **said: str | Mapping[str, str] | None) -> Account:
 
 
 def destination(
-    account: Account, own: Mapping[str, str], *, bearer: bool, at: Callable[[Url], Url]
+    account: Account,
+    own: Mapping[str, str],
+    *,
+    bearer: bool,
+    at: Callable[[Url], Url],
+    key_header: str = "x-api-key",
 ) -> Destination:
     """Return where an account's requests go: `own` are the API's headers, `at` makes the request's
     URL of the base URL.
 
-    The key is a bearer token, or else Anthropic's `x-api-key`. Raises MissingKey and Refused.
+    The key is a bearer token, or else stands in the `key_header`. Raises MissingKey and Refused.
     """
     url, key = at(account.url()), account.key()
-    keyed = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
+    keyed = {"authorization": f"Bearer {key}"} if bearer else {key_header: key}
     headers = account.headers(dict(own) | (keyed if key else {}))
     secrets = account.secrets(headers, url)
     return Destination(

@@ -30,7 +30,8 @@ class EndpointProvider:
     account: ClassVar[Account]
     traits: ClassVar[Traits] = Traits()
     bearer: ClassVar[bool] = True
-    """Whether the key is a bearer token, or else Anthropic's `x-api-key`."""
+    """Whether the key is a bearer token, or else stands in the `key_header`."""
+    key_header: ClassVar[str] = "x-api-key"
     request: "ClassVar[staticmethod[..., JsonObject]]"
     """Makes the vendor's request of the model's name and what `payload` is given."""
     processor: ClassVar[Callable[[], StreamingProcessor]]
@@ -104,5 +105,9 @@ class EndpointProvider:
 
     def _destination(self) -> Destination:
         return endpoint_account.destination(
-            self._account, self.own_headers(), bearer=self.bearer, at=self.request_url
+            self._account,
+            self.own_headers(),
+            bearer=self.bearer,
+            at=self.request_url,
+            key_header=self.key_header,
         )

@@ -14,7 +14,7 @@ from vespe.errors import UsageError
 from vespe.features.agents.providers.base import Definitions, ShownTools, Tools
 from vespe.models import JsonObject, Tool
 
-OURS: Final = ("messages", "input", "tools", "stream", "system", "model")
+OURS: Final = ("messages", "input", "tools", "stream", "system", "system_instruction", "model")
 """What no option sets: it follows from the conversation, the tools and the provider."""
 
 

@@ -1,0 +1,108 @@
+"""A conversation on its way out: inner messages as steps for Gemini's Interactions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from vespe.adapters import arguments, tool_errors
+from vespe.adapters.call_ids import Waiting, calls_of, custom_text_of, function_of, is_custom
+from vespe.adapters.content_parts import readable_parts
+from vespe.adapters.gemini_interactions.contents import filled, to_content
+from vespe.adapters.items_out import ItemsOut, Made, entries_of, only_entry, said_parts
+from vespe.adapters.messages import STEPS, copied, is_empty, refuse, said, told
+from vespe.adapters.translated import translated
+from vespe.errors import InvalidDocument
+from vespe.models import JsonObject, JsonValue
+
+
+def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
+    """Translate a conversation: `{"system_instruction": …, "input": […]}` for a request to Gemini's
+    Interactions, which is told all of it.
+
+    `system_instruction` is what system and developer messages say, wherever they stand, each behind
+    an empty line: the API has no other place for it; "" where there is none. Steps that came from
+    there go back as they came, in their place, with the words of the message. Ids that are missing
+    or repeat are mended as for Anthropic.
+
+    Raises InvalidDocument, naming the message's index, for what the API refuses and nothing can
+    mend: a result without its call, a call without its result before the conversation goes on,
+    content that it does not take.
+    """
+    made = translated(messages, ("gemini-interactions",), _Outward)
+    return {"system_instruction": "\n\n".join(made.system), "input": made.items()}
+
+
+@dataclass
+class _Outward(ItemsOut):
+    """A conversation on its way out; see `from_openai_messages`."""
+
+    system: list[str] = field(default_factory=list)
+
+    def assistant(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
+        waiting, calls = iter(said_parts(message, index)), iter(calls_of(message, index))
+        for entry in entries_of(message, STEPS):
+            if entry.get("type") == "function_call" and "id" not in entry:
+                if (call := next(calls, None)) is not None:
+                    yield self._call(call, index, entry)
+            elif entry.get("type") == "model_output":
+                held = entry.get("content")
+                content = filled(held, waiting, index)
+                if content or not held:
+                    yield {**copied(entry, index), "content": content}
+            else:
+                yield copied(entry, index)
+        if rest := [to_content(part, index) for part in waiting]:
+            yield {"type": "model_output", "content": rest}
+        for call in calls:
+            yield self._call(call, index, {})
+
+    def spoken(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
+        entry = only_entry(message, STEPS)
+        content = _content(message, entry.get("content"), index)
+        if message["role"] == "user":
+            rest = {key: copied(entry[key], index) for key in entry if key != "content"}
+            if content:
+                yield {**rest, "type": "user_input", "content": content}
+            return
+        if any(one["type"] != "text" for one in content):
+            refuse(index, "the system prompt holds text only", pointer="/content")
+        self.system += [one["text"] for one in content]
+
+    def result(self, message: JsonObject, call: Waiting[Made], index: int) -> JsonObject:
+        message = told(message, index)
+        entry = only_entry(message, STEPS)
+        rest = {key: copied(entry[key], index) for key in entry if key not in ("type", "result")}
+        held, given = entry.get("result"), message.get("content")
+        result: JsonValue
+        if isinstance(held, dict) and given == arguments.to_text(held):
+            result = copied(held, index)
+        elif isinstance(given, str):
+            result = said(given)
+        else:
+            result = _content(message, held, index) or ""
+        return {
+            "type": "function_result",
+            **rest,
+            "call_id": call.id,
+            "name": call.kept.item["name"],
+            "result": result,
+            **tool_errors.copied_field(message),
+        }
+
+    def _call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
+        function = function_of(call, index)
+        item: JsonObject = {key: copied(entry[key], index) for key in entry}
+        item |= {"type": "function_call", "id": "", "name": said(function["name"])}
+        if is_custom(call):
+            item["arguments"] = arguments.custom_input(custom_text_of(function, index))
+        else:
+            try:
+                item["arguments"] = arguments.to_input(function.get("arguments"))
+            except InvalidDocument as error:
+                refuse(index, f"a call's arguments {error.reason}", pointer="/tool_calls")
+        return self.called(item, "id", call.get("id"), index)
+
+
+def _content(message: JsonObject, entries: JsonValue, index: int) -> list[JsonObject]:
+    waiting = (part for part in readable_parts(message, index) if not is_empty(part))
+    made = filled(entries, waiting, index)
+    return [*made, *(to_content(part, index) for part in waiting)]

@@ -1,0 +1,156 @@
+"""Models behind Gemini's Interactions."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from vespe.adapters import gemini_interactions as adapter_interactions
+from vespe.adapters.streams.gemini_interactions import InteractionsStreamingProcessor
+from vespe.documents import strict_json
+from vespe.features.agents.providers import requests
+from vespe.features.agents.providers.base import ModelAnswer, Tools
+from vespe.features.agents.providers.endpoint_account import Account
+from vespe.features.agents.providers.endpoint_provider import EndpointProvider
+from vespe.http.addresses import Url
+from vespe.models import JsonObject
+
+_GENERATION: Final = {
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+    "max_output_tokens": "max_output_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "stop_sequences",
+    "stop_sequences": "stop_sequences",
+    "tool_choice": "tool_choice",
+    "reasoning_effort": "thinking_level",
+    "thinking_level": "thinking_level",
+    "thinking_summaries": "thinking_summaries",
+}
+"""By an option's name, what it is called within the request's `generation_config`."""
+_CHOICES: Final = {"required": "any"}
+
+
+def _interactions(base: Url) -> Url:
+    path, mark, query = base.target.partition("?")
+    path = path.rstrip("/").removesuffix("/interactions") or "/v1beta"
+    return replace(base, target=f"{path}/interactions{mark}{query}")
+
+
+def payload(
+    model: str,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    *,
+    options: Mapping[str, object] | None,
+    stream: bool,
+) -> JsonObject:
+    """Return the request, which holds all of the conversation; the vendor is told to keep nothing
+    (`store`). Options are Gemini's, of the request or of its `generation_config`, or OpenAI's
+    where Gemini has another word for the same.
+
+    Raises InvalidDocument for a conversation that the API refuses.
+    """
+    translated = adapter_interactions.from_openai_messages(messages)
+    made: JsonObject = {"model": model, "input": translated["input"], "store": False}
+    if translated["system_instruction"]:
+        made["system_instruction"] = translated["system_instruction"]
+    if defined := requests.definitions(tools, adapter_interactions.InteractionsShape()):
+        made["tools"] = defined
+    if stream:
+        made["stream"] = True
+    return requests.with_options(made, _own_words(requests.checked_options(options)))
+
+
+def answer(document: JsonObject) -> ModelAnswer:
+    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
+    message.
+    """
+    read = InteractionsStreamingProcessor()
+    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\n")
+    read.close()
+    return ModelAnswer(
+        message=read.message(),
+        finish_reason=read.finish_reason,
+        usage=read.usage,
+        complete=read.complete,
+        cut_calls=read.cut_calls(),
+    )
+
+
+def _own_words(options: JsonObject) -> JsonObject:
+    """Return the options with Gemini's names, those of the generation in their own object. That
+    calls may not be made beside one another is nothing that it could be told.
+    """
+    made = {key: value for key, value in options.items() if key != "parallel_tool_calls"}
+    own: JsonObject = {
+        name: made.pop(key)
+        for key, name in _GENERATION.items()
+        if key in options and made.get(key) is not None
+    }
+    if isinstance(own.get("stop_sequences"), str):
+        own["stop_sequences"] = [own["stop_sequences"]]
+    if "tool_choice" in own:
+        own["tool_choice"] = _choice(own["tool_choice"])
+    given = made.pop("generation_config", None)
+    config = requests.with_options(own, given if isinstance(given, dict) else {})
+    wanted = made.pop("response_format", None)
+    return (
+        made
+        | ({"generation_config": config} if config else {})
+        | ({} if wanted is None else {"response_format": _format(wanted)})
+    )
+
+
+def _choice(given: Any) -> Any:
+    if isinstance(given, str):
+        return _CHOICES.get(given, given)
+    function = given.get("function") if isinstance(given, dict) else None
+    if isinstance(function, dict):
+        return {"allowed_tools": {"mode": "any", "tools": [function.get("name")]}}
+    return given
+
+
+def _format(given: Any) -> Any:
+    """Return Gemini's `response_format` of OpenAI's; its own as it is."""
+    kind = given.get("type") if isinstance(given, dict) else None
+    if kind not in ("json_schema", "json_object"):
+        return given
+    schema = given.get("json_schema")
+    held = schema.get("schema") if isinstance(schema, dict) else None
+    made: JsonObject = {"type": "text", "mime_type": "application/json"}
+    return made | ({"schema": held} if isinstance(held, dict) else {})
+
+
+class GeminiProvider(EndpointProvider):
+    """Asks Gemini's Interactions.
+
+    Each request holds the whole conversation, and the vendor is told to keep nothing; the model's
+    thoughts go back with their signatures unchanged. The key is GEMINI_API_KEY's where none is
+    said. `base_url` may be given with or without `/v1beta`: without a path, `/v1beta` is meant. See
+    `EndpointProvider`.
+
+    ```python
+    from vespe import GeminiProvider
+
+    model = GeminiProvider("gemini-3-flash", api_key="a key, where the environment has none")
+    assert model.api == "gemini"
+    ```
+    """
+
+    name = api = "gemini"
+    account = Account(
+        provider="gemini",
+        default_url="https://generativelanguage.googleapis.com/v1beta",
+        variable="GEMINI_API_KEY",
+    )
+    bearer = False
+    key_header = "x-goog-api-key"
+    processor = InteractionsStreamingProcessor
+    request = staticmethod(payload)
+    request_url = staticmethod(_interactions)
+
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; see `answer` of this module."""
+        return answer(document)
