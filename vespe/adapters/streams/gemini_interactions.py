@@ -20,6 +20,7 @@ _FINISH: Final = {
     "requires_continuation": "length",
 }
 """By an interaction's status, why the model stopped, in the words of chat."""
+_TOO_DEEP: Final = "the stream holds an event that is nested too deeply"
 _BROKEN: Final = ("failed", "cancelled")
 _SHORT: Final = ("incomplete", "budget_exceeded")
 _STEP_OF: Final = {
@@ -146,13 +147,17 @@ class InteractionsStreamingProcessor:
             self._take_event(str(event.get("event_type", name)), event, events)
 
     def _take_event(self, kind: str, event: JsonObject, events: list[StreamEvent]) -> None:
-        if not shallow(event):
-            self._fail(
-                outcomes.failed("the stream holds an event that is nested too deeply"), events
-            )
-        elif kind == "step.delta":
-            if isinstance(delta := event.get("delta"), dict):
-                self._step(event.get("index"), delta).take(delta, events)
+        if kind == "step.delta" and isinstance(delta := event.get("delta"), dict):
+            held = self._places.get(index) if type(index := event.get("index")) is int else None
+            held = held or self._step(index, delta)
+            if delta.get("type") == "arguments_delta" and type(delta.get("arguments")) is str:
+                held.call(delta["arguments"], events)
+            elif shallow(delta):
+                held.take(delta, events)
+            else:
+                self._fail(outcomes.failed(_TOO_DEEP), events)
+        elif not shallow(event):
+            self._fail(outcomes.failed(_TOO_DEEP), events)
         elif kind == "error" or event.get("error"):
             self._fail(outcomes.error_object(event), events)
         elif kind == "step.start":

@@ -91,13 +91,9 @@ class GrowingStep:
         """Take a piece of what a call is called with."""
         if isinstance(piece, (dict, list)):  # as a compatible server may send it
             piece = adapter_arguments.to_arguments(sayable(piece))
-        if (
-            isinstance(piece, str)
-            and piece
-            and self.kind == "function_call"
-            and (piece := self._json.add(piece))
-            and self.order >= 0
-        ):
+        if not isinstance(piece, str) or not piece or self.kind != "function_call":
+            return
+        if (piece := self._json.add(piece)) and self.order >= 0:
             events.append(
                 _new(
                     StreamEvent,
