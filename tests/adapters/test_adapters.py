@@ -30,7 +30,7 @@ def strict(tool: Tool) -> Any:
 
 def test_the_shapes_and_the_adapters_are_in_their_tables() -> None:
     assert set(SHAPES) == {"openai", "openai-responses", "anthropic", "gemini", "ollama", "mcp"}
-    assert set(ADAPTERS) == {*SHAPES, "text"}
+    assert set(ADAPTERS) == {*SHAPES, "gemini-interactions", "text"}
 
 
 @pytest.mark.parametrize("name", JUDGED)

@@ -6,6 +6,7 @@ from typing import Final
 from vespe.adapters.anthropic import AnthropicAdapter, AnthropicShape
 from vespe.adapters.base import ToolAdapter, ToolShape
 from vespe.adapters.gemini import GeminiAdapter, GeminiShape
+from vespe.adapters.gemini_interactions import InteractionsAdapter
 from vespe.adapters.mcp import McpAdapter, McpShape
 from vespe.adapters.ollama import OllamaAdapter, OllamaShape
 from vespe.adapters.openai import OpenAIAdapter, OpenAIShape
@@ -31,6 +32,7 @@ ADAPTERS: Final[dict[str, Callable[[Tool], ToolAdapter]]] = {
     "openai-responses": OpenAIResponsesAdapter,
     "anthropic": AnthropicAdapter,
     "gemini": GeminiAdapter,
+    "gemini-interactions": InteractionsAdapter,
     "ollama": OllamaAdapter,
     "mcp": McpAdapter,
     "text": PlainTextAdapter,

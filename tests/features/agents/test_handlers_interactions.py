@@ -1,13 +1,15 @@
 """Streamed answers of Gemini's Interactions, handled."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai.interactions import Interaction
 
 from tests.adapters.google_judges import complaint
 from tests.adapters.streams.streamed import context, cut, interactions_body
 from tests.features.agents.agents_on_disk import Bench
-from vespe import InteractionsHandler, StreamingRequest
+from vespe import InteractionsHandler, StreamingRequest, Toolset
 
 REQUEST = StreamingRequest(payload={"model": "m", "input": "go"})
 
@@ -43,3 +45,18 @@ def test_the_prompt_comes_behind_the_system_instruction() -> None:
     request = {"system_instruction": "Be brief."}
     made = InteractionsHandler().prepare_payload(request, [], "Use tools.")
     assert made == {"system_instruction": "Be brief.\n\nUse tools."}
+
+
+def test_an_object_of_googles_own_client_is_answered(home: Path) -> None:
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+    steps = [
+        {"type": "thought", "signature": "c2ln"},
+        {"type": "function_call", "id": "c0", "name": "double", "arguments": {"n": 2}},
+    ]
+    given = {"id": "i", "status": "requires_action", "steps": steps}
+    answer = Toolset(double).answer(Interaction.model_validate(given))
+    result = {"type": "function_result", "call_id": "c0", "name": "double", "result": "4"}
+    assert list(answer) == [*steps, result]

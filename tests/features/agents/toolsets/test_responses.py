@@ -32,6 +32,10 @@ LLAMA = {
     "content": "",
     "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}],
 }
+STEPS: list[dict[str, Any]] = [
+    {"type": "thought", "signature": "c2ln"},
+    {"type": "function_call", "id": "i", "name": "f", "arguments": {"a": 1}},
+]
 ITEMS = [
     {"type": "reasoning", "id": "r", "summary": []},
     {"type": "function_call", "call_id": "i", "name": "f", "arguments": '{"a": 1}'},
@@ -48,6 +52,7 @@ ITEMS = [
         ("anthropic", CLAUDE, [CLAUDE]),
         ("gemini", {"candidates": [{"content": GEMINI}]}, [GEMINI]),
         ("gemini", GEMINI, [GEMINI]),
+        ("gemini-interactions", {"status": "requires_action", "steps": STEPS}, STEPS),
         ("ollama", {"model": "m", "message": LLAMA, "done": True}, [LLAMA]),
     ],
 )
@@ -141,3 +146,14 @@ def test_an_image_is_in_geminis_response_or_beside_it_by_its_version(
     assert (response.get("parts"), content["parts"][1:]) == (
         ([PLACED], []) if inside else (None, [PLACED])
     )
+
+
+def test_no_call_of_an_interaction_that_goes_on_elsewhere_is_whole() -> None:
+    both = [*STEPS, STEPS[1] | {"id": "j"}]
+    for status, cut in (
+        ("requires_action", []),
+        ("incomplete", [1]),
+        ("requires_continuation", [0, 1]),
+    ):
+        turn = read_turn({"status": status, "steps": both})
+        assert list(cut_calls(turn)) == cut

@@ -146,6 +146,7 @@ def test_every_client_gets_what_it_takes(home: Path) -> None:
         == tools.ollama()[0]["function"]["parameters"]
     )
     assert tools.gemini()[0]["functionDeclarations"][0]["name"] == "search"
+    assert tools.gemini_interactions()[0]["parameters"] == tools.responses()[0]["parameters"]
     assert tools.responses()[0] | {"strict": False} == tools.responses()[0]
     assert ollama.Tool.model_validate(tools.ollama()[0]).function is not None
 

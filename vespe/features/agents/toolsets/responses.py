@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from vespe.adapters import ADAPTERS
+from vespe.adapters.gemini_interactions import last_turn
 from vespe.adapters.model_calls import objects, read_answer
 from vespe.adapters.openai import to_wire
 from vespe.calls.bridge import SEARCH
@@ -54,6 +55,8 @@ class Turn:
     calls: Sequence[ModelCall]
     cut: bool = False
     model: str = ""
+    unsure: bool = False
+    """Whether none of the calls may run, since the answer goes on elsewhere."""
 
     def results(
         self,
@@ -140,8 +143,8 @@ def read_turn(response: object) -> Turn:
     """Read a response: an object, its JSON text, or what a vendor's client returned. A message
     alone counts as well.
 
-    Raises ParsingError for what is none of OpenAI's (both APIs), Anthropic's, Gemini's or Ollama's,
-    InvalidToolCall for calls that are not lists of objects.
+    Raises ParsingError for what is none of OpenAI's or Gemini's (two APIs each), Anthropic's or
+    Ollama's, InvalidToolCall for calls that are not lists of objects.
     """
     given = read_answer(_data(response), what="the response")
     for fits, read in _VENDORS:
@@ -240,6 +243,22 @@ def _of_gemini(given: JsonObject) -> Turn:
     )
 
 
+def _of_interactions(given: JsonObject) -> Turn:
+    steps = last_turn(objects(given["steps"], "`steps`"))
+    called = [step for step in steps if step.get("type") == "function_call"]
+    calls = [
+        _call(place, step.get("name"), step.get("arguments"), step.get("id"))
+        for place, step in enumerate(called)
+    ]
+    return Turn(
+        vendor="gemini-interactions",
+        messages=steps,
+        calls=calls,
+        cut=given.get("status") in ("incomplete", "budget_exceeded"),
+        unsure=given.get("status") == "requires_continuation",
+    )
+
+
 def _of_ollama(given: JsonObject) -> Turn:
     message = given["message"]
     held = [
@@ -265,6 +284,7 @@ _VENDORS: Final[Sequence[tuple[Callable[[JsonObject], bool], Callable[[JsonObjec
     (lambda given: "choices" in given, _of_chat),
     (lambda given: isinstance(given.get("output"), list), _of_responses),
     (lambda given: "candidates" in given or isinstance(given.get("parts"), list), _of_gemini),
+    (lambda given: isinstance(given.get("steps"), list), _of_interactions),
     (lambda given: given.get("type") == "message" or _has_blocks(given), _of_anthropic),
     (lambda given: isinstance(given.get("message"), dict), _of_ollama),
     (lambda given: given.get("role") == "assistant", _of_chat),
@@ -274,7 +294,9 @@ _VENDORS: Final[Sequence[tuple[Callable[[JsonObject], bool], Callable[[JsonObjec
 
 def cut_calls(turn: Turn) -> Iterator[int]:
     """Return the places of calls that may not have come whole: the last one, where the answer's end
-    was cut off.
+    was cut off, all where the answer goes on elsewhere.
     """
-    if turn.cut and turn.calls:
+    if turn.unsure:
+        yield from (call.place for call in turn.calls)
+    elif turn.cut and turn.calls:
         yield turn.calls[-1].place

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES
+from vespe.adapters.gemini_interactions import InteractionsShape
 from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
 from vespe.calls import tracing
@@ -206,8 +207,12 @@ class Toolset:
         )
 
     def gemini(self) -> list[Any]:
-        """Return `tools` for Gemini: one object with every declaration."""
+        """Return `tools` for Gemini's `generateContent`: one object with every declaration."""
         return [{"functionDeclarations": self._shown("gemini")}] if self.declared else []
+
+    def gemini_interactions(self) -> list[Any]:
+        """Return `tools` for Gemini's Interactions."""
+        return [InteractionsShape().definition(tool) for tool in self.declared.values()]
 
     def ollama(self) -> list[Any]:
         """Return `tools` for Ollama's chat."""
