@@ -7,7 +7,7 @@ from typing import Final
 
 from vespe import errors
 from vespe.cli import report
-from vespe.cli.doctor import Diagnosis
+from vespe.cli.diagnosis import Diagnosis
 from vespe.features.secrets import declared
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace

@@ -197,7 +197,7 @@ def test_an_endpoint_of_the_users_own_name_speaks_it(home: Path) -> None:
         user_config.set_value(
             "providers.here", {"api": "gemini", "base_url": server.url(""), "model": "flash"}
         )
-        provider = providers.provider_class("here")()
+        provider = providers.provider_class("here")("")
         assert provider.create_message(USER)["content"] == "Hello"
         target, headers, request = sent(server)
     assert (target, request["model"]) == ("/v1beta/interactions", "flash")

@@ -207,7 +207,7 @@ def test_an_endpoint_of_the_users_own_name_speaks_it(home: Path, api: str) -> No
         user_config.set_value(
             "providers.here", {"api": api, "base_url": server.url(""), "model": "qwen"}
         )
-        provider = providers.provider_class("here")()
+        provider = providers.provider_class("here")("")
         assert provider.create_message(USER)["content"] == "Hello"
         target, headers, request = sent(server)
     assert (target, request["model"], "authorization" in headers) == (
