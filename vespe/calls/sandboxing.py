@@ -419,7 +419,10 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     widened: Mapping[str, str] = error.details.pop("widened", {})
     if made is None or not made.message or type(error) is not ToolExecutionError:
         return error
-    found = [*made.refusals, *refused(touched, made), *_guessed(error, made)]
+    known = refused(touched, made)
+    # What Python told of a path needs no guess from an error's words.
+    guessed = [one for one in _guessed(error, made) if one[1] not in [what for _, what in known]]
+    found = [*made.refusals, *known, *guessed]
     said = f"{error} {error.details.get('stderr', '')}"
     for kind, what in reversed(found):
         # What it went on after is not what it failed of; an error of a connection names no end.
