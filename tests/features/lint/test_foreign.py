@@ -139,3 +139,17 @@ def test_bytes_that_are_no_text_a_directory_and_a_missing_file(tmp_path: Path) -
     assert not foreign.read(tmp_path).troubles[0].readable
     with pytest.raises(StorageError):
         foreign.read(tmp_path / "nowhere.json")
+
+
+def test_the_inputs_of_a_utcp_manual_are_judged_where_they_stand(tmp_path: Path) -> None:
+    call = {"call_template_type": "http", "url": "https://api.example.com/w"}
+    tool = {"name": "a", "inputs": SCHEMA, "outputs": SCHEMA, "tool_call_template": call}
+    plain = {"name": "b", "description": "d", "inputs": SCHEMA}
+    file = read(tmp_path, {"utcp_version": "1.0.1", "tools": [tool, plain]})
+    first, second = file.definitions
+    assert (first.input_schema, first.output_schema) == (SCHEMA, SCHEMA)
+    assert first.pointers["input_schema"] == "/tools/0/inputs"
+    assert first.pointers["output_schema"] == "/tools/0/outputs"
+    assert second.pointers["input_schema"] == "/tools/1/inputs" and not file.troubles
+    odd = read(tmp_path, {"name": "c", "description": "d", "inputs": ["x"], "outputs": SCHEMA})
+    assert odd.definitions[0].input_schema is odd.definitions[0].output_schema is None

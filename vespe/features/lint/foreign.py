@@ -188,7 +188,7 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
     inner, at = value, pointer
     if shape == "openai":
         inner, at = value["function"], f"{pointer}/function"
-    elif shape is None and not (api or "description" in value):
+    elif shape is None and not (api or "description" in value or _is_utcp(value)):
         file.troubles.append(
             _misplaced("is not a tool definition in a shape that Vespe knows", pointer, file)
         )
@@ -199,8 +199,10 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
         for part in ("name", "description", "annotations", "title", "strict")
         if part in inner
     }
-    key = next((key for key, _ in INPUTS if key in inner), None)
-    out = next((key for key in _OUTPUT if isinstance(inner.get(key), dict)), None)
+    keys = [*(key for key, _ in INPUTS), *(_UTCP_INPUTS if _is_utcp(inner) else ())]
+    key = next((key for key in keys if key in inner), None)
+    outs = (*_OUTPUT, "outputs") if key in _UTCP_INPUTS else _OUTPUT
+    out = next((key for key in outs if isinstance(inner.get(key), dict)), None)
     if key:
         pointers["input_schema"] = f"{at}/{key}"
     if out:
@@ -217,6 +219,19 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
             output_schema=inner[out] if out else None,
         )
     )
+
+
+_UTCP_INPUTS: Final = ("inputs",)
+
+
+def _is_utcp(definition: JsonObject) -> bool:
+    """Whether a definition is of a UTCP manual: a schema of its inputs, or how it is called."""
+    return isinstance(definition.get("inputs"), dict) and (
+        not _CALLED.isdisjoint(definition) or definition["inputs"].get("type") == "object"
+    )
+
+
+_CALLED: Final = frozenset(("tool_call_template", "tool_provider"))
 
 
 def _misplaced(message: str, pointer: str, file: ForeignFile) -> Trouble:
