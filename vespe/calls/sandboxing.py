@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -24,7 +23,7 @@ from vespe.errors import (
 from vespe.files import atomic, locations, repositories
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.http import addresses
-from vespe.lazy import pattern, shlex
+from vespe.lazy import pattern, shlex, tempfile
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
