@@ -23,7 +23,7 @@ from vespe.errors import (
 from vespe.files import atomic, locations, repositories
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.http import addresses
-from vespe.lazy import pattern, shlex, tempfile
+from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
@@ -302,21 +302,9 @@ def _surroundings(
         path=context.environment.get("PATH", ""),
         needs=_needs(tool),
         starts=_programs(tool, context),
-        named=tuple(_named(tool)),
+        command=_command(tool),
         own=(*_own(), *context.secret_files),
     )
-
-
-def _named(tool: Tool) -> Iterator[str]:
-    """Yield what the command of a server names: a script with what is beside it, or another
-    path.
-    """
-    words = tool.implementation.args.get("command") if tool.implementation is not None else None
-    for word in words if isinstance(words, list) and _is_served(tool) else ():
-        if os.path.isabs(word) and os.path.exists(word):
-            beside = os.path.dirname(word)
-            is_alone = os.path.isdir(word) or beside == tempfile.gettempdir()
-            yield word if is_alone else beside
 
 
 def _own() -> tuple[str, ...]:
@@ -364,6 +352,13 @@ def _for_git(
         lambda path: made.refuses("read", path),
         cwd=context.project_root,
     )
+
+
+def _command(tool: Tool) -> tuple[str, ...]:
+    """Return the words of the command that starts it, where it states one."""
+    args = tool.implementation.args if tool.implementation else {}
+    words = args.get("command")
+    return tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
 
 
 def _require(setting: str, made: Policy, tool: Tool) -> None:

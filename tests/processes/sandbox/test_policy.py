@@ -2,6 +2,8 @@
 cannot be held is a gap.
 """
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +200,17 @@ def test_what_could_hold_a_protected_place_is_given_in_parts_and_what_is_in_it_w
         str(home / ".aws/key")
     )
     assert not held.parts.came_late(str(home / "gone"))
+
+
+def test_what_a_command_names_in_the_temporary_directory_is_seen_with_what_is_beside_it() -> None:
+    with tempfile.TemporaryDirectory(prefix="vespe-c-", dir="/tmp") as place:
+        script = Path(place, "server.py")
+        script.touch()
+        where = ToolSurroundings(
+            project="/usr",
+            directory="/usr",
+            scratch="/usr",
+            command=("python", str(script), "/tmp"),
+        )
+        mounts = policy(BEST, "namespaces", Permissions(), where).message["namespaces"]
+        assert os.fsencode(place) in mounts["seen"] and b"/tmp" not in mounts["seen"]

@@ -80,9 +80,9 @@ class ToolSurroundings:
     environment.
 
     `needs` are directories that its interpreter needs; `starts` are programs that it is started
-    with; `named` are what its command names beside, which is seen in the temporary directory of all
-    too; `own` are the directories of Vespe's own state; `kept` is what lies deeper in the project
-    and is kept as its `.git` is, and `knows_all` says that no more of it is there.
+    with, and `command` the words of the command that starts it, as it was approved; `own` are the
+    directories of Vespe's own state; `kept` is what lies deeper in the project and is kept as its
+    `.git` is, and `knows_all` says that no more of it is there.
     """
 
     project: str
@@ -91,7 +91,7 @@ class ToolSurroundings:
     path: str = ""
     needs: tuple[str, ...] = ()
     starts: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     knows_all: bool = True
@@ -517,9 +517,9 @@ class _Files:
             *self._needs,
             *self._sockets,
             *named,
+            *_scripts(self._where.command, place),
             *homes(),
             *search_path(self._where.path),
-            *map(os.path.realpath, self._where.named),
             os.path.dirname(_PACKAGE),
         )
         beneath = [path for path in seen if holds(place, path) and os.path.lexists(path)]
@@ -580,6 +580,17 @@ class _Holes:
     def __init__(self, places: Iterable[str]) -> None:
         self.places = frozenset(places)
         self.above = listing.above(self.places)
+
+
+def _scripts(command: Iterable[str], temporary: str) -> Iterator[str]:
+    """Return what a command names in the temporary directory of all: with a script what is beside
+    it, which it imports.
+    """
+    for word in filter(os.path.isabs, command):
+        path = os.path.realpath(word)
+        beside = path if os.path.isdir(path) else os.path.dirname(path)
+        if path != temporary and holds(temporary, path) and os.path.lexists(path):
+            yield path if beside == temporary else beside
 
 
 def _between(path: str, places: list[str]) -> Iterator[str]:
