@@ -565,7 +565,10 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
         if _is_socket(path):
             kinds = ("sockets",)
         elif os.path.lexists(os.path.dirname(path)) and why != "Connection refused":
-            kinds = ("read", *(("write",) if not why.lower().startswith("no") else ()), "programs")
+            writes = ("write",) if not why.lower().startswith("no") else ()
+            # What can be run was rather started than written.
+            runs = os.path.isfile(path) and os.access(path, os.X_OK)
+            kinds = ("read", "programs", *writes) if runs else ("read", *writes, "programs")
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
