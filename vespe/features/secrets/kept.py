@@ -1,5 +1,5 @@
 """The values that this process has fetched: each once, when it is first needed, and again after
-15 minutes or where a server refused it. They are kept in memory alone.
+15 minutes (a token when it expires) or where a server refused it. They are kept in memory alone.
 """
 
 import os
@@ -27,9 +27,9 @@ class _Value:
         self.until = 0.0
 
     def fetch(self, asked: SecretRequest) -> str:
-        value = sources.fetch(asked)
+        value, lasts_s = sources.fetch_lasting(asked)
         self.known = (value, *(old for old in self.known if old != value))[:_PAST]
-        self.until = time.monotonic() + FRESH_S
+        self.until = time.monotonic() + (FRESH_S if lasts_s is None else lasts_s)
         return value
 
 

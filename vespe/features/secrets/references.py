@@ -7,6 +7,9 @@ A reference has exactly one of these keys; keys that are not known are kept and 
 - `{"ref": "env:NAME"}`: an environment variable of another name.
 - `{"command": ["op", "read", "op://…"]}`: what a program prints, with `timeout_s` (seconds, 30) and
   `lines` (`one`, or `first` or `all` of several).
+- `{"token": {"url": …, "client_id": …, "client_secret": …}}`: an access token that is fetched there
+  (OAuth's client credentials), with `scope` and `audience`. The secret is a reference, the id a
+  value or a reference.
 """
 
 import os
@@ -14,7 +17,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from vespe.documents.pointers import escape_pointer
-from vespe.errors import InvalidDocument
+from vespe.errors import InvalidDocument, Refused
+from vespe.http.addresses import parse_url
 from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
@@ -23,6 +27,7 @@ _LONGEST_S: Final = 600
 LINES: Final = ("one", "first", "all")
 """What a command may print: one line (else it is refused), or several, of which these count."""
 _VARIABLE: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 
 
 class ReferenceProblem(NamedTuple):
@@ -52,8 +57,8 @@ def problem(value: JsonValue) -> ReferenceProblem | None:
 
 
 def store_of(value: JsonValue) -> str:
-    """Name where a secret is kept: `value` (the configuration itself), `keyring`, `file`, `env`, or
-    `command`.
+    """Name where a secret is kept: `value` (the configuration itself), `keyring`, `file`, `env`,
+    `command`, or `token`.
     """
     if not isinstance(value, dict):
         return "value"
@@ -69,6 +74,8 @@ def shown(value: JsonValue) -> str:
         return "your configuration"
     if "ref" in value:
         return str(value["ref"])
+    if "token" in value:
+        return f"the token endpoint of {parse_url(value['token']['url']).authority}"
     return f"the command {os.path.basename(value['command'][0])}"
 
 
@@ -128,6 +135,43 @@ def _command(value: JsonObject) -> ReferenceProblem | None:
     return None
 
 
+def _token(value: JsonObject) -> ReferenceProblem | None:
+    token = value["token"]
+    if not isinstance(token, dict):
+        said = "must be an object with `url`, `client_id` and `client_secret`"
+        return ReferenceProblem("/token", said)
+    if said := _endpoint(token.get("url")):
+        return ReferenceProblem("/token/url", said)
+    for key in ("client_id", "client_secret"):
+        source = token.get(key)
+        if key == "client_id" and isinstance(source, str) and source:
+            continue
+        if isinstance(source, str):
+            said = f"must be {'a string or ' if key == 'client_id' else ''}a reference: an object"
+            return ReferenceProblem(f"/token/{key}", f"{said} with `ref` or `command`")
+        if isinstance(source, dict) and "token" in source:
+            return ReferenceProblem(f"/token/{key}", "cannot be a token itself")
+        if found := problem(source):
+            return ReferenceProblem(f"/token/{key}{found.pointer}", found.said)
+    for key in ("scope", "audience"):
+        if not isinstance(token.get(key, ""), str):
+            return ReferenceProblem(f"/token/{key}", "must be a string")
+    return None
+
+
+def _endpoint(url: JsonValue) -> str:
+    """Return what is wrong with a token endpoint, to which a secret is sent."""
+    if not isinstance(url, str) or "@" in url.partition("://")[2].partition("/")[0]:
+        return "must be a URL without a user"
+    try:
+        made = parse_url(url)
+    except Refused:
+        return "must be a URL such as https://login.example.com/oauth/token"
+    if made.scheme != "https" and not _LOOPBACK.fullmatch(made.host):
+        return "must begin with https:// (http:// is for this machine alone)"
+    return ""
+
+
 _STORES: Final[dict[str, Callable[[str], str]]] = {
     "keyring": _keyring,
     "file": _file,
@@ -137,6 +181,7 @@ _STORES: Final[dict[str, Callable[[str], str]]] = {
 _FORMS: Final[dict[str, Callable[[JsonObject], ReferenceProblem | None]]] = {
     "ref": _ref,
     "command": _command,
+    "token": _token,
 }
 _LISTED: Final = " or ".join(f"`{kind}`" for kind in _FORMS)
 _EXAMPLES: Final = "keyring:SERVICE/USER, file:PATH or env:NAME"

@@ -9,12 +9,13 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from typing import Final
 
 from vespe import errors
 from vespe.documents import redaction
 from vespe.errors import SecretUnavailable
-from vespe.features.secrets import keyrings, references
+from vespe.features.secrets import keyrings, references, tokens
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -31,8 +32,8 @@ class SecretRequest:
     """
 
     name: str
-    reference: JsonObject
-    environment: Mapping[str, str]
+    reference: JsonObject = field(repr=False)
+    environment: Mapping[str, str] = field(repr=False)
     cancel: threading.Event | None = None
 
     def fails(self, why: str, hint: str) -> SecretUnavailable:
@@ -48,7 +49,33 @@ class SecretRequest:
 
 def fetch(asked: SecretRequest) -> str:
     """Return the value; raises SecretUnavailable, and Interrupted where `cancel` was set."""
-    return _FETCH[references.store_of(asked.reference)](asked)
+    return fetch_lasting(asked)[0]
+
+
+def fetch_lasting(asked: SecretRequest) -> tuple[str, float | None]:
+    """Return the value, and how many seconds it is good for, where its source says so; raises as
+    `fetch` does.
+    """
+    store = references.store_of(asked.reference)
+    return _from_token(asked) if store == "token" else (_FETCH[store](asked), None)
+
+
+def _from_token(asked: SecretRequest) -> tokens.FetchedToken:
+    said = asked.reference["token"]
+
+    def value(key: str) -> str:
+        source = said[key]
+        return source if isinstance(source, str) else fetch(replace(asked, reference=source))
+
+    return tokens.ask(
+        tokens.TokenClient(
+            url=said["url"],
+            id=value("client_id"),
+            secret=value("client_secret"),
+            more=tuple((key, said[key]) for key in ("scope", "audience") if said.get(key)),
+        ),
+        fails=asked.fails,
+    )
 
 
 def _from_environment(asked: SecretRequest) -> str:
