@@ -8,7 +8,7 @@ from vespe.adapters import gemini_interactions as adapter_interactions
 from vespe.adapters.streams.gemini_interactions import InteractionsStreamingProcessor
 from vespe.documents import strict_json
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, Tools
+from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -154,3 +154,6 @@ class GeminiProvider(EndpointProvider):
     def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed; see `answer` of this module."""
         return answer(document)
+
+
+GEMINI: Final[ProviderClass] = GeminiProvider
