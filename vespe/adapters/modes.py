@@ -53,7 +53,7 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
             f"{_CALLED.get(api, api)} does not search tools itself: "
             f"`native` is for {' and '.join(_CALLED[one] for one in _SEARCH)}",
             hint="`bridge` and `auto` are for every API; "
-            "agents have `native` with the provider anthropic",
+            "agents have `native` with the providers anthropic and openai-responses",
         )
     if mode != "auto":
         return mode

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.judges import accepts, complaint
 from tests.adapters.streams.streamed import (
     anthropic_body,
     interactions_body,
@@ -16,7 +17,8 @@ from tests.adapters.streams.streamed import (
     responses_body,
 )
 from tests.features.agents.agents_on_disk import NUMBER, READ_ONLY, Bench, assert_consistent, call
-from tests.features.agents.providers.serving import KINDS, asking, chunked, sent
+from tests.features.agents.providers.serving import KINDS, asking, chunked, in_turn, sent
+from tests.features.agents.providers.serving import said as serving
 from tests.support.ondisk import python_tool
 from vespe import Agent, AgentOptions, Answer, Limits, Project, Question, run_loop
 from vespe.errors import InvalidDocument, NotTrusted, UsageError
@@ -312,3 +314,39 @@ def test_a_person_is_told_which_values_come_from_a_tool_and_which_from_them(benc
     (question,) = asked
     assert question.origins == {"recipient": "from read_inbox, not from you", "amount": "from you"}
     assert "recipient: from read_inbox, not from you; amount: from you" in question.why
+
+
+def test_openais_responses_searches_the_tools_itself_and_what_it_found_goes_back(
+    bench: Bench,
+) -> None:
+    bench.tool("double", lambda n: n * 2, schema=NUMBER)
+    items = [
+        {"type": "tool_search_call", "id": "ts", "call_id": None, "arguments": {}},
+        {"type": "tool_search_output", "id": "to", "call_id": None, "tools": []},
+        {
+            "type": "function_call",
+            "id": "fc",
+            "call_id": "c1",
+            "name": "double",
+            "namespace": "double",
+            "arguments": '{"n": 2}',
+        },
+    ]
+    text = {"type": "output_text", "text": "4", "annotations": []}
+    last = {"type": "message", "id": "m", "role": "assistant", "content": [text]}
+    answers = in_turn(
+        serving({"status": "completed", "output": items}),
+        serving({"status": "completed", "output": [last | {"status": "completed"}]}),
+    )
+    options = AgentOptions(approve="all", tools_mode="native", stream=False)
+    with asking(answers, "openai-responses") as (provider, server):
+        result = Agent(provider, bench.project(), options=options).run("go")
+        request = sent(server)[2]
+    assert (result.text, bench.ran) == ("4", ["double"])
+    assert request["tools"][0]["defer_loading"] is True
+    assert request["tools"][1] == {"type": "tool_search"}
+    assert request["input"][1:4] == items
+    assert accepts("openai-responses request", request), complaint(
+        "openai-responses request", request
+    )
+    assert request["input"][4]["output"] == "4"

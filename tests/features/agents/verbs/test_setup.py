@@ -83,7 +83,8 @@ def test_names_of_providers_are_completed(project: Path) -> None:
         encoding="utf-8",
         check=False,
     )
-    assert [line.partition(",")[2] for line in done.stdout.split()] == ["openai", "open_mine"]
+    names = [line.partition(",")[2] for line in done.stdout.split()]
+    assert names == ["openai", "openai-responses", "open_mine"]
 
 
 def test_a_wait_for_a_busy_model_is_told_in_inert_words(command: Command, project: Path) -> None:

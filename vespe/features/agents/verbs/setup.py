@@ -83,7 +83,8 @@ _OPTIONS: Final = (
         type=click.Choice(MODES),
         help="all: declare every tool; bridge: let the model search for those that "
         "are not always exposed; "
-        "native: let Anthropic's API search for them; auto: all, until they cost more than the "
+        "native: let the vendor's API search for them (Anthropic, "
+        "OpenAI's Responses); auto: all, until they cost more than the "
         "project's tool_budget or are more than the API takes. "
         "Default: your configuration's `agent.tools_mode`, else auto.",
     ),
