@@ -68,7 +68,7 @@ def put(name: str, value: str, store: str, *, environment: Mapping[str, str]) ->
     if sources.fetch(asked) != value:
         raise asked.fails(
             "it has another value than was put there",
-            "name another store: `--store file`" if store == "keyring" else "`--store keyring`",
+            "run it again, if another process wrote it at the same time; else name another --store",
         )
     return made
 
