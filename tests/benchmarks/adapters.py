@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from vespe.adapters import anthropic, ollama, openai
+from vespe.adapters import anthropic, gemini_interactions, ollama, openai, openai_responses
 
 SIZES = (500, 1000, 2000, 4000)
 ARGUMENTS = json.dumps(
@@ -78,6 +78,8 @@ def roads(messages: list[dict[str, Any]]) -> dict[str, Callable[[], Any]]:
     """Give the translations of one conversation by name."""
     made = anthropic.from_openai_messages(messages)
     local = ollama.from_openai_messages(messages)["messages"]
+    items = openai_responses.from_openai_messages(messages)["input"]
+    steps = gemini_interactions.from_openai_messages(messages)["input"]
     found: dict[str, Callable[[], Any]] = {
         "vespe: openai -> anthropic": lambda: anthropic.from_openai_messages(messages),
         "vespe: anthropic -> openai": lambda: anthropic.to_openai_messages(
@@ -85,6 +87,10 @@ def roads(messages: list[dict[str, Any]]) -> dict[str, Callable[[], Any]]:
         ),
         "vespe: openai -> ollama": lambda: ollama.from_openai_messages(messages),
         "vespe: ollama -> openai": lambda: ollama.to_openai_messages(local),
+        "vespe: openai -> responses": lambda: openai_responses.from_openai_messages(messages),
+        "vespe: responses -> openai": lambda: openai_responses.to_openai_messages(items),
+        "vespe: openai -> interactions": lambda: gemini_interactions.from_openai_messages(messages),
+        "vespe: interactions -> openai": lambda: gemini_interactions.to_openai_messages(steps),
         "vespe: openai's wire": lambda: openai.to_wire(messages),
     }
     if (theirs := litellm_translation()) is not None:
