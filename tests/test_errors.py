@@ -6,6 +6,7 @@ import inspect
 import json
 import pickle
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 
@@ -285,3 +286,19 @@ def test_no_password_in_a_url_is_told(said: str, shown: str) -> None:
     assert "secretpw" not in repr(error)
     error.hint = said
     assert error.hint == shown
+
+
+@pytest.mark.parametrize(
+    ("prefix", "command"),
+    [
+        ("/home/ada/.local/share/uv/tools/vespe", "uv tool install"),
+        ("/home/ada/.local/share/pipx/venvs/vespe", "pipx install --force"),
+        ("/home/ada/shop/.venv", "pip install"),
+    ],
+)
+def test_an_extra_is_installed_by_what_installed_vespe(
+    prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", prefix)
+    error = errors.MissingExtra("the inspector", extra="inspect", module="starlette")
+    assert error.hint is not None and f'`{command} ".[inspect]"`' in error.hint

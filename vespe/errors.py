@@ -37,6 +37,7 @@ VespeError
 """
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -112,9 +113,20 @@ class MissingExtra(VespeError, ImportError):
             f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
         )
         hint = (
-            f'install it from where you have Vespe, such as `pip install ".[{extra}]"` in its clone'
+            "install it from where you have Vespe, such as "
+            f'`{_installer_of(sys.prefix)} ".[{extra}]"` in its clone'
         )
         super().__init__(message, hint=hint, details={"extra": extra, "module": module})
+
+
+def _installer_of(prefix: str) -> str:
+    """Return the command that installs into the environment at `prefix`: that of uv's tools, that
+    of pipx, or pip's.
+    """
+    place = f"{prefix}/".replace("\\", "/")
+    if "/uv/tools/" in place:
+        return "uv tool install"
+    return "pipx install --force" if "/pipx/" in place else "pip install"
 
 
 class MissingFeature(VespeError, AttributeError):
