@@ -2,12 +2,21 @@
 
 import sys
 
+import click
 import pytest
 
 from vespe.errors import UsageError
 from vespe.features.mcp.clients.table import CLIENTS
+from vespe.features.mcp.verbs import config, connect
 
 HOME = {"HOME": "/home/me"}
+
+
+@pytest.mark.parametrize("verb", [connect.command, config.command])
+def test_the_help_of_a_verb_names_every_client(verb: click.Command) -> None:
+    taken = next(one.type for one in verb.params if isinstance(one.type, click.Choice))
+    assert len(taken.choices) >= len(CLIENTS) - 1
+    assert [name for name in taken.choices if name not in (verb.help or "")] == []
 
 
 @pytest.mark.parametrize(
