@@ -418,8 +418,6 @@ def _error_of(failure: Failure) -> VespeError:
     error = found.__new__(found)
     VespeError.__init__(error, failure.message, hint=failure.hint, details=failure.details)
     vars(error).update({**failure.details, **vars(error), "code": failure.code})
-    if failure.hint:
-        error.add_note(f"hint: {failure.hint}")
     return error
 
 

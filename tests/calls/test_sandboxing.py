@@ -5,6 +5,7 @@ noted.
 import contextlib
 import json
 import os
+import pwd
 import queue
 import shutil
 import socket
@@ -246,7 +247,8 @@ def test_a_program_that_lies_beside_the_interpreter_is_refused_as_any_other(held
         python_tool(tool(held, name), name, body, permissions={"programs": []})
         error = run(held, name).error
         assert error is not None and error.code == "permission_denied"
-        assert error.hint.endswith(f'"permissions": {{"programs": ["{beside}"]}}')
+        stated = str(beside).replace(f"{pwd.getpwuid(os.getuid()).pw_dir}/", "~/")
+        assert error.hint.endswith(f'"permissions": {{"programs": ["{stated}"]}}')
 
 
 def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:

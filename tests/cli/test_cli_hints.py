@@ -82,7 +82,8 @@ def problem(line: str, *, whole: bool) -> str:
         .replace("]", "")
     )
     command: click.Command = root
-    context = click.Context(root, info_name="vespe")
+    # A command keeps the option of its help as it is first asked for.
+    context = click.Context(root, info_name="vespe", **root.context_settings)
     try:
         while (
             isinstance(command, click.Group)

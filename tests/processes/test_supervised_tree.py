@@ -112,6 +112,12 @@ def _run(tool: str, at: Path) -> str:
     return said.decode()
 
 
+def _start(project: Path) -> None:
+    """Make a project whose tools see the other processes: the sandbox would hide them."""
+    assert ondisk.vespe("init", str(project)).returncode == 0
+    assert ondisk.vespe("config", "set", "sandbox", "off", cwd=project).returncode == 0
+
+
 SCHEMA = {"type": "object", "properties": {"vespe": {"type": "integer"}}}
 
 
@@ -119,7 +125,7 @@ SCHEMA = {"type": "object", "properties": {"vespe": {"type": "integer"}}}
 def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(
     home: Path, tmp_path: Path
 ) -> None:
-    assert ondisk.vespe("init", str(tmp_path)).returncode == 0
+    _start(tmp_path)
     ondisk.python_tool(tmp_path / ".vespe/tools/tool-peek", "peek", PEEK.strip(), schema=SCHEMA)
     assert json.loads(_run("peek", tmp_path)) == ["denied"] * 3
 
@@ -128,7 +134,7 @@ def test_p33_a_tool_cannot_read_the_environment_of_vespe_nor_of_its_supervisor(
 def test_p33_nor_can_a_program_whose_supervisor_is_a_fork_of_vespe(
     home: Path, tmp_path: Path
 ) -> None:
-    assert ondisk.vespe("init", str(tmp_path)).returncode == 0
+    _start(tmp_path)
     program = {
         "type": "shell_command",
         "entrypoint": "sh",

@@ -36,8 +36,8 @@ ADDED = (
     ),
     (
         "processes/sandbox/policy.py",
-        "for path in _DEVICES)",
-        "for path in (*_DEVICES, *(self._permissions.devices or ())))",
+        "for path in _DEVICES:",
+        "for path in (*_DEVICES, *(self._permissions.devices or ())):",
     ),
 )
 HELD = """
