@@ -118,3 +118,23 @@ def test_an_entry_that_is_no_server_is_named_with_its_place(entry: Any, tmp_path
     path.write_text(json.dumps({"kits": {}, "mcp_servers": {"things": entry}}), encoding="utf-8")
     with pytest.raises(InvalidDocument, match="mcp_servers"):
         mcp_lock.read(str(path))
+
+
+def test_a_name_of_several_servers_is_removed_in_the_project_that_means_one(
+    root: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "other place"
+    (other / ".vespe").mkdir(parents=True)
+    (other / ".vespe/config.json").write_text("{}", encoding="utf-8")
+    mcp_lock.keep(str(other), [mcp_kits.write(made(server={"command": ["another"]}))])
+    with pytest.raises(UsageError, match="2 MCP servers are called 'things'") as caught:
+        mcp_lock.removable("things", None)
+    assert f"`vespe kit remove things --project '{other}'`" in caught.value.hint
+    assert mcp_lock.removable("things", root) == [mcp_kits.kit_path(made())]
+
+
+def test_a_name_that_a_kit_of_ones_own_has_is_for_no_server(home: Path) -> None:
+    write_kit(home / "data/vespe/kits", "things")
+    with pytest.raises(UsageError) as caught:
+        mcp_kits.check_new("things", SERVER)
+    assert caught.value.hint == "give the kit of the server another name"

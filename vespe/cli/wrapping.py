@@ -1,5 +1,5 @@
-"""Sentences at the width of a terminal: broken between words, with commands in backticks whole
-where they fit, so that they can be copied.
+"""Sentences at the width of a terminal: broken between words, with commands in backticks whole,
+so that they can be copied.
 """
 
 import os
@@ -11,7 +11,6 @@ from vespe.lazy import pattern
 _STYLE: Final = pattern(r"\x1b\[[0-9;]*m")
 _WORD: Final = pattern(r"( *)((?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+)")
 """A word with the spaces before it; what stands in backticks is one."""
-_PART: Final = pattern(r"( *)(\S+)")
 _SECOND: Final = pattern(r"( *)\S+(?: \S+)* {2,}(?=\S)")
 """What stands before the second column of a line that has one."""
 _LEAST: Final = 20
@@ -56,7 +55,7 @@ def _broken(line: str, width: int, hanging: int) -> str:
     bare = _STYLE.sub("", line)
     further = min(len(bare) - len(bare.lstrip(" ")) + hanging, width // 2)
     lines, used = [""], 0
-    for spaces, word in _words(line, width - further):
+    for spaces, word in _words(line):
         taken = _columns(word)
         if used and used + len(spaces) + taken > width and lines[-1].strip():
             lines.append(" " * further)
@@ -66,18 +65,11 @@ def _broken(line: str, width: int, hanging: int) -> str:
     return "\n".join(lines)
 
 
-def _words(line: str, room: int) -> list[tuple[str, str]]:
-    """Return each word with the spaces before it; a quoted command that has no room in a line of
-    its own is several.
+def _words(line: str) -> list[tuple[str, str]]:
+    """Return each word with the spaces before it. A quoted command is one word: broken by the
+    terminal itself it can still be copied.
     """
-    found: list[tuple[str, str]] = []
-    for place in _WORD.finditer(line):
-        whole = (place[1], place[2])
-        if _columns(place[2]) <= room:
-            found.append(whole)
-        else:
-            found += [(part[1], part[2]) for part in _PART.finditer(place[0])]
-    return found
+    return [(place[1], place[2]) for place in _WORD.finditer(line)]
 
 
 def _columns(text: str) -> int:

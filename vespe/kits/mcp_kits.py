@@ -240,7 +240,13 @@ def check_new(kit_id: str, server: JsonObject, *, project: str | None = None) ->
     """
     if taken := taken_by(kit_id, project=project):
         own = "" if project else f"; `--activate` gives this project a {kit_id} of its own"
-        hint = f"`vespe kit add-mcp {kit_id} --update` asks it again{own}"
+        former = mcp_snapshots.former_path(kit_id)
+        is_servers = not os.path.lexists(former) or mcp_snapshots.read(former) is not None
+        hint = (
+            f"`vespe kit add-mcp {kit_id} --update` asks it again{own}"
+            if is_servers
+            else "give the kit of the server another name"
+        )
         raise UsageError(taken, hint=hint)
     check_server(server)
 

@@ -134,6 +134,7 @@ def removable(kit_id: str, root: str | None) -> list[str] | None:
     locked = of_project(root).get(kit_id) if root is not None else None
     server = locked.server if locked else None
     if server is None:
+        _refuse_several(kit_id)
         if (kit := mcp_kits.find(kit_id)) is None:
             return None
         server = kit.document[mcp_snapshots.SERVER_KEY]
@@ -147,6 +148,20 @@ def removable(kit_id: str, root: str | None) -> list[str] | None:
             hint=f"`vespe kit remove {kit_id} --project {shlex.quote(used[0])}`",
         )
     return [path for path in same if needed is not None and path not in needed]
+
+
+def _refuse_several(kit_id: str) -> None:
+    """Raise UsageError where a name means several servers, each with a project that uses it."""
+    using = sorted({*(users(kit_id) or {}).values()})
+    count = len(mcp_snapshots.choices(kit_id))
+    if count > 1 and using:
+        raise UsageError(
+            f"{count} MCP servers are called {kit_id!r} on this machine",
+            hint=" or ".join(
+                f"`vespe kit remove {kit_id} --project {shlex.quote(project)}`"
+                for project in using[:3]
+            ),
+        )
 
 
 def tidy(kit_id: str, server: JsonObject, *, keep: str) -> None:

@@ -9,7 +9,7 @@ from vespe.cli.tool import owner
 from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.files import atomic
-from vespe.lazy import difflib
+from vespe.lazy import difflib, shlex
 from vespe.models import Tool
 from vespe.tools import authoring, origins, syncing
 from vespe.tools.syncing import Synced
@@ -79,7 +79,7 @@ def _document(one: Synced) -> dict[str, object]:
 
 def _apart(one: Synced, kit: str | None) -> str:
     """Say why a file was not taken over, and what its author can do."""
-    name, place = one.tool.name, f" --kit {kit}" if kit else ""
+    name, place = one.tool.name, f" --kit {shlex.quote(kit)}" if kit else ""
     if one.gone:
         return (
             f"{one.source}, which {name} was made from, is not there any more: "
@@ -90,7 +90,7 @@ def _apart(one: Synced, kit: str | None) -> str:
     return (
         f"{one.source} has changed, and so has the copy in {one.tool.directory}: "
         "nothing is taken over. "
-        f"`vespe tool sync {name}{place} --from {file}` takes the file over, "
+        f"`vespe tool sync {name}{place} --from {shlex.quote(file)}` takes the file over, "
         "and the changes of the copy are lost"
     )
 
