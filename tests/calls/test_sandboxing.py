@@ -24,8 +24,9 @@ from tests.support.systems import NO_LANDLOCK, NO_NAMESPACES, knowing, refusing
 from tests.types.python_script.test_environments import distribution
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.sandboxing import confine, machine
+from vespe.calls.sandboxing import confine, installing, machine
 from vespe.models import Call, Outcome
+from vespe.processes import process
 from vespe.processes.long_lived import LastingProcess, Listener
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -558,6 +559,30 @@ def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(
         "auto None",
         "off None",
     ]
+
+
+def test_what_is_built_of_a_package_reads_no_file_that_a_secret_is_kept_in(
+    held: Path, home: Path
+) -> None:
+    kept, other = home / "plain-name", home / "other"
+    for file in (kept, other):
+        file.write_text("hunter2", encoding="utf-8")
+    token = {"url": "https://a.example", "client_id": "i", "client_secret": {"ref": f"file:{kept}"}}
+    user_config.set_value("secrets.TOKEN", {"token": token})
+    with installing({"HOME": str(home)}, written=[], setting="require") as sandbox:
+        done = [
+            process.run(
+                process.Command(
+                    argv=("cat", str(file)),
+                    cwd="/",
+                    env=dict(os.environ),
+                    timeout_s=60,
+                    sandbox=sandbox,
+                )
+            )
+            for file in (other, kept)
+        ]
+    assert [one.stdout for one in done] == [b"hunter2", b""]
 
 
 @pytest.mark.parametrize(

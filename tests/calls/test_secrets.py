@@ -1,10 +1,12 @@
 """Names of secrets: a kit's own form first, and never another kit's."""
 
 import itertools
+from pathlib import Path
 
 import pytest
 
-from vespe.calls.secrets import names_of_secret, scoped_name
+from vespe.calls.secrets import names_of_secret, scoped_name, secret_files
+from vespe.models import JsonObject
 
 
 def test_a_kits_tool_looks_under_its_kits_name_first_and_a_projects_does_not() -> None:
@@ -28,3 +30,22 @@ def test_no_two_kits_and_names_share_a_variable() -> None:
         if len(names_of_secret(name, kit_id=kit)) == 2
     ]
     assert len({scoped_name(name, kit) for kit, name in asked}) == len(asked)
+
+
+def test_the_files_of_a_tokens_client_are_kept_from_tools_as_any_secrets_are(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / name for name in ("one", "id", "secret")]
+    for file in files:
+        file.touch()
+    one, client_id, secret = ({"ref": f"file:{file}"} for file in files)
+    token = {"url": "https://a.example", "client_id": client_id, "client_secret": secret}
+    configured: dict[str, str | JsonObject] = {
+        "ONE": one,
+        "TOKEN": {"token": token},
+        "PLAIN": "file:/etc/hosts",
+    }
+    assert secret_files(configured) == tuple(map(str, files))
+    named = {"token": token | {"client_id": "file:/etc/hosts"}}
+    configured = {"TOKEN": named, "ODD": {"token": "x"}}
+    assert secret_files(configured) == (str(files[2]),)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from vespe.calls.secrets import secret_files
 from vespe.errors import (
     InvalidDocument,
     PermissionDenied,
@@ -30,6 +31,7 @@ from vespe.processes.sandbox.held import Policy, is_loopback
 from vespe.processes.sandbox.places import Places, StatedPlace, make_written
 from vespe.processes.sandbox.policy import PROXY_PORT, ToolSurroundings, policy, python_needs
 from vespe.processes.sandbox.protected import find_protected, holds, homes
+from vespe.projects import user_config
 from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
 from vespe.tools.python.script_metadata import read_metadata
@@ -133,9 +135,9 @@ def installing(
     """Return what uv or pip, and the code of what they build, is held to; None where there is no
     sandbox.
 
-    They write in `written` and in their own caches, and read keys of package indexes alone. Any
-    host is reached: where an index is, its answers say. Raises Refused where `setting` is `require`
-    and there is no sandbox.
+    They write in `written` and in their own caches, and read keys of package indexes alone, but no
+    file that a secret of the user's configuration is kept in. Any host is reached: where an index
+    is, its answers say. Raises Refused where `setting` is `require` and there is no sandbox.
     """
     level = "off" if setting == "off" else machine().level
     if level == "off":
@@ -166,7 +168,11 @@ def installing(
             scratch=scratch,
             path=environment.get("PATH", ""),
             needs=_python(sys.executable),
-            own=(locations.user_config_dir(), locations.user_state_dir()),
+            own=(
+                locations.user_config_dir(),
+                locations.user_state_dir(),
+                *secret_files(user_config.load_user_config().secrets),
+            ),
         )
         yield policy(machine(), level, permissions, where)
 

@@ -101,7 +101,11 @@ def _kept() -> Any:
 
 def secret_files(configured: Mapping[str, str | JsonObject]) -> tuple[str, ...]:
     """Return the files that the user's configuration keeps secrets in, which no tool may open."""
-    refs = [said.get("ref") for said in configured.values() if not isinstance(said, str)]
+    sources: list[JsonValue] = list(configured.values())
+    # A token's own client has an id and a secret, which may be kept in files too.
+    tokens = [said.get("token") for said in sources if isinstance(said, dict)]
+    sources += [source for token in tokens if isinstance(token, dict) for source in token.values()]
+    refs = [said.get("ref") for said in sources if isinstance(said, dict)]
     paths = [ref.partition(":")[2] for ref in refs if isinstance(ref, str) and ref[:5] == "file:"]
     whole = (os.path.realpath(os.path.expanduser(path)) for path in paths)
     return tuple(filter(os.path.exists, whole))
