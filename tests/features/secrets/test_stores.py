@@ -49,6 +49,32 @@ def test_a_value_is_in_one_place_at_a_time_and_only_its_user_can_open_it(entries
     assert user_config.load_user_config().secrets == {"T": "hunter4"}
 
 
+def test_keys_that_are_not_known_stay_and_so_does_the_value_that_was_just_put_there(
+    entries: Path,
+) -> None:
+    more = {"docs_url": "https://a.example"}
+    for store in ("file", "keyring", "file"):
+        made = stores.keep("T", "hunter2", store, environment=os.environ)
+        assert isinstance(made, dict)
+        user_config.set_value("secrets.T", made | more | {"timeout_s": 3})
+        for value in ("hunter3", "hunter4"):
+            again = stores.keep("T", value, store, environment=os.environ)
+            assert again == user_config.load_user_config().secrets["T"] == made | more
+            assert fetched("T", again) == value
+    assert json.loads(entries.read_text(encoding="utf-8")) == {}
+
+
+def test_a_file_that_is_named_in_another_way_is_the_same_file(home: Path) -> None:
+    stores.keep("T", "hunter2", "file", environment=os.environ)
+    (home / "link").symlink_to(home / "config/vespe/secrets")
+    for path in (home / "config/vespe/secrets/T", home / "link/T"):
+        before = user_config.load_user_config().secrets["T"]
+        made = stores.replace("T", before, {"ref": f"file:{path}"}, os.environ)
+        assert fetched("T", made) == "hunter2"
+    made = stores.keep("T", "hunter3", "file", environment=os.environ)
+    assert fetched("T", made) == "hunter3"
+
+
 def test_two_names_that_differ_in_case_have_files_of_their_own(home: Path) -> None:
     made = [
         stores.put(name, name, "file", environment=os.environ) for name in ("KEY", "Key", "key")

@@ -26,6 +26,8 @@ TIMEOUT_S: Final = 30.0
 _LONGEST_S: Final = 600
 LINES: Final = ("one", "first", "all")
 """What a command may print: one line (else it is refused), or several, of which these count."""
+KNOWN: Final = ("ref", "command", "timeout_s", "lines", "token")
+"""The keys of a reference that mean something."""
 _VARIABLE: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 

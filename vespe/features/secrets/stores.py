@@ -11,7 +11,7 @@ from typing import Final
 
 from vespe import errors
 from vespe.features.secrets import keyrings, sources
-from vespe.features.secrets.references import shown, store_of
+from vespe.features.secrets.references import KNOWN, shown, store_of
 from vespe.features.secrets.sources import SecretRequest
 from vespe.files import atomic, locations
 from vespe.lazy import pattern, zlib
@@ -107,10 +107,21 @@ def keep(name: str, value: str, store: str, *, environment: Mapping[str, str]) -
     configuration now.
     """
     before = user_config.load_user_config().secrets.get(name)
-    made = put(name, value, store, environment=environment)
+    return replace(name, before, put(name, value, store, environment=environment), environment)
+
+
+def replace(
+    name: str, before: JsonValue, made: JsonValue, environment: Mapping[str, str]
+) -> JsonValue:
+    """Let a reference or a value take the place of what the configuration said, whose keys that are
+    not known stay, and remove the value that Vespe kept, unless that is what is referred to now.
+    Returns what stands in the configuration now.
+    """
+    if isinstance(before, dict) and isinstance(made, dict):
+        made = {key: said for key, said in before.items() if key not in KNOWN} | made
     if made != before:
         user_config.set_value(f"secrets.{name}", made, was=(before,))
-        if before is not None:
+        if before is not None and _place(before) != _place(made):
             forget(name, before, environment)
     return made
 
@@ -118,6 +129,13 @@ def keep(name: str, value: str, store: str, *, environment: Mapping[str, str]) -
 def described(said: JsonValue) -> JsonObject:
     """Return `store` and `place` of what the configuration says, as JSON has them."""
     return {"store": store_of(said), "place": shown(said)}
+
+
+def _place(said: JsonValue) -> tuple[str, str]:
+    """Return where a value is, the same of two references that are written differently."""
+    store = store_of(said)
+    place = str(said["ref"]).partition(":")[2] if isinstance(said, dict) and "ref" in said else ""
+    return store, os.path.realpath(os.path.expanduser(place)) if store == "file" else place
 
 
 def _reference(name: str, store: str) -> JsonObject:

@@ -39,6 +39,9 @@ def test_all_plain_values_go_into_a_store_and_the_rest_stays(
     )
     assert json.loads(entries.read_text(encoding="utf-8")) == {"vespe/B": "hunter3"}
     assert command("secret", "get", "A").out == "hunter2\n"
+    user_config.set_value("secrets.A.docs_url", "https://a.example")
+    assert command("secret", "move", "A", "--store", "file").code == 0
+    assert (home / "config/vespe/secrets/A").read_text(encoding="utf-8") == "hunter2"
     for name, code in (("C", 2), ("NONE", 3)):
         assert command("secret", "move", name, "--store", "file").code == code
     assert command("secret", "move", "A", "B", "--store", "config").code == 0

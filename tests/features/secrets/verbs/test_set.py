@@ -69,6 +69,11 @@ def test_a_reference_takes_the_place_of_a_value_that_is_removed(
 ) -> None:
     given(b"hunter2")
     assert command("secret", "set", "TOKEN", "--from", "-", "--store", "file").code == 0
+    same = f"file:{home}/config/vespe/secrets/TOKEN"
+    assert command("secret", "set", "TOKEN", "--ref", same).code == 0
+    assert command("secret", "get", "TOKEN").out == "hunter2\n"
+    given(b"hunter2")
+    assert command("secret", "set", "TOKEN", "--from", "-", "--store", "file").code == 0
     done = command("secret", "set", "TOKEN", "--", "op", "read", "op://vault/item/--json")
     assert done.code == 0 and "TOKEN comes from the command op" in done.err
     assert user_config.load_user_config().secrets["TOKEN"] == {

@@ -73,10 +73,7 @@ def _refer(name: str, reference: JsonObject) -> JsonValue:
     if found := references.problem(reference):
         raise errors.UsageError(f"{found.pointer.strip('/') or 'the reference'} {found.said}")
     before = user_config.load_user_config().secrets.get(name)
-    user_config.set_value(f"secrets.{name}", reference, was=(before,))
-    if before is not None and before != reference:
-        stores.forget(name, before, os.environ)
-    return reference
+    return stores.replace(name, before, reference, os.environ)
 
 
 def _store(name: str, store: str | None) -> tuple[str, str]:
