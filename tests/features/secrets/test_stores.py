@@ -75,6 +75,16 @@ def test_a_file_that_is_named_in_another_way_is_the_same_file(home: Path) -> Non
     assert fetched("T", made) == "hunter3"
 
 
+@pytest.mark.parametrize("refused", ["     ", "\n", "a\0b", "\udcff", "x" * 65537])
+def test_what_cannot_be_a_secret_leaves_the_value_as_it_was(entries: Path, refused: str) -> None:
+    for store in stores.STORES:
+        made = stores.keep("T", "hunter2", store, environment=os.environ)
+        with pytest.raises(UsageError, match="the value of T cannot be a secret: it "):
+            stores.keep("T", refused, store, environment=os.environ)
+        assert user_config.load_user_config().secrets["T"] == made
+        assert store == "config" or fetched("T", made) == "hunter2"
+
+
 def test_two_names_that_differ_in_case_have_files_of_their_own(home: Path) -> None:
     made = [
         stores.put(name, name, "file", environment=os.environ) for name in ("KEY", "Key", "key")

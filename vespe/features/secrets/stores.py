@@ -50,15 +50,20 @@ def default_store(environment: Mapping[str, str]) -> str:
 
 def put(name: str, value: str, store: str, *, environment: Mapping[str, str]) -> JsonValue:
     """Put a value into a store, and return what is to stand in the configuration: a reference, or
-    the value itself. It is read again, so that a store that lost it is noticed.
+    the value itself. It is read again, so that a store that lost it is noticed. Raises UsageError
+    for what cannot be a secret, before anything is written.
     """
+    # The last line end is not part of a secret: one that belongs to it needs another.
+    written = value + "\n" if value.endswith("\n") else value
+    try:
+        sources.value_in(written.encode("utf-8", "surrogatepass"))
+    except ValueError as error:
+        raise errors.UsageError(f"the value of {name} cannot be a secret: {error}") from None
     if store == "config":
         return value
     made = _reference(name, store)
     asked = SecretRequest(name=name, reference=made, environment=environment)
     place = made["ref"].partition(":")[2]
-    # The last line end is not part of a secret: one that belongs to it needs another.
-    written = value + "\n" if value.endswith("\n") else value
     if store == "keyring":
         keyrings.write(place, written, environment, fails=asked.fails)
     else:

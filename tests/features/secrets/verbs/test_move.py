@@ -32,6 +32,7 @@ def test_all_plain_values_go_into_a_store_and_the_rest_stays(
         "B": {"ref": "keyring:vespe/B"},
         "C": {"ref": "env:D"},
     }
+    user_config.set_value("secrets.E", "  ")
     assert "no secret stands" in command("secret", "move").err
     assert (
         "moved A from keyring:vespe/A to file:"

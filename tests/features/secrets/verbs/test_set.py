@@ -115,6 +115,9 @@ def test_a_value_that_is_typed_is_not_shown(project: Path) -> None:
     assert "kept TOKEN in file:" in shown and "hunter2" not in shown
     file = Path(os.environ["XDG_CONFIG_HOME"], "vespe/secrets/TOKEN")
     assert file.read_text(encoding="utf-8") == "hunter2"
+    shown = typed(project, "     \n", "secret", "set", "TOKEN", "--store", "file")
+    assert "cannot be a secret: it is empty" in shown
+    assert file.read_text(encoding="utf-8") == "hunter2"
 
 
 def typed(project: Path, text: str, *words: str) -> str:

@@ -47,7 +47,7 @@ def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> 
 
 def _plain() -> list[str]:
     configured = user_config.load_user_config().secrets
-    return [name for name, said in configured.items() if isinstance(said, str) and said]
+    return [name for name, said in configured.items() if isinstance(said, str) and said.strip()]
 
 
 def _check(name: str) -> None:
@@ -57,7 +57,7 @@ def _check(name: str) -> None:
             f"{name} is kept in {references.shown(said)}, which is not Vespe's to move",
             hint=f"`vespe secret set {name} --store file` keeps a value of Vespe's own",
         )
-    if said == "":
+    if isinstance(said, str) and not said.strip():
         raise errors.UsageError(f"{name} is empty", hint=f"`vespe secret set {name}` sets it")
 
 
