@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from vespe import errors
+from vespe.cli import report
 from vespe.features.secrets import keyrings, sources
 from vespe.features.secrets.references import KNOWN, shown, store_of
 from vespe.features.secrets.sources import SecretRequest
@@ -106,6 +107,20 @@ def forget(name: str, said: JsonValue, environment: Mapping[str, str]) -> None:
             raise errors.StorageError("remove", path, error) from error
 
 
+def let_go(name: str, said: JsonValue, environment: Mapping[str, str]) -> bool:
+    """Remove a value as `forget` does; where its store does not answer, as a keyring that was
+    uninstalled, warn that the value may still be there. Returns whether it is gone.
+    """
+    try:
+        forget(name, said, environment)
+    except (errors.SecretUnavailable, errors.MissingExtra) as error:
+        place = shown(said)
+        why = str(error).rpartition(f" {place}: ")[2]
+        report.warn(f"the value of {name} may still be in {place}: {why}")
+        return False
+    return True
+
+
 def keep(name: str, value: str, store: str, *, environment: Mapping[str, str]) -> JsonValue:
     """Put a value into a store, name that in the configuration, and remove it from where Vespe kept
     it before. In this order: whatever is killed, the value is somewhere. Returns what stands in the
@@ -127,7 +142,7 @@ def replace(
     if made != before:
         user_config.set_value(f"secrets.{name}", made, was=(before,))
         if before is not None and _place(before) != _place(made):
-            forget(name, before, environment)
+            let_go(name, before, environment)
     return made
 
 

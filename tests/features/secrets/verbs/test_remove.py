@@ -34,3 +34,26 @@ def test_a_value_of_vespes_own_goes_with_its_secret_and_another_stays(
     entries.write_text("{}", encoding="utf-8")
     assert command("secret", "remove", "B", "-y").code == 0
     assert user_config.load_user_config().secrets == {}
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [("locked", "(tests_keyring.Keyring) is locked"), ("", "no keyring answers on this machine")],
+)
+def test_what_a_keyring_does_not_answer_for_can_be_replaced_and_removed_with_a_warning(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch, fault: str, said: str
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    entries.write_text(json.dumps({"fault": fault}), encoding="utf-8")
+    if not fault:
+        monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    for name in "AB":
+        user_config.set_value(f"secrets.{name}", {"ref": f"keyring:vespe/{name}"})
+    done = command("secret", "set", "A", "--ref", "env:OTHER", "--json")
+    assert (done.code, json.loads(done.out)["place"]) == (0, "env:OTHER")
+    assert "warning: the value of A may still be in keyring:vespe/A: " in done.err
+    assert said in done.err
+    done = command("secret", "remove", "B", "--yes", "--json")
+    assert (done.code, json.loads(done.out)["removed"]) == (0, False)
+    assert "warning: the value of B may still be in keyring:vespe/B: " in done.err
+    assert user_config.load_user_config().secrets == {"A": {"ref": "env:OTHER"}}

@@ -15,16 +15,16 @@ from vespe.projects import user_config
 @options.json_option
 def command(secret_name: str, yes: bool, as_json: bool) -> None:
     """Remove a secret. A value that `vespe secret set` put into a store is removed there too; what
-    a reference of your own leads to is left as it is.
+    a reference of your own leads to is left as it is. Where the keyring does not answer, a warning
+    says that the value may still be there.
     """
     said = stores.said_of(secret_name)
     kept, place = stores.is_kept(secret_name, said), references.shown(said)
     what = f" and its value in {place}" if kept else f"; {place} is left as it is"
     options.confirm(f"Remove {secret_name}{what}?", yes=yes)
-    if kept:
-        stores.forget(secret_name, said, os.environ)
+    removed = kept and stores.let_go(secret_name, said, os.environ)
     user_config.unset_value(f"secrets.{secret_name}")
     if as_json:
-        report.emit_json({"name": secret_name, **stores.described(said), "removed": kept})
+        report.emit_json({"name": secret_name, **stores.described(said), "removed": removed})
     else:
-        report.say(f"removed {secret_name}{what}")
+        report.say(f"removed {secret_name}{what if removed == kept else ''}")
