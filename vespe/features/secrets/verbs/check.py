@@ -15,8 +15,9 @@ from vespe.projects.workspace import open_workspace
 @options.project_option
 @options.json_option
 def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: bool) -> int:
-    """Fetch the secrets that the available tools declare, or those with these names, and say of
-    each whether it has a value. None is shown. Exit code 1 where one has none.
+    """Fetch the secrets that the available tools declare (where none does, those that you have
+    configured), or those with these names, and say of each whether it has a value. None is shown.
+    Exit code 1 where one has none.
     """
     needs = _asked(secret_names, project_dir)
     rows = [need.proved() for need in needs]
@@ -52,7 +53,8 @@ def _asked(names: tuple[str, ...], project_dir: str | None) -> list[SecretNeed]:
             raise
         return declared.configured(names or sorted(configured))
     if not names:
-        return needs
+        # Where no tool here needs any, those that are configured are what there is to prove.
+        return needs or declared.configured(sorted(configured))
     known = {name for need in needs for name in (need.name, *need.names)}
     return [
         *(need for need in needs if {need.name, *need.names} & {*names}),
