@@ -129,7 +129,16 @@ def set_value(key: str, value: JsonValue, *, was: tuple[JsonValue, ...] = ()) ->
 def unset_value(key: str) -> None:
     """Remove a dotted key; raises NotFound where it is not set."""
     get_value(key)
-    *parents, last = _parts(key)
+    _unset(key, _parts(key))
+
+
+def unset_secret(name: str) -> None:
+    """Remove `secrets.NAME`, whose name may have dots; nothing where it is not there."""
+    _unset(f"secrets.{name}", ["secrets", name])
+
+
+def _unset(key: str, parts: list[str]) -> None:
+    *parents, last = parts
 
     def change(document: JsonObject) -> None:
         for part in parents:

@@ -38,3 +38,13 @@ def test_outside_a_project_the_configuration_is_looked_at(
     done = command("doctor", "--project", str(home))
     assert "hunter2" not in done.out + done.err
     assert "1 secret in plain text" in done.out
+
+
+def test_what_no_store_can_have_is_not_said_to_be_movable(project: Path) -> None:
+    user_config.set_value("secrets", {"a.b": "hunter2", "c d": "hunter3"})
+    found = said(project)
+    assert [(about, state) for about, state, _ in found] == [
+        ("secret a.b", "warning"),
+        ("secret c d", "warning"),
+    ]
+    assert "`vespe secret remove 'c d'`" in found[1][2] and "secret move" not in str(found)

@@ -8,7 +8,8 @@ from typing import Final
 from vespe import errors
 from vespe.cli import report
 from vespe.cli.diagnosis import Diagnosis
-from vespe.features.secrets import declared
+from vespe.features.secrets import declared, stores
+from vespe.lazy import shlex
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 
@@ -16,14 +17,23 @@ from vespe.projects.workspace import open_workspace
 def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
     user = user_config.load_user_config()
     plain = sorted(name for name, said in user.secrets.items() if isinstance(said, str) and said)
-    if plain:
-        what = report.count(len(plain), "secret")
+    if movable := [name for name in plain if stores.is_name(name)]:
+        what = report.count(len(movable), "secret")
         yield Diagnosis(
             about="secrets",
             state="warning",
-            message=f"{what} in plain text in {user.path}: {', '.join(plain)}; "
+            message=f"{what} in plain text in {user.path}: {', '.join(movable)}; "
             "`vespe secret move` moves them to a store",
         )
+    for name in plain:
+        if not stores.is_name(name):
+            yield Diagnosis(
+                about=f"secret {name}",
+                state="warning",
+                message=f"stands in plain text in {user.path}, and its name is not that of a "
+                f"variable: `vespe secret remove {shlex.quote(name)}` removes it, and `vespe "
+                "secret set NAME` sets it under another",
+            )
     for name in plain:
         if said := declared.remark(str(user.secrets[name]), "value"):
             yield Diagnosis(about=f"secret {name}", state="warning", message=said)

@@ -24,9 +24,14 @@ _SERVICE: Final = "vespe"
 _NAME: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+def is_name(name: str) -> bool:
+    """Whether a secret can have this name: that of a variable. Others may be configured by hand."""
+    return bool(_NAME.fullmatch(name))
+
+
 def check_name(name: str) -> None:
     """Raise UsageError for what is not the name of a variable."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise errors.UsageError(
             f"{name!r} is not the name of a secret",
             hint="it is named as an environment variable: letters, digits and _, such as API_KEY",

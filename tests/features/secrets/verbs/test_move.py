@@ -48,3 +48,27 @@ def test_all_plain_values_go_into_a_store_and_the_rest_stays(
     assert command("secret", "move", "A", "B", "--store", "config").code == 0
     secrets = user_config.load_user_config().secrets
     assert (secrets["A"], secrets["B"]) == ("hunter2", "hunter3")
+
+
+def test_a_name_that_no_variable_has_is_not_moved_and_leaves_no_copy(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    secrets = {"a.b": "hunter2", "../c": "hunter3", "D": "hunter4"}
+    user_config.set_value("secrets", secrets)
+    for name in ("a.b", "../c"):
+        for store in ("file", "keyring"):
+            done = command("secret", "move", "D", name, "--store", store)
+            assert done.code == 2 and "is not the name of a secret" in done.err
+    assert entries.read_text(encoding="utf-8") == "{}"
+    assert not (home / "config/vespe/secrets").exists()
+    assert user_config.load_user_config().secrets == secrets
+    # The others go all the same.
+    assert command("secret", "move").code == 0
+    assert json.loads(entries.read_text(encoding="utf-8")) == {"vespe/D": "hunter4"}
+    assert command("secret", "remove", "a.b", "--yes").code == 0
+    assert command("secret", "remove", "a.b", "--yes").code == 3
+    assert user_config.load_user_config().secrets == {
+        "../c": "hunter3",
+        "D": {"ref": "keyring:vespe/D"},
+    }

@@ -47,11 +47,16 @@ def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> 
 
 def _plain() -> list[str]:
     configured = user_config.load_user_config().secrets
-    return [name for name, said in configured.items() if isinstance(said, str) and said.strip()]
+    return [
+        name
+        for name, said in configured.items()
+        if isinstance(said, str) and said.strip() and stores.is_name(name)
+    ]
 
 
 def _check(name: str) -> None:
     said = stores.said_of(name)
+    stores.check_name(name)
     if not stores.is_kept(name, said):
         raise errors.UsageError(
             f"{name} is kept in {references.shown(said)}, which is not Vespe's to move",

@@ -23,7 +23,7 @@ def command(secret_name: str, yes: bool, as_json: bool) -> None:
     what = f" and its value in {place}" if kept else f"; {place} is left as it is"
     options.confirm(f"Remove {secret_name}{what}?", yes=yes)
     removed = kept and stores.let_go(secret_name, said, os.environ)
-    user_config.unset_value(f"secrets.{secret_name}")
+    user_config.unset_secret(secret_name)
     if as_json:
         report.emit_json({"name": secret_name, **stores.described(said), "removed": removed})
     else:
