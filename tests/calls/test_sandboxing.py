@@ -337,6 +337,12 @@ def test_p80_a_file_that_a_secret_is_kept_in_is_read_by_no_tool(held: Path, home
     for path in (kept, link):
         outcome = run(held, "s", path=str(path))
         assert not outcome.ok and "hunter2" not in str(outcome.to_dict())
+        # To state it would change nothing.
+        said = str(outcome.to_dict())
+        assert "names it under `secrets`" in said and "say so in its config.json" not in said
+    shutil.rmtree(tool(held, "s"))
+    shell(held, "cat", str(kept), permissions={"read": [".", str(kept)]})
+    assert "no permission opens it" in str(run(held, "s").to_dict())
 
 
 def test_a_tool_that_touches_nothing_else_is_as_it_was(held: Path) -> None:

@@ -13,6 +13,7 @@ from tests.support.loopback import Exchange, Loopback
 from vespe.errors import InvalidDocument, SecretUnavailable
 from vespe.features.secrets import kept, references
 from vespe.features.secrets.sources import SecretRequest
+from vespe.projects import user_config
 
 SECRET = "s3cr3t: of+the/client"
 
@@ -103,6 +104,22 @@ def test_an_endpoint_that_gives_no_token_says_why(endpoint: tuple[Endpoint, str]
         server.raw = raw, status
         assert said in refused(asked(url))
     assert "the variable is not set" in refused(asked(url, client_secret={"ref": "env:NO_SUCH"}))
+
+
+def test_a_hint_for_what_a_token_is_fetched_with_names_the_setting_of_that(
+    command: Callable[..., Any], endpoint: tuple[Endpoint, str]
+) -> None:
+    _, url = endpoint
+    printed = {"command": ["printf", r"%s\nmore", SECRET]}
+    user_config.set_value("secrets.T", asked(url, client_secret=printed).reference)
+    hint = command("secret", "check", "T").out
+    assert "`vespe config set secrets.T.token.client_secret.lines first`" in hint
+    assert command("config", "set", "secrets.T.token.client_secret.lines", "first").code == 0
+    assert command("secret", "get", "T").out == "token-1\n"
+    unset = asked(url, client_id={"ref": "env:NO_SUCH"})
+    assert "`vespe config set secrets.T.token.client_id.ref …`" in refused(unset)
+    slow = asked(url, client_secret={"command": ["sleep", "60"], "timeout_s": 0.01})
+    assert "`vespe config set secrets.T.token.client_secret.timeout_s SECONDS`" in refused(slow)
 
 
 def test_an_endpoint_that_is_not_there_is_named() -> None:

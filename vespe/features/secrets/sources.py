@@ -28,13 +28,20 @@ _SAID: Final = 300
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretRequest:
     """One secret to fetch: its `name`, the `reference`, and the `environment` of the user's, in
-    which variables are looked up and commands run. `cancel` ends a command.
+    which variables are looked up and commands run. `cancel` ends a command. `inside` is where in
+    the secret's own reference this one stands, such as `.token.client_secret`.
     """
 
     name: str
     reference: JsonObject = field(repr=False)
     environment: Mapping[str, str] = field(repr=False)
     cancel: threading.Event | None = None
+    inside: str = ""
+
+    @property
+    def setting(self) -> str:
+        """The setting that the reference is, as `vespe config set` takes it."""
+        return f"secrets.{self.name}{self.inside}"
 
     def fails(self, why: str, hint: str) -> SecretUnavailable:
         """Return the error that says why there is no value."""
@@ -65,7 +72,9 @@ def _from_token(asked: SecretRequest) -> tokens.FetchedToken:
 
     def value(key: str) -> str:
         source = said[key]
-        return source if isinstance(source, str) else fetch(replace(asked, reference=source))
+        if isinstance(source, str):
+            return source
+        return fetch(replace(asked, reference=source, inside=f".token.{key}"))
 
     return tokens.ask(
         tokens.TokenClient(
@@ -83,7 +92,7 @@ def _from_environment(asked: SecretRequest) -> str:
     if not (value := asked.environment.get(name, "")):
         raise asked.fails(
             "the variable is empty" if name in asked.environment else "the variable is not set",
-            f"set {name}, or name another place: `vespe config set secrets.{asked.name}.ref …`",
+            f"set {name}, or name another place: `vespe config set {asked.setting}.ref …`",
         )
     return value
 
@@ -162,7 +171,7 @@ def _from_command(asked: SecretRequest) -> str:
         raise asked.fails(
             f"it did not end within {seconds:g} s{_quoted(error.details.get('stderr', ''))}",
             "it has no terminal to ask on: unlock its store first; "
-            f"`vespe config set secrets.{asked.name}.timeout_s SECONDS` gives it longer",
+            f"`vespe config set {asked.setting}.timeout_s SECONDS` gives it longer",
         ) from None
     except errors.OutputTooLarge:
         raise asked.fails(
@@ -196,7 +205,7 @@ def _lines(asked: SecretRequest, text: str) -> str:
         return lines[0]
     raise asked.fails(
         f"it printed {len(lines)} lines",
-        f"say which count: `vespe config set secrets.{asked.name}.lines first`, or all",
+        f"say which count: `vespe config set {asked.setting}.lines first`, or all",
     )
 
 

@@ -22,7 +22,8 @@ class Policy:
     hold.
 
     `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
-    open nothing because a link leads out. `parts` are the directories that it is given in parts.
+    open nothing because a link leads out. `own` are Vespe's own places and the files of secrets,
+    which no permission opens. `parts` are the directories that it is given in parts.
     `looked_at` are directories, the project's the first, in which `executed` was there of what
     other programs take commands from. `connect` opens the connections of its proxy; None where
     there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
@@ -35,6 +36,7 @@ class Policy:
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
+    own: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
     executed: frozenset[str] = frozenset()
     parts: Parts = field(default_factory=Parts)
