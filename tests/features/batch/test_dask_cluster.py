@@ -1,5 +1,6 @@
 """A batch on a real Dask cluster of this machine."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -196,18 +197,26 @@ def answers(port: int) -> list[str]:
     return found
 
 
+def sockets(pid: int) -> set[str]:
+    """What a process holds open; nothing of one that ends meanwhile, or that hides itself as
+    supervisors do, which listen on no port.
+    """
+    held = set[str]()
+    with contextlib.suppress(FileNotFoundError, PermissionError, ProcessLookupError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                held.add(os.readlink(f"/proc/{pid}/fd/{name}"))
+    return held
+
+
 def listening(pid: int) -> set[int]:
     """The ports on which a process and all below it listen."""
     pids = [pid]
     for one in pids:
-        for thread in Path(f"/proc/{one}/task").iterdir():
-            pids += map(int, (thread / "children").read_text(encoding="ascii").split())
-    held = {
-        os.readlink(fd)
-        for one in pids
-        for fd in Path(f"/proc/{one}/fd").iterdir()
-        if fd.is_symlink()
-    }
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for thread in Path(f"/proc/{one}/task").iterdir():
+                pids += map(int, (thread / "children").read_text(encoding="ascii").split())
+    held = {one for pid in pids for one in sockets(pid)}
     rows = [
         line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
     ]
