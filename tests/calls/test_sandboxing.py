@@ -110,6 +110,11 @@ def test_a_link_out_of_the_project_is_named_with_the_line_that_opens_where_it_le
     assert f"(data is a link to {elsewhere}, which is not stated by its name)" in error.message
     line = f'"permissions": {{"read": ["data", "{elsewhere}"]}}'
     assert error.hint.endswith(line)
+    shell(held, "cat", "data/a", permissions={"read": ["data"]})
+    error = run(held, "s").error
+    assert error is not None and error.code == "permission_denied"
+    assert f"{held}/data/a (data is a link to {elsewhere}, " in error.message
+    assert error.hint.endswith(line)
     python_tool(tool(held, "q"), "q", body, permissions={"read": ["data", str(elsewhere)]})
     assert run(held, "q").result == "A"
 

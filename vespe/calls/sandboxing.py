@@ -392,7 +392,7 @@ _SEARCHED_CHARACTERS: Final = 8192
 """How much of a log is searched for complaints: the time grows faster than the text."""
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _SAID: Final = pattern(
-    r"(?:^|[\s'\"‘`(:])((?:/|\.{1,2}/|~/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
+    r"(?:^|[\s'\"‘`(:])((?:/|~/|[\w.@+-]+/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
     r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory"
     r"|Connection refused)",
     re.MULTILINE,
@@ -402,7 +402,7 @@ only not to be written is seen.
 """
 _SAID_BEFORE: Final = pattern(
     r"(?i)(permission denied|operation not permitted|read-only file system|no such file or "
-    r"directory)(?:, \w+)?:? ['\"‘`]((?:/|\.{1,2}/|~/)[^'\"’`\n]+)"
+    r"directory)(?:, \w+)?:? ['\"‘`]((?:/|~/|[\w.@+-]+/)[^'\"’`\n]+)"
 )
 """How Node and Python say it."""
 _NETWORK: Final = pattern(
@@ -576,6 +576,8 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
     """Find what was refused in what a program says; an empty host is one that it does not name."""
     told = [*_SAID.findall(said), *((path, why) for why, path in _SAID_BEFORE.findall(said))]
     for path, why in told:
+        if not path.startswith(("/", "~/", "./", "../")):
+            path = os.path.join(made.root, path)
         kinds: tuple[str, ...] = ()
         if _is_socket(path):
             kinds = ("sockets",)

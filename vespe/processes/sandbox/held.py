@@ -21,7 +21,7 @@ class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
     hold.
 
-    `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
+    `root` is the project's, `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
     open nothing because a link leads out. `own` are Vespe's own places and the files of secrets,
     which no permission opens. `parts` are the directories that it is given in parts.
     `looked_at` are directories, the project's the first, in which `executed` was there of what
@@ -34,6 +34,7 @@ class Policy:
     level: str
     gaps: tuple[str, ...] = ()
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    root: str = ""
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
     own: tuple[str, ...] = ()
