@@ -90,6 +90,21 @@ def test_a_change_of_the_file_that_was_copied_is_taken_over(
     assert "has changed" not in command("lint", "--select", "signature-origin").out
 
 
+def test_a_call_that_the_changed_file_would_take_says_how_to_have_the_change(
+    command: Command, project: Path, tool: Path
+) -> None:
+    refused = command("tool", "run", "greet", "who=x", "lang=de")
+    assert refused.code == 5 and "has changed" not in refused.err
+    (project / "greet.py").write_text(AFTER, encoding="utf-8")
+    refused = command("tool", "run", "greet", "who=x", "lang=de")
+    assert refused.code == 5
+    assert (
+        "greet.py, which greet was made from, has changed: `vespe tool sync greet`" in refused.err
+    )
+    assert command("tool", "sync", "greet").code == 0
+    assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
+
+
 def test_a_file_that_was_moved_or_renamed_is_named_anew(command: Command, project: Path) -> None:
     (project / "greet.py").write_text(BEFORE, encoding="utf-8")
     path = command("tool", "create", "greet", "--from", "greet.py:greet", "--json").document["path"]

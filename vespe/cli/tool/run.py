@@ -13,6 +13,7 @@ from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import open_workspace
+from vespe.tools import origins
 from vespe.tools.fields import MAX_TIMEOUT_S
 
 
@@ -99,7 +100,7 @@ def command(
     try:
         given = arguments.gather(tool, pairs, args)
     except errors.InvalidArguments as error:
-        return _answer(refused(tool, error), as_json)
+        return _answer(tool, refused(tool, error), as_json)
     call = Call(tool=tool.uid, arguments=given, timeout_s=timeout)
     if dry_run:
         report.emit_json(path.plan(tool, call))
@@ -112,7 +113,7 @@ def command(
         )
         keeping.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
-    return _answer(outcome, as_json, how=_how(tool, given, outcome))
+    return _answer(tool, outcome, as_json, how=_how(tool, given, outcome))
 
 
 def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
@@ -138,15 +139,15 @@ def _nameless(context: click.Context, name: str | None) -> int:
     )
 
 
-def _answer(outcome: Outcome, as_json: bool, *, how: str = "") -> int:
+def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> int:
     if as_json:
         report.emit_json(outcome.to_dict())
     else:
-        _show(outcome, how)
+        _show(tool, outcome, how)
     return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
 
 
-def _show(outcome: Outcome, how: str) -> None:
+def _show(tool: Tool, outcome: Outcome, how: str) -> None:
     logs = outcome.logs or (outcome.error.details.get("logs") if outcome.error else "")
     if logs:
         report.say(str(logs).removesuffix("\n"))
@@ -155,6 +156,12 @@ def _show(outcome: Outcome, how: str) -> None:
     if outcome.error is not None:
         report.error(outcome.error.message, outcome.error.hint)
         if outcome.error.code == errors.InvalidArguments.code:
+            origin = origins.compared(tool)
+            if origin is not None and origin.change in ("origin", "both"):
+                report.note(
+                    f"{origin.path}, which {outcome.tool} was made from, has changed: "
+                    f"`vespe tool sync {outcome.tool}` takes the change over"
+                )
             report.next_step(
                 f"{how}; " * bool(how)
                 + f"`vespe tool run {outcome.tool} --help` shows what it takes"

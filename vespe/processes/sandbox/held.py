@@ -21,9 +21,10 @@ class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
     hold.
 
-    `root` is the project's, `stated` is what the tool states, and `leads` those of its paths, each with its permission, that
-    open nothing because a link leads out. `own` are Vespe's own places and the files of secrets,
-    which no permission opens. `parts` are the directories that it is given in parts.
+    `root` is the project's, `stated` is what the tool states, and `leads` those of its paths, each
+    with its permission, that open nothing because a link leads out. `own` are Vespe's own places
+    and the files of secrets, which no permission opens. `parts` are the directories that it is
+    given in parts.
     `looked_at` are directories, the project's the first, in which `executed` was there of what
     other programs take commands from. `connect` opens the connections of its proxy; None where
     there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
