@@ -1,17 +1,12 @@
 """A streamed answer of Anthropic's Messages API, from bytes to events and a message."""
 
-from typing import Final
-
 from vespe.adapters.stops import to_finish_reason
 from vespe.adapters.streams import outcomes
 from vespe.adapters.streams.anthropic_messages import MessageGathering
 from vespe.adapters.streams.base import StreamEvent
-from vespe.adapters.streams.pieces import is_cut, read_chunk, read_documents, shallow
+from vespe.adapters.streams.pieces import is_cut, read_documents, shallow
 from vespe.http.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
-
-_IGNORED: Final = (b"", b"[DONE]")
-"""What gateways add to a stream, and what is no event."""
 
 
 class ClaudeStreamingProcessor:
@@ -36,6 +31,7 @@ class ClaudeStreamingProcessor:
     """
 
     feed = outcomes.feed
+    close = outcomes.close
     update_response = outcomes.update_response
     _fail = outcomes.fail
 
@@ -65,20 +61,6 @@ class ClaudeStreamingProcessor:
     def complete(self) -> bool:
         """Whether the last message said that it is over, without an error."""
         return bool(self._messages) and self._messages[-1].ended and self.error is None
-
-    def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done`."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.close():
-            if not is_cut(payload):
-                self._take(name, payload, events)
-        self._take_stray(self._stream.stray(), events)
-        if not self._ended:
-            self._ended = True
-            for message in self._messages:
-                message.end(events)
-            events.append(outcomes.done_event(self))
-        return events
 
     def has_tool_calls(self) -> bool:
         """Whether the answer calls tools that are ours to run."""
@@ -114,15 +96,7 @@ class ClaudeStreamingProcessor:
         """Gather one event of the stream."""
         if self.error is not None or not payload:
             return
-        try:
-            event = read_chunk(payload)
-        except ValueError as error:
-            if payload.strip() not in _IGNORED:
-                self._fail(
-                    outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events
-                )
-            return
-        if isinstance(event, dict):
+        if (event := outcomes.read_event(self, payload, events)) is not None:
             self._take_event(event.get("type", name), event, events)
 
     def _take_event(self, kind: JsonValue, event: JsonObject, events: list[StreamEvent]) -> None:
@@ -161,6 +135,13 @@ class ClaudeStreamingProcessor:
             message.change(event, events)
         elif kind == "message_stop":
             message.stopped = True
+
+    def _end(self, events: list[StreamEvent]) -> None:
+        if not self._ended:
+            self._ended = True
+            for message in self._messages:
+                message.end(events)
+            events.append(outcomes.done_event(self))
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:
         """Take what came instead of events: a whole answer or an error, where a stream was asked

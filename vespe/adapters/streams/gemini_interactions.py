@@ -7,11 +7,10 @@ from vespe.adapters.stops import from_interactions_usage
 from vespe.adapters.streams import outcomes
 from vespe.adapters.streams.base import StreamEvent
 from vespe.adapters.streams.gemini_interactions_steps import GrowingStep
-from vespe.adapters.streams.pieces import is_cut, read_chunk, read_documents, shallow
+from vespe.adapters.streams.pieces import is_cut, read_documents, shallow
 from vespe.http.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
 
-_IGNORED: Final = (b"", b"[DONE]")
 _FINISH: Final = {
     "completed": "stop",
     "requires_action": "tool_calls",
@@ -50,6 +49,7 @@ class InteractionsStreamingProcessor:
     """
 
     feed = outcomes.feed
+    close = outcomes.close
     update_response = outcomes.update_response
     _fail = outcomes.fail
 
@@ -90,16 +90,6 @@ class InteractionsStreamingProcessor:
         status = self._interaction.get("status")
         return self._over and self.error is None and status != "requires_continuation"
 
-    def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done`."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.close():
-            if not is_cut(payload):
-                self._take(name, payload, events)
-        self._take_stray(self._stream.stray(), events)
-        self._end(events)
-        return events
-
     def has_tool_calls(self) -> bool:
         """Whether the answer calls tools that are ours to run."""
         return any(step.is_call for step in self._steps)
@@ -135,15 +125,7 @@ class InteractionsStreamingProcessor:
         """Gather one event of the stream."""
         if self.error is not None or self._over or not payload:
             return
-        try:
-            event = read_chunk(payload)
-        except ValueError as error:
-            if payload.strip() not in _IGNORED:
-                self._fail(
-                    outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events
-                )
-            return
-        if isinstance(event, dict):
+        if (event := outcomes.read_event(self, payload, events)) is not None:
             self._take_event(str(event.get("event_type", name)), event, events)
 
     def _take_event(self, kind: str, event: JsonObject, events: list[StreamEvent]) -> None:

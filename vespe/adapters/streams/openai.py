@@ -43,6 +43,7 @@ class GptStreamingProcessor:
     """
 
     feed = outcomes.feed
+    close = outcomes.close
     update_response = outcomes.update_response
     _fail = outcomes.fail
 
@@ -72,16 +73,6 @@ class GptStreamingProcessor:
             bool(self._choices) and all(choice.finish for choice in self._choices.values())
         )
         return ended and self.error is None
-
-    def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done`."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.close():
-            if not is_cut(payload):
-                self._take(name, payload, events)
-        self._take_stray(self._stream.stray(), events)
-        self._end(events)
-        return events
 
     def has_tool_calls(self) -> bool:
         """Whether the answer calls tools."""

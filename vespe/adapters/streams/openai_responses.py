@@ -8,12 +8,10 @@ from vespe.adapters.stops import finish_reason_of_response, from_responses_usage
 from vespe.adapters.streams import outcomes
 from vespe.adapters.streams.base import StreamEvent
 from vespe.adapters.streams.openai_responses_items import CALLS, GrowingItem
-from vespe.adapters.streams.pieces import is_cut, read_chunk, read_documents, shallow
+from vespe.adapters.streams.pieces import is_cut, read_documents, shallow
 from vespe.http.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
 
-_IGNORED: Final = (b"", b"[DONE]")
-"""What ends a stream of Open Responses, and is no event."""
 _DELTAS: Final = {
     "response.output_text.delta": ("output_text", "content_index", "message"),
     "response.refusal.delta": ("refusal", "content_index", "message"),
@@ -59,6 +57,7 @@ class ResponsesStreamingProcessor:
     """
 
     feed = outcomes.feed
+    close = outcomes.close
     update_response = outcomes.update_response
     _fail = outcomes.fail
 
@@ -92,16 +91,6 @@ class ResponsesStreamingProcessor:
     def complete(self) -> bool:
         """Whether the stream said that the answer is over, without an error."""
         return self._over and self.error is None
-
-    def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done`."""
-        events: list[StreamEvent] = []
-        for name, payload in self._stream.close():
-            if not is_cut(payload):
-                self._take(name, payload, events)
-        self._take_stray(self._stream.stray(), events)
-        self._end(events)
-        return events
 
     def has_tool_calls(self) -> bool:
         """Whether the answer calls tools that are ours to run."""
@@ -142,15 +131,7 @@ class ResponsesStreamingProcessor:
         """Gather one event of the stream."""
         if self.error is not None or self._over or not payload:
             return
-        try:
-            event = read_chunk(payload)
-        except ValueError as error:
-            if payload.strip() not in _IGNORED:
-                self._fail(
-                    outcomes.failed(f"the stream holds an event that is not JSON: {error}"), events
-                )
-            return
-        if isinstance(event, dict):
+        if (event := outcomes.read_event(self, payload, events)) is not None:
             self._take_event(str(event.get("type", name)), event, events)
 
     def _take_event(self, kind: str, event: JsonObject, events: list[StreamEvent]) -> None:

@@ -6,11 +6,13 @@ from typing import Final, Protocol
 
 from vespe.adapters.messages import quote
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
-from vespe.adapters.streams.pieces import shallow
+from vespe.adapters.streams.pieces import is_cut, read_chunk, shallow
 from vespe.documents import strict_json
 from vespe.http.event_stream import EventStream
 from vespe.models import JsonObject, JsonValue
 
+_IGNORED: Final = (b"", b"[DONE]")
+"""What gateways add to a stream, what ends one of Open Responses, and what is no event."""
 _LONGEST: Final = 2000
 _SENTENCES: Final = ("message", "detail", "error_message", "msg", "error", "errors")
 _FINISH: Final = {
@@ -87,6 +89,10 @@ class Feeding(Protocol):
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None: ...
 
+    def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None: ...
+
+    def _end(self, events: list[StreamEvent]) -> None: ...
+
     def _fail(self, error: JsonObject, events: list[StreamEvent]) -> None: ...
 
 
@@ -105,6 +111,28 @@ def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
     if self._stream.fault is not None:
         self._fail(failed(self._stream.fault.message), events)
     return events
+
+
+def close(self: Feeding) -> list[StreamEvent]:
+    """Say that the body is over; gives what is left to tell, and `done`."""
+    events: list[StreamEvent] = []
+    for name, payload in self._stream.close():
+        if not is_cut(payload):
+            self._take(name, payload, events)
+    self._take_stray(self._stream.stray(), events)
+    self._end(events)
+    return events
+
+
+def read_event(self: Feeding, payload: bytes, events: list[StreamEvent]) -> JsonObject | None:
+    """Return what an event holds; None for what is no event, which is told where it is no JSON."""
+    try:
+        event = read_chunk(payload)
+    except ValueError as error:
+        if payload.strip() not in _IGNORED:
+            self._fail(failed(f"the stream holds an event that is not JSON: {error}"), events)
+        return None
+    return event if isinstance(event, dict) else None
 
 
 def done_event(processor: StreamingProcessor) -> StreamEvent:
