@@ -46,7 +46,7 @@ OWNERS = {
     "hypothesis_jsonschema": "features.examples.fuzzing",
     "tiktoken": "adapters.cost",
     "mcp": "features.mcp.server.http_handlers types.mcp_tool.session",
-    "mcp_types": "features.mcp.server.http_handlers types.mcp_tool.session",
+    "mcp_types": "features.mcp.server.http_handlers types.mcp_tool.session types.mcp_tool.strict_http",
     "anyio": "features.mcp.server.http_handlers types.mcp_tool.session types.mcp_tool.kept_session",
     "pydantic": "types.mcp_tool.session",
     "uvicorn": "http.server",
@@ -59,7 +59,7 @@ OWNERS = {
     "langchain_core": "features.agents.toolsets.to_langchain",
     "pytest": "features.testing.plugin",
     "pydantic_ai": "features.agents.toolsets.to_pydantic_ai",
-    "httpx2": "http.client types.mcp_tool.session",
+    "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http",
     "httpcore2": "http.client",
     "opentelemetry": "calls.otlp calls.tracing",
 }

@@ -24,11 +24,11 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from vespe import defaults
-from vespe.documents import strict_json
 from vespe.errors import AddressRefused, InvalidDocument, VespeError
 from vespe.http import addresses, sockets
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool.strict_http import StrictTransport, refusal
 
 _MAX_PAGES: Final = 200
 _MAX_TOOLS: Final = 5000
@@ -219,7 +219,11 @@ async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> As
         _judge(parsed.host, [parsed.host], parsed.port, allow_hosts)
     async with (
         httpx2.AsyncClient(
-            headers=headers, timeout=None, trust_env=False, event_hooks={"response": [_note_status]}
+            headers=headers,
+            timeout=None,
+            trust_env=False,
+            event_hooks={"response": [_note_status]},
+            transport=StrictTransport(httpx2.AsyncHTTPTransport(trust_env=False)),
         ) as client,
         streamable_http_client(
             url, http_client=client, max_sse_event_size=defaults.LARGER_CAP_BYTES
@@ -340,15 +344,10 @@ def _message(line: bytes) -> SessionMessage | Exception:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError as error:
         return error
-    try:
-        strict_json.refuse_ambiguous(line.decode("utf-8"))
-    except InvalidDocument as error:
-        if not isinstance(message, types.JSONRPCResponse):
-            return error
-        # An answer all the same: whoever asked would wait for it until their time is over.
-        told = types.ErrorData(code=types.PARSE_ERROR, message=f"the server's answer {error}")
-        message = types.JSONRPCError(jsonrpc="2.0", id=message.id, error=told)
-    return SessionMessage(message)
+    refused = refusal(message, line)
+    if isinstance(refused, InvalidDocument):
+        return refused
+    return SessionMessage(message if refused is None else refused)
 
 
 async def _writing(process: Any, outbound: Any) -> None:
