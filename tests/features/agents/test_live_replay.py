@@ -10,7 +10,7 @@ import pytest
 from tests.features.agents.agents_on_disk import OBJECT, call
 from tests.support.ondisk import python_tool
 from vespe.errors import InvalidDocument
-from vespe.features.agents.live_replay import copied_project, recorded_calls
+from vespe.features.agents.live_replay import recorded_calls
 
 Command = Callable[..., Any]
 READ = {"annotations": {"readOnlyHint": True, "openWorldHint": False}}
@@ -214,17 +214,3 @@ def test_a_bridges_calls_are_compared_under_their_own_names(talks: Command, proj
         (1, "search_tools", "differs"),
         (1, "first", "same"),
     ]
-
-
-def test_a_copy_has_links_as_links_and_no_pipes(project: Path) -> None:
-    import os
-
-    os.mkfifo(project / "pipe")
-    (project / "link").symlink_to("a.txt")
-    with copied_project(str(project)) as copy:
-        assert (
-            os.path.islink(f"{copy}/link")
-            and not os.path.lexists(f"{copy}/pipe")
-            and os.path.isdir(f"{copy}/.vespe")
-        )
-    assert not os.path.exists(copy)

@@ -65,6 +65,16 @@ def test_a_program_of_a_shell_tool_need_not_be_stated(project: Path) -> None:
     }
 
 
+def test_examples_that_need_the_project_run_in_a_copy_of_it(project: Path) -> None:
+    (project / "docs").mkdir()
+    (project / "docs/a").write_text("1", encoding="utf-8")
+    body = "text = open('docs/a').read()\nopen('docs/a', 'a').write('0')\nreturn int(text)"
+    make(project, body)
+    found = observed(project)
+    assert found.in_copy and found.permissions["write"] == ["."]
+    assert (project / "docs/a").read_text("utf-8") == "1"
+
+
 @pytest.mark.parametrize("extra", [{"examples": []}, {"examples": [{"input": {}, "output": 2}]}])
 def test_without_examples_that_pass_nothing_is_observed(project: Path, extra: Any) -> None:
     make(project, "return 1", **extra)

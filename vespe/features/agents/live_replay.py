@@ -2,16 +2,13 @@
 the project resolves now.
 """
 
-import contextlib
-import os
-import stat
 from collections.abc import Iterator, Mapping
 
 from vespe.adapters import tool_errors
 from vespe.calls.bridge import CALL, OWN, Bridge
 from vespe.calls.path import CallPath, refused
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, ProviderError, StorageError, VespeError
+from vespe.errors import InvalidDocument, ProviderError, VespeError
 from vespe.features.agents import transcripts
 from vespe.features.agents.call_checks import Ready, check
 from vespe.features.agents.call_results import CallResult
@@ -20,8 +17,6 @@ from vespe.features.agents.recording_file import first_difference
 from vespe.features.agents.recordings import ReplayProvider
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import PolicyLike, bridged
-from vespe.files.private_copy import private_directory
-from vespe.lazy import shutil
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass, json_of
 from vespe.schemas import validator
@@ -189,32 +184,6 @@ class LiveTools:
             if violations
             else (FITS, f"not run: {why}")
         )
-
-
-@contextlib.contextmanager
-def copied_project(root: str) -> Iterator[str]:
-    """Copy a project beneath TMPDIR for as long as the context lasts, links as links, and give the
-    copy's root; raises StorageError.
-    """
-    with private_directory() as private:
-        copy = os.path.join(private, os.path.basename(os.path.realpath(root)) or "project")
-        try:
-            shutil.copytree(root, copy, symlinks=True, ignore=_special)
-        except (OSError, shutil.Error) as error:
-            raise StorageError(
-                "copy", root, error if isinstance(error, OSError) else OSError(str(error))
-            ) from error
-        yield copy
-
-
-def _special(directory: str, names: list[str]) -> list[str]:
-    """Return what is neither a file, a directory nor a link: reading a pipe would not end."""
-    modes = {name: os.lstat(os.path.join(directory, name)).st_mode for name in names}
-    return [
-        name
-        for name, mode in modes.items()
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
-    ]
 
 
 def _difference(message: JsonObject, live: CallResult) -> tuple[str, str]:

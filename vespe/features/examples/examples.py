@@ -7,13 +7,14 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from vespe import defaults, errors
 from vespe.calls.path import CallPath
 from vespe.features.examples import expectations
 from vespe.files.confined import Directory, PathRefused
 from vespe.files.confined_rules import Rules
+from vespe.files.project_copy import copied_project
 from vespe.git import repository
 from vespe.kits import store
 from vespe.lazy import concurrent_futures, tempfile
@@ -36,6 +37,9 @@ _GIT = (
     "-c",
     "commit.gpgsign=false",
 )
+
+_MOST_COPIED: Final = 1 << 30
+"""A copy of the project is made for each permission that is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +80,15 @@ class ExampleResult:
 
 
 def run_examples(
-    path: CallPath, tool: Tool, *, cancel: threading.Event | None = None
+    path: CallPath, tool: Tool, *, cancel: threading.Event | None = None, in_copy: bool = False
 ) -> Iterator[ExampleResult]:
     """Run a tool's examples in order in one fresh directory, which holds the tool's
-    `example_files`.
+    `example_files`; with `in_copy` in a copy of the project, which gets them.
 
     Raises what a call raises where there is no call to make: NotTrusted, InvalidTool; a set
     `cancel` ends a call that runs.
     """
-    with staged(path, tool) as directory:
+    with staged(path, tool, in_copy=in_copy) as directory:
         at = replace(path, directory=directory)
         for index, example in enumerate(tool.examples):
             if cancel is not None and cancel.is_set():
@@ -252,15 +256,20 @@ def recordable(example: JsonObject, result: ExampleResult) -> bool:
 
 
 @contextmanager
-def staged(path: CallPath, tool: Tool) -> Iterator[str]:
+def staged(path: CallPath, tool: Tool, *, in_copy: bool = False) -> Iterator[str]:
     """Return the directory that the examples share: with the tool's `example_files`, in a git
-    repository where `example_git` asks.
+    repository where `example_git` asks; with `in_copy` a copy of the project.
 
     Raises as a call does where the tool may not run: git itself runs what these files say.
     """
     path.check_tool(tool)
-    with tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True) as made:
-        directory = os.path.realpath(made)
+    made = (
+        copied_project(path.workspace.root, most=_MOST_COPIED)
+        if in_copy
+        else tempfile.TemporaryDirectory(prefix="vespe-examples-", ignore_cleanup_errors=True)
+    )
+    with made as place:
+        directory = os.path.realpath(place)
         with Directory(directory, rules=Rules(may_write=("*",))) as inside:
             for name, text in _files(tool).items():
                 try:
@@ -269,7 +278,8 @@ def staged(path: CallPath, tool: Tool) -> Iterator[str]:
                     raise errors.InvalidTool(
                         tool.uid, [f"example_files: {error}"], path=tool.directory or ""
                     ) from None
-        if tool.document.get("example_git"):
+        # The repository of a copy can be the project's own, which `.git` names.
+        if tool.document.get("example_git") and not in_copy:
             for arguments in (
                 ("init", "-q"),
                 ("add", "-A"),

@@ -29,17 +29,19 @@ class Observation:
     """What a tool's examples need: `permissions` that they pass under, and for each key that is not
     empty the example that failed without.
 
-    `spare` are the keys where the tool states more than that.
+    `spare` are the keys where the tool states more than that. `in_copy` says that they ran in a
+    copy of the project, since they fail in a directory without its files.
     """
 
     permissions: JsonObject
     needed_by: JsonObject
     spare: tuple[str, ...]
+    in_copy: bool = False
 
 
 def observe(path: CallPath, tool: Tool) -> Observation:
     """Run a tool's examples again and again, each time in a fresh directory with one permission
-    less, and keep what they pass under.
+    less, and keep what they pass under. Examples that need the project's files run in a copy of it.
 
     No protected place is ever proposed: nothing is tried that the default does not give. Raises
     UsageError where there are no examples, or they fail before anything is taken away, and what a
@@ -50,33 +52,41 @@ def observe(path: CallPath, tool: Tool) -> Observation:
             f"{tool.name} has no examples to observe",
             hint=f"`vespe tool test {tool.name} --update` begins one",
         )
-    failing = _failing(path, tool, {})
+    in_copy = _failing(path, tool, {}) is not None
+    failing = _failing(path, tool, {}, in_copy=True) if in_copy else None
     if failing is not None:
         raise UsageError(
-            f"example {failing} of {tool.name} fails with nothing taken away",
+            f"example {failing} of {tool.name} fails with nothing taken away, in a fresh directory "
+            "and in a copy of the project",
             hint=f"`vespe tool test {tool.name}` says why",
         )
     found: JsonObject = {}
     needed: JsonObject = {}
     for key in _KEYS:
         for value in _candidates(key, tool):
-            failing = _failing(path, tool, found | {key: value})
+            failing = _failing(path, tool, found | {key: value}, in_copy=in_copy)
             if failing is None:
                 found[key] = value
                 break
             needed[key] = failing
     ordered: JsonObject = {key: found[key] for key in LISTS if key in found}
     return Observation(
-        permissions=ordered, needed_by=needed, spare=tuple(_spare(tool.permissions, ordered))
+        permissions=ordered,
+        needed_by=needed,
+        spare=tuple(_spare(tool.permissions, ordered)),
+        in_copy=in_copy,
     )
 
 
-def _failing(path: CallPath, tool: Tool, permissions: JsonObject) -> int | None:
+def _failing(
+    path: CallPath, tool: Tool, permissions: JsonObject, *, in_copy: bool = False
+) -> int | None:
     """Return the index of the first example that fails under these permissions; None where all
     pass.
     """
     held = replace(path, permissions=permissions)
-    return next((one.index for one in examples.run_examples(held, tool) if not one.passed), None)
+    ran = examples.run_examples(held, tool, in_copy=in_copy)
+    return next((one.index for one in ran if not one.passed), None)
 
 
 def _candidates(key: str, tool: Tool) -> Iterator[list[str]]:

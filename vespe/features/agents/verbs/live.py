@@ -12,12 +12,12 @@ from vespe.features.agents.live_replay import (
     FITS,
     Compared,
     LiveTools,
-    copied_project,
     recorded_calls,
 )
 from vespe.features.agents.tool_sets import chosen, tool_set
 from vespe.features.agents.verbs import asking
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.files.project_copy import copied_project
 from vespe.projects.workspace import open_workspace
 
 LIVE = "live"

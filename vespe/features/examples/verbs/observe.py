@@ -22,7 +22,7 @@ from vespe.tools import authoring
 @options.json_option
 def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_json: bool) -> int:
     """Run a tool's examples with less and less, each time in a fresh directory, and show the least
-    that they pass under.
+    that they pass under. Examples that need the project's files run in a copy of it.
 
     What the examples do not reach is not observed: a permission that only other arguments need has
     to be added by hand. Protected places are never proposed.
@@ -54,6 +54,8 @@ def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_j
         report.emit_json({"tool": tool.name, "uid": tool.uid, **said})
         return 0
     report.emit(f'"permissions": {report.json_line(found.permissions)}')
+    if found.in_copy:
+        report.say("the examples ran in a copy of the project: they need its files")
     for key, index in found.needed_by.items():
         report.say(f"{key}: example {index} fails with less")
     for key in found.spare:
