@@ -25,6 +25,7 @@ from tests.types.python_script.test_environments import distribution
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import confine, installing, machine
+from vespe.files import unreviewed
 from vespe.models import Call, Outcome
 from vespe.processes import process
 from vespe.processes.long_lived import LastingProcess, Listener
@@ -472,6 +473,21 @@ def test_repositories_in_the_project_are_kept_and_what_is_new_is_noted(held: Pat
     told = [note.partition(" is new")[0] for note in outcome.notes if "is new" in note]
     assert told == [".envrc"]
     assert not [note for note in run(held, "p").notes if "is new" in note]
+    assert [(new.path, new.tool) for new in unreviewed.left(str(held))] == [(".envrc", "p")]
+    new = {new.path for new in unreviewed.elsewhere(str(held))}
+    assert new == {"vendor/.envrc", "later/deep/.git"}
+
+
+def test_a_repository_that_was_made_since_the_last_call_is_kept(held: Path) -> None:
+    (held / "vendor/deep").mkdir(parents=True)
+    body = "import glob\n[open(path, 'w') for path in glob.glob('vendor/*/.git/config')]\nreturn 1"
+    python_tool(tool(held, "p"), "p", body)
+    assert run(held, "p").result == 1
+    (held / "vendor/x/.git").mkdir(parents=True)
+    (held / "vendor/x/.git/config").touch()
+    if machine().level == "namespaces":
+        error = run(held, "p").error
+        assert error is not None and "vendor/x/.git/config" in error.message
 
 
 def test_a_repository_in_the_project_is_written_where_it_is_named(held: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, vespe, write_tool
 from tests.support.terminal import vespe_on_a_terminal
+from vespe.calls.sandboxing import machine
 
 Command = Callable[..., Any]
 
@@ -264,3 +265,33 @@ def test_a_worktree_and_a_fresh_clone_ask_one_question_and_show_nothing_twice(
             and "return 1" not in seen
         )
         assert vespe("tool", "run", "own", cwd=tmp_path / place).returncode == 0
+
+
+def test_what_a_call_has_left_is_warned_of_until_it_was_reviewed(
+    command: Command, project: Path
+) -> None:
+    body = (
+        "import os\nopen('.envrc', 'w').write('touch ran')\nos.makedirs('a/b/.git')\n"
+        "os.mkfifo('a/b/.git/config')\nreturn 1"
+    )
+    python_tool(project / ".vespe/tools/tool-t", "t", body)
+    said = command("tool", "run", "t")
+    if machine().level == "off":
+        pytest.skip("this machine has no sandbox")
+    assert ".envrc is new" in said.err and "left by" not in said.err
+    warned = ".envrc was left by a call of 't'"
+    for verb in (["tool", "list", "--json"], ["log"], ["kit", "list"], ["tool", "show", "t"]):
+        said = command(*verb)
+        assert said.code == 0 and said.err.count(warned) == 1
+    said = command("lint", str(project))
+    assert warned in said.err and "a/b/.git is new in this project" in said.err
+    told = [one["message"] for one in command("doctor", "--json").document["checks"]]
+    assert sum(warned in one or "a/b/.git is new in" in one for one in told) == 2
+    said = command("trust")  # nobody is there to say yes
+    assert said.code == 0 and "trusted already" in said.err and "    | touch ran" in said.err
+    assert warned in command("tool", "list").err
+    said = command("trust", "--yes", "--json")
+    new = [(one["path"], one["tool"], one["text"]) for one in said.document["new"]]
+    assert new == [(".envrc", "t", "touch ran"), ("a/b/.git", "", "")]
+    assert command("tool", "list").err == ""
+    assert "is new in this project" not in command("lint", str(project)).err

@@ -37,11 +37,33 @@ def test_submodules_worktrees_and_what_a_walk_finds_are_there(home: Path, tmp_pa
     (root / "linked").symlink_to(other)
     expected = {".git", "libs/deep/sub/.git", "trees/deep/one/.git", "a/b/c/own/.git"}
     assert found(root) == expected
-    made(root / "late")  # found at once, and what lies deeper by the next walk
-    made(root / "a/late")
-    assert found(root) == {*expected, "late/.git"}
+    made(root / "late")
+    made(root / "a/late")  # deeper: found by the next look
+    assert found(root) == {*expected, "late/.git", "a/late/.git"}
     (root / "a/b/c/own/.git").rename(root / "a/b/c/own/x")
     assert "a/b/c/own/.git" not in found(root)
+
+
+def test_a_look_finds_what_was_made_moved_and_replaced_since(home: Path, tmp_path: Path) -> None:
+    def now() -> set[str]:
+        seen = repositories.find_repositories(str(root), anew=True)
+        return {os.path.relpath(path, root) for path in (*seen.found, *seen.others)}
+
+    root, other = tmp_path / "project", made(tmp_path / "other/deep")
+    (root / "a/b/c").mkdir(parents=True)
+    (root / "x/y").mkdir(parents=True)
+    assert now() == set()
+    made(root / "a/b/c/d")
+    assert now() == {"a/b/c/d/.git"}
+    (root / "a/b").rename(root / "x/y/b")
+    assert now() == {"x/y/b/c/d/.git"}
+    (root / "x/y/.envrc").touch()
+    for name in ("HEAD", "objects", "refs"):
+        (root / "x/bare" / name).mkdir(parents=True)
+    assert now() == {"x/y/b/c/d/.git", "x/y/.envrc", "x/bare/HEAD"}
+    (root / "x").rename(tmp_path / "gone")
+    (root / "x").symlink_to(other.parent)
+    assert now() == set()
 
 
 def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
@@ -52,8 +74,11 @@ def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
     assert found(root) == {"a/b/c/.hg"}
     (root / "a/b/d/.jj").mkdir(parents=True)
     importlib.reload(repositories)  # as another process has it
-    assert found(root) == {"a/b/c/.hg"}
-    (kept,) = (Path(locations.user_cache_dir()) / "repositories").iterdir()
+    assert found(root) == {"a/b/c/.hg", "a/b/d/.jj"}  # a look, by the marks that were kept
+    (root / "a/b/e/.jj").mkdir(parents=True)
+    directory = Path(locations.user_cache_dir()) / "repositories"
+    (kept,) = (path for path in directory.iterdir() if not path.suffix)
+    (directory / f"{kept.name}.marks").write_text("{", encoding="utf-8")
     for text in (
         kept.read_text("utf-8").replace('"until": 1', '"until": 0'),
         "[]",
@@ -62,7 +87,7 @@ def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
     ):
         kept.write_text(text, encoding="utf-8")
         importlib.reload(repositories)
-        assert found(root) == {"a/b/c/.hg", "a/b/d/.jj"}
+        assert found(root) == {"a/b/c/.hg", "a/b/d/.jj", "a/b/e/.jj"}
 
 
 def test_what_is_new_of_what_others_execute_is_told(tmp_path: Path) -> None:

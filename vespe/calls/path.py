@@ -242,19 +242,12 @@ class CallPath:
             if isinstance(error, _RAISED):
                 self._log(tool, call, outcome, values)
                 raise
-        except KeyboardInterrupt:
-            self._log_interrupted(tool, call, started, values)
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            ended = failed(tool, errors.Interrupted("interrupted"), started=started)
+            self._log(tool, call, attempt.said(tool, ended) if attempt.held else ended, values)
             raise
-        except asyncio.CancelledError:
-            self._log_interrupted(tool, call, started, values)
-            raise
-        return self._log(tool, call, attempt.said(outcome) if attempt.held else outcome, values)
-
-    def _log_interrupted(
-        self, tool: Tool, call: Call, started: float, secrets: Collection[str]
-    ) -> None:
-        self._log(
-            tool, call, failed(tool, errors.Interrupted("interrupted"), started=started), secrets
+        return self._log(
+            tool, call, attempt.said(tool, outcome) if attempt.held else outcome, values
         )
 
     def context(self, tool: Tool) -> Context:
@@ -516,7 +509,7 @@ class _Attempt(NamedTuple):
     held: "list[Policy | None]"
     """What the tool's process is held to, once it is known."""
 
-    def said(self, outcome: Outcome) -> Outcome:
+    def said(self, tool: Tool, outcome: Outcome) -> Outcome:
         """Return an outcome that says what held the process, and what of its own it has left that
         others execute.
         """
@@ -525,7 +518,7 @@ class _Attempt(NamedTuple):
             return outcome
         from vespe.calls import sandboxing
 
-        notes = (*outcome.notes, *sandboxing.planted(held))
+        notes = (*outcome.notes, *sandboxing.planted(held, tool=tool.name))
         return replace(outcome, sandbox=held.document, notes=notes)
 
 

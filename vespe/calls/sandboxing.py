@@ -21,7 +21,7 @@ from vespe.errors import (
     StorageError,
     ToolExecutionError,
 )
-from vespe.files import atomic, locations, repositories
+from vespe.files import atomic, locations, repositories, unreviewed
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.http import addresses
 from vespe.lazy import pattern, shlex
@@ -277,7 +277,11 @@ def _has_dependencies(path: str, stamp: tuple[int, ...]) -> bool:
 
 def _repositories(root: str, permissions: Permissions) -> repositories.Repositories | None:
     """Return the repositories of the project; None for a tool that writes nothing of it."""
-    return repositories.find_repositories(root) if _may_write(root, permissions) else None
+    if not _may_write(root, permissions):
+        return None
+    found = repositories.find_repositories(root)
+    unreviewed.begin(root, found)
+    return found
 
 
 def _looking(made: Policy, root: str, found: repositories.Repositories | None) -> Policy:
@@ -533,14 +537,16 @@ def notes(execution: Execution, made: Policy | None) -> Execution:
     return replace(execution, notes=(*execution.notes, *said)) if said else execution
 
 
-def planted(made: Policy | None) -> tuple[str, ...]:
-    """Return a note for each thing that a call has left in the project and that other programs take
-    commands from.
+def planted(made: Policy | None, *, tool: str) -> tuple[str, ...]:
+    """Return a note for each thing that a call of a tool has left in the project and that other
+    programs take commands from; it is kept until the user has looked at it.
     """
     if made is None or not made.looked_at:
         return ()
     root = made.looked_at[0]
     new = sorted(repositories.executed_in(made.looked_at) - made.executed)
+    if new:
+        unreviewed.note(root, new, tool=tool)
     return tuple(
         f"{os.path.relpath(path, root)} is new, and other programs take commands from it: "
         "read it before you use one there"

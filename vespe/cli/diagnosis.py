@@ -12,7 +12,7 @@ from typing import Final
 from vespe import defaults, errors, features
 from vespe.calls import policy_rules, sandboxing
 from vespe.cli import kit_facts, report
-from vespe.files import locations
+from vespe.files import locations, unreviewed
 from vespe.kits import roots
 from vespe.processes import process
 from vespe.processes.sandbox import remedies
@@ -198,6 +198,9 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     yield Diagnosis(about="tools", state="ok", message=f"{available} available")
     yield from _spared(workspace)
     yield from _links(workspace)
+    for new in (unreviewed.left(workspace.root), unreviewed.elsewhere(workspace.root)):
+        if new:
+            yield Diagnosis(about="project", state="warning", message=unreviewed.sentence(new))
     for row in rows:
         if row.status == "broken":
             yield Diagnosis(

@@ -1,9 +1,10 @@
 """Options that several verbs share, so that they read and behave the same everywhere."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -16,9 +17,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout."
 )
+_TELL_THEMSELVES: Final = ("trust", "untrust", "doctor", "completion")
+
+
+def _warn_of_what_is_new(
+    context: click.Context, _: click.Parameter, project_dir: str | None
+) -> str | None:
+    """Warn of what calls have left in the project that other programs take commands from."""
+    if context.resilient_parsing or context.info_name in _TELL_THEMSELVES:
+        return project_dir
+    from vespe.cli import report
+    from vespe.files import unreviewed
+
+    with contextlib.suppress(errors.VespeError):  # the verb says what is wrong
+        if new := unreviewed.left(find_root(project_dir)):
+            report.warn(unreviewed.sentence(new))
+    return project_dir
+
+
 project_option = click.option(
     "--project",
     "project_dir",
+    callback=_warn_of_what_is_new,
     metavar="DIR",
     help="The project's directory; default: the nearest one above that has .vespe/ (or "
     "VESPE_PROJECT).",

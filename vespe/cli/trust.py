@@ -3,6 +3,7 @@ that.
 """
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from vespe.cli import options, report, tool_review
 from vespe.lazy import tempfile
 from vespe.projects import project
 from vespe.projects.workspace import find_root
+from vespe.records import json_of
 from vespe.trust import approvals, gate, review
 from vespe.trust.review import Review
 
@@ -37,9 +39,14 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     _show(shown, paged=not yes)
     if shown.approved and not (develop and shown.approved != "place"):
         report.say(f"{shown.root} is trusted already")
+        if shown.new and (yes or options.interactive()):
+            options.confirm("Have you read what is new, and may it stay?", yes=yes)
+            review.note_reviewed(shown)
+            report.say("noted: it is not warned of any more")
     else:
         options.confirm(_question(shown, develop=develop), yes=yes)
         review.approve(shown, develop=develop)
+        review.note_reviewed(shown)
         report.say(f"approved {shown.root}")
     if as_json:
         tools = [tool_review.document_of(tool) for tool in shown.tools]
@@ -49,6 +56,7 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
                 "digest": shown.digest,
                 "scopes": list(shown.scopes),
                 "tools": tools,
+                "new": [json_of(one.new) | {"text": one.text} for one in shown.new],
             }
         )
 
@@ -99,7 +107,17 @@ def _show(shown: Review, *, paged: bool) -> None:
             "\nSince the last approval:",
             *(f"  {report.one_line(change)}" for change in shown.former.changes),
         ]
-    tool_review.show_lines([*lines, ""], paged=paged)
+    tool_review.show_lines([*lines, *_lines_of_new(shown), ""], paged=paged)
+
+
+def _lines_of_new(shown: Review) -> Iterator[str]:
+    """Say what is new that other programs take commands from, with the text of each."""
+    if shown.new:
+        yield "\nNew in this project, and other programs take commands from it:"
+    for one in shown.new:
+        by = f", left by a call of {one.new.tool!r}, {one.new.when}" if one.new.tool else ""
+        yield report.one_line(f"  {one.new.path}{by}")
+        yield from (f"    | {report.one_line(line)}" for line in one.text.expandtabs().splitlines())
 
 
 def changed_tools(shown: Review) -> "dict[str, ToolChange]":

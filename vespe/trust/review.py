@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 from vespe import defaults
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, NotTrusted, Refused
-from vespe.files import digests, identity, walk
+from vespe.errors import InvalidDocument, NotTrusted, Refused, StorageError
+from vespe.files import atomic, digests, identity, unreviewed, walk
 from vespe.files.digests import File, TextDigest, keeps_line_ends
 from vespe.files.identity import Place
 from vespe.models import JsonObject, JsonValue, ProjectConfig
@@ -25,6 +25,7 @@ from vespe.tools.python.script_metadata import read_metadata
 from vespe.trust import approvals, gate
 
 _MAX_COMPARED = 16 * 1024 * 1024
+_MOST_SHOWN = 64 * 1024
 _SCRIPT_BLOCK = "# /// script"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 
@@ -61,6 +62,16 @@ class ToolReview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewFile:
+    """Something new that other programs take commands from, and its `text`: its own, or that of a
+    repository's configuration; "" where there is none.
+    """
+
+    new: unreviewed.New
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """A project's tools at one moment, to show and then to approve.
 
@@ -68,7 +79,8 @@ class Review:
     tidy up. `others` are files of no tool. `scopes` are the places that tools are taken from, in
     order: its own and those of active kits. `approved` is the kind of an approval that holds now;
     without one, `former` tells what differs from the last. `texts` are the files of `files` that
-    are text and not too long to be compared. `home` is the project's directory.
+    are text and not too long to be compared. `home` is the project's directory. `new` is what is
+    new in the project that other programs take commands from.
     """
 
     root: str
@@ -83,6 +95,7 @@ class Review:
     texts: Mapping[str, str]
     home: Place | None
     place: Place | None
+    new: tuple["NewFile", ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -119,7 +132,29 @@ def review(config: ProjectConfig) -> Review:
         texts=keeping.texts(),
         home=identity.place_of(real),
         place=place,
+        new=tuple(
+            NewFile(new=one, text=_commands_in(os.path.join(real, one.path)))
+            for one in (*unreviewed.left(real), *unreviewed.elsewhere(real))
+        ),
     )
+
+
+def note_reviewed(shown: Review) -> None:
+    """Keep that the user has looked at what is new in the project; raises StorageError."""
+    unreviewed.review(shown.root, [one.new for one in shown.new])
+
+
+def _commands_in(path: str) -> str:
+    """Return the text of a file that other programs take commands from."""
+    place = path
+    if os.path.basename(path) == "HEAD":
+        place = os.path.join(os.path.dirname(path), "config")
+    elif os.path.isdir(path):
+        place = os.path.join(path, "hgrc" if path.endswith(".hg") else "config")
+    try:
+        return atomic.read_bytes(place, limit=_MOST_SHOWN).decode("utf-8", "replace")
+    except (InvalidDocument, StorageError):
+        return ""
 
 
 def approve(shown: Review, *, develop: bool = False) -> gate.Grant:

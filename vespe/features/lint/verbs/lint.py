@@ -2,13 +2,14 @@
 
 import difflib
 import gc
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from vespe import errors
+from vespe import defaults, errors
 from vespe.adapters.modes import MODES
 from vespe.cli import report, tables
 from vespe.cli.waiting import waiting
@@ -18,6 +19,7 @@ from vespe.features.lint.findings import Finding
 from vespe.features.lint.rules.flow import drawn
 from vespe.features.lint.settings import Settings
 from vespe.features.lint.verbs import report as lint_report
+from vespe.files import unreviewed
 from vespe.git import changed_paths
 from vespe.models import SEVERITIES
 from vespe.projects.workspace import find_root
@@ -120,11 +122,20 @@ def command(
             progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"),
         )
         findings = sorted(run.findings(targets), key=_order)
+    _warn_of_what_is_new(targets)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None
     _show(findings, run, "json" if as_json else form, broken=broken)
     failing = ("error", "warning") if asked["strict"] else ("error",)
     return _BROKEN if broken else int(any(finding.severity in failing for finding in findings))
+
+
+def _warn_of_what_is_new(places: Sequence[str]) -> None:
+    for place in places:
+        if os.path.isdir(os.path.join(place, defaults.PROJECT_DIR)):
+            for new in (unreviewed.left(place), unreviewed.elsewhere(place)):
+                if new:
+                    report.warn(unreviewed.sentence(new))
 
 
 def _order(finding: Finding) -> tuple[str, int, int, str]:
