@@ -25,6 +25,7 @@ SCRIPTS = {
     "types.python_script.values",
     "types.wasm.child",
     "features.secrets.keyring_child",
+    "features.escapes.attempts",
 }
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {
@@ -54,7 +55,7 @@ OWNERS = {
     "keyring": "features.secrets.keyring_child",
     "jinja2": "features.inspector.rendering",
     "markupsafe": "features.inspector.rendering",
-    "subprocess": "processes.process",
+    "subprocess": "processes.process features.escapes.attempts",
     "agents": "features.agents.toolsets.to_openai_agents",
     "langchain_core": "features.agents.toolsets.to_langchain",
     "pytest": "features.testing.plugin",

@@ -3,17 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from tests.support.escapes import ROWS, Row
+from vespe.features.escapes.rows import ROWS, TITLES, Way
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "escapes.md"
-_TITLES: Final = {
-    "default": "A tool that states nothing",
-    "closed": "A tool that states little",
-    "links": "A tool whose stated places are links",
-    "late": "What is made or replaced once a tool runs",
-    "home": "A project that is the home directory",
-    "late home": "What is made once a tool runs in a project that is the home directory",
-}
 _SAID: Final = {
     "default": "What it does not state has its [default](sandbox.md): "
     "it reads all but protected places, and writes the project.",
@@ -39,13 +31,12 @@ def render() -> str:
     parts = [
         "# Ways out of the sandbox",
         "",
-        f"These {len(ROWS)} ways out are tried by the tests at each level that the machine has, "
-        "as root and as an ordinary user. "
-        "Each has a twin that is",
+        f"The tests try these {len(ROWS)} ways out at each level that the machine has, as root and as "
+        "an ordinary user. Each has a twin that is",
         "allowed and has to go on working. A way out that is open is a [gap](sandbox.md#gaps), "
         "which every Outcome names in advance.",
     ]
-    for kind, title in _TITLES.items():
+    for kind, title in TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]
         parts += [
             "",
@@ -62,7 +53,7 @@ def render() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _at(row: Row, level: str) -> str:
+def _at(row: Way, level: str) -> str:
     if "home" in row.policy and level == "landlock":
         return "not tried"
     if row.gap in _OLD_KERNELS:

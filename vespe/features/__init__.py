@@ -220,6 +220,13 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
         },
     },
+    "escapes": {
+        "begin": "rows.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {},
+        "aliases": {},
+    },
     "testing": {
         "begin": "plugin.py",
         "needs": ("agents", "examples"),

@@ -42,11 +42,11 @@ def private_copy(root: str, *names: str, raw: bool = False) -> Iterator[tuple[st
 
 
 @contextlib.contextmanager
-def private_directory() -> Iterator[str]:
-    """Make a directory beneath TMPDIR (or /tmp) that is this user's alone, and remove it
-    afterwards, as `private_copy` does.
+def private_directory(parent: str = "") -> Iterator[str]:
+    """Make a directory beneath `parent`, else TMPDIR (or /tmp), that is this user's alone, and
+    remove it afterwards, as `private_copy` does.
     """
-    parent = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+    parent = os.path.abspath(parent or os.environ.get("TMPDIR") or "/tmp")
     _sweep(parent)
     with staging.staging(parent) as private:
         yield private

@@ -1,0 +1,98 @@
+"""The table of ways out: nothing gets out but by a gap that was named, what is allowed goes on
+working, and each way is one where nothing holds it.
+"""
+
+import os
+import time
+
+import pytest
+
+from vespe.features.escapes import trial
+from vespe.features.escapes.canaries import canaries
+from vespe.features.escapes.rows import ROWS, TITLES, Way
+from vespe.processes.sandbox import levels
+from vespe.processes.sandbox.held import Policy
+
+MACHINE = levels.machine()
+USERS = {"root": 0, "user": os.getuid() or 65534}
+HERE = trial.LEVELS[trial.LEVELS.index(MACHINE.level) :] if MACHINE.level in trial.LEVELS else ()
+BY_USER = pytest.mark.parametrize("user", ["user", pytest.param("root", marks=pytest.mark.root)])
+
+pytestmark = pytest.mark.skipif(not HERE, reason=f"this machine has {MACHINE.level!r}")
+
+
+@pytest.mark.parametrize("level", trial.LEVELS)
+@BY_USER
+def test_nothing_leads_out_but_a_gap_that_was_named_and_what_is_allowed_works_beside_each(
+    user: str, level: str
+) -> None:
+    if level not in HERE:
+        pytest.skip(f"this machine has {MACHINE.level!r}")
+    found = trial.try_all(MACHINE, level, uid=USERS[user], everything=True)
+    assert {one.row for one in found.rows} == set(ROWS)
+    wrong = {
+        one.row.name: (one.verdict, one.why)
+        for one in found.rows
+        if one.verdict in ("got_through", "unclear")
+    }
+    assert wrong == {}
+    gaps = {gap.partition(":")[0] for gap in found.gaps}
+    named = {one.gap.partition(":")[0] for one in found.rows if one.verdict == "gap"}
+    assert named <= gaps and (level == "landlock") == ("metadata" in named)
+    assert sum(one.verdict == "held" for one in found.rows) >= 110
+    unasked = {one.why for one in found.rows if one.verdict == "not_tried"}
+    assert not {why for why in unasked if why.startswith("had it got through")}
+
+
+OPEN = {
+    # what the machine refuses, whoever asks
+    "read the password file": "user",
+    "read a key by chroot": "user",
+    "make a device in the project": "user",
+    "signal the parent": "user",
+    "read the limits of the parent": "user",
+    "change the limits of the first process": "user",
+    "mount a file system": "user",
+    "take a mount away": "user",
+    "take the read-only flag away": "user",
+    "pivot the root": "user",
+    "hold rights of root": "user",
+    "open a raw socket": "user",
+    "open a packet socket": "user",
+    "uncover a key in a project that is the home": "user",
+    "enter the namespaces of init": "user root",
+    "take rights back": "user root",
+    "gain rights by a program": "user root",  # nobody can who has entered any policy
+    "load a module": "root",  # a kernel may have none
+}
+
+
+@BY_USER
+def test_where_nothing_holds_it_each_way_is_one(user: str) -> None:
+    """A row that fails whoever tries it would be held by anything."""
+    uid = USERS[user]
+    wrong: dict[str, str] = {}
+    nothing = {"made": [], "rules": [], "handled": 0, "scoped": 0, "capabilities": (1 << 41) - 1}
+    held = Policy(level="off", message={**nothing, "memory": 0, "filter": b"", "namespaces": None})
+    for kind in TITLES:
+        with canaries(uid) as made:
+            rows = [row for row in ROWS if row.policy == kind and _can_be_tried(row, uid)]
+            told = trial.try_rows(made, held, rows, time.monotonic() + 50)
+        wrong |= {
+            row.name: told[row].why
+            for row in rows
+            if told[row].verdict != "got_through" and user not in OPEN.get(row.name, "").split()
+        }
+    assert wrong == {}
+
+
+def _can_be_tried(row: Way, uid: int) -> bool:
+    return not row.touches and not row.needs and (uid == 0 or not row.root_only)
+
+
+def test_what_would_touch_the_machine_is_not_tried_unless_everything_is() -> None:
+    found = {one.row.name: one for one in trial.try_all(MACHINE, HERE[-1]).rows}
+    assert {name for name, one in found.items() if one.why.startswith("had it got through")} == {
+        row.name for row in ROWS if row.touches and (os.getuid() == 0 or not row.root_only)
+    }
+    assert "your other processes" in found["slow all processes of the user down"].why

@@ -1,0 +1,179 @@
+"""Tries the table of ways out of the sandbox on this machine, and says what became of each row."""
+
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from vespe.errors import ToolExecutionError
+from vespe.features.escapes.canaries import PATH, Canaries, canaries
+from vespe.features.escapes.rows import ROWS, TITLES, Way
+from vespe.lazy import shutil
+from vespe.processes import process
+from vespe.processes.child_scripts import ENTER
+from vespe.processes.sandbox.held import Policy
+from vespe.processes.sandbox.levels import Machine
+from vespe.records import dataclass
+
+LEVELS: Final = ("namespaces", "landlock")
+"""Those that the table can be tried at."""
+TIMEOUT_S: Final = 55.0
+_ATTEMPTS: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "attempts.py")
+_WORDS: Final = {
+    "DISK": "a disk",
+    "LOADER": "a dynamic loader at a known place",
+    "TCP6": "IPv6",
+    "SHARED": "/dev/shm",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of a row: `verdict` is `held`, `gap` (it got through, as `gap` says in advance),
+    `got_through`, `unclear` (it did not, and what is allowed beside it does not work either) or
+    `not_tried`; `why` says what happened, or why nothing did.
+    """
+
+    row: Way
+    verdict: str
+    gap: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A table that was tried: at which level, with which gaps that it names in advance, and what
+    became of each row.
+    """
+
+    level: str
+    gaps: tuple[str, ...]
+    rows: tuple[Tried, ...]
+
+
+def try_all(
+    machine: Machine, level: str, *, uid: int | None = None, everything: bool = False
+) -> Trial:
+    """Try the table at a level that the machine has, as this user, or as root as another one.
+
+    With `everything` rows are tried, too, that would touch the machine's own where they got
+    through. Raises ToolExecutionError, TimedOut, StorageError; nothing is left of it.
+    """
+    uid = os.getuid() if uid is None else uid
+    deadline = time.monotonic() + TIMEOUT_S
+    found: list[Tried] = []
+    gaps: list[str] = []
+    for kind, rows in itertools.groupby(_in_order(ROWS), key=lambda row: row.policy):
+        with canaries(uid) as made:
+            passed = {row: _not_tried(row, level, uid, made.names(), everything) for row in rows}
+            wanted = [row for row, why in passed.items() if not why]
+            held = made.policy(machine, level, kind) if wanted else None
+            told = {} if held is None else try_rows(made, held, wanted, deadline)
+        gaps += held.gaps if held is not None else ()
+        found += [
+            told.get(row) or Tried(row=row, verdict="not_tried", why=why)
+            for row, why in passed.items()
+        ]
+    return Trial(level=level, gaps=tuple(dict.fromkeys(gaps)), rows=tuple(found))
+
+
+def _in_order(rows: Iterable[Way]) -> list[Way]:
+    order = list(TITLES)
+    return sorted(rows, key=lambda row: order.index(row.policy))
+
+
+def _not_tried(row: Way, level: str, uid: int, names: Mapping[str, Any], everything: bool) -> str:
+    """Return why a row is not tried; "" where it is."""
+    if "home" in row.policy and level == "landlock":
+        return "at this level nothing new can be made in such a project"
+    if row.root_only and uid != 0:
+        return "only root could"
+    if row.needs and not _is_there(row.needs, names):
+        return f"needs {_WORDS.get(row.needs, row.needs)}"
+    if row.touches and not everything:
+        return f"had it got through, it would have touched {row.touches}"
+    return ""
+
+
+def _is_there(needed: str, names: Mapping[str, Any]) -> bool:
+    if needed in names:
+        return bool(names[needed])
+    return shutil.which(needed, path=PATH) is not None or os.path.exists(needed)
+
+
+def try_rows(
+    made: Canaries, held: Policy, rows: Sequence[Way], deadline: float
+) -> dict[Way, Tried]:
+    """Try rows under one policy, and judge them by what was said and what came. Raises
+    ToolExecutionError, TimedOut.
+    """
+    said = _said(made, held, rows, deadline)
+    came = made.came()
+    named = {gap.partition(":")[0]: gap for gap in held.gaps}
+    found = {}
+    for number, (row, (attack, twin)) in enumerate(zip(rows, said["rows"], strict=True)):
+        arrived = number in came or (-1 in came and "TCP" in row.attack)
+        left = "LEFT" in row.attack and said["left"]
+        if attack.startswith("yes") or arrived or left:
+            gap = next((named[one] for one in row.gap.split() if one in named), "")
+            verdict = "gap" if gap else "got_through"
+            found[row] = Tried(row=row, verdict=verdict, gap=gap, why=attack)
+        elif not twin.startswith("yes"):
+            found[row] = Tried(row=row, verdict="unclear", why=twin.partition(" ")[2])
+        else:
+            found[row] = Tried(row=row, verdict="held", why=attack.partition(" ")[2])
+    return found
+
+
+def _said(made: Canaries, held: Policy, rows: Sequence[Way], deadline: float) -> dict[str, Any]:
+    """Let a process of its own try rows; what it says is as in `attempts.py`."""
+    job = {
+        "enter": ENTER,
+        "uid": made.uid,
+        "remove": made.leftovers,
+        "message": dict(_plain(held)),
+        "policy": rows[0].policy,
+        "names": made.names(),
+        "rows": [{"attack": row.attack, "twin": row.twin} for row in rows],
+    }
+    command = process.Command(
+        argv=(sys.executable, "-I", _ATTEMPTS),
+        cwd="/",
+        env={"PATH": PATH},
+        stdin=json.dumps(job).encode("utf-8"),
+        timeout_s=max(deadline - time.monotonic(), 1.0),
+        name="the attempt to get out of the sandbox",
+    )
+    done = process.run(command)
+    why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if done.returncode == 0:
+        said: dict[str, Any] = json.loads(done.stdout)
+        if isinstance(said["rows"], list):
+            return said
+        why = str(said["rows"])
+    raise ToolExecutionError(
+        f"the ways out of the sandbox could not be tried: {why}",
+        hint="`vespe doctor` says which sandbox there is",
+    )
+
+
+def _plain(held: Policy) -> Iterator[tuple[str, Any]]:
+    """Return a policy's message as JSON carries it."""
+    for key, value in held.message.items():
+        if key == "rules":
+            yield key, [(os.fsdecode(path), rights) for path, rights in value]
+        elif key == "filter":
+            yield key, value.hex()
+        elif key == "namespaces" and value:
+            yield key, {name: _decoded(one) for name, one in value.items()}
+        else:
+            yield key, value
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [os.fsdecode(one) for one in value]
+    return os.fsdecode(value) if isinstance(value, bytes) else value
