@@ -93,3 +93,10 @@ def test_a_script_named_like_the_standard_librarys_is_never_imported(empty: Path
         (empty / name).write_text("raise SystemExit('imported')\n", encoding="utf-8")
     done = vespe("tool", "list", cwd=empty, env={"PYTHONSAFEPATH": "1"})
     assert done.returncode == 3 and "imported" not in done.stderr
+
+
+def test_no_way_out_of_the_sandbox_gets_through(empty: Path) -> None:
+    found = run(empty, "doctor", "--escapes")
+    tried = len(found["rows"]) - found["counts"]["not_tried"]
+    assert found["counts"]["got_through"] == found["counts"]["unclear"] == 0
+    assert tried >= 110 or found["level"] not in ("namespaces", "landlock")

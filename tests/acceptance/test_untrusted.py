@@ -89,7 +89,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "secret move": [("TOKEN", "--store", "file")],
     "secret remove": [("TOKEN", "--yes")],
     "log": [()],
-    "doctor": [()],
+    "doctor": [(), ("--escapes",)],
     "completion": [("bash",)],
     "help": [("tool",)],
     "untrust": [()],

@@ -14,4 +14,5 @@ export XDG_STATE_HOME="$scratch/home/state" XDG_CACHE_HOME="$scratch/home/cache"
 cd "$scratch"
 venv/bin/vespe demo > demo.txt
 venv/bin/vespe kit list --json | venv/bin/python -c 'import json, sys; kits = json.load(sys.stdin)["kits"]; print(len(kits), "kits,", sum(k["tools"] for k in kits), "tools in the wheel"); assert sum(k["tools"] for k in kits) >= 15'
+venv/bin/vespe doctor --escapes | tail -1
 PYTHONWARNDEFAULTENCODING=1 venv/bin/python -m pytest -q tests/acceptance/test_main_job.py tests/repository/test_package.py

@@ -26,6 +26,7 @@ SCRIPTS = {
     "types.wasm.child",
     "features.secrets.keyring_child",
     "features.escapes.attempts",
+    "features.escapes.guard",
 }
 """Run in an interpreter of their own, never imported: they import nothing of vespe."""
 OWNERS = {

@@ -32,9 +32,16 @@ def render() -> str:
         "# Ways out of the sandbox",
         "",
         f"The tests try these {len(ROWS)} ways out at each level that the machine has, as root and as "
-        "an ordinary user. Each has a twin that is",
-        "allowed and has to go on working. A way out that is open is a [gap](sandbox.md#gaps), "
-        "which every Outcome names in advance.",
+        "an ordinary user. Beside each stands a twin:",
+        "something similar that is allowed, and must keep working. A way out that is open is a "
+        "[gap](sandbox.md#gaps), which every Outcome names in advance.",
+        "",
+        "`vespe doctor --escapes` tries them on your machine, as you, in a few seconds. Its keys, "
+        "sockets, servers and processes are made for it and",
+        "removed afterwards; it writes none of your files and signals none of your processes. For "
+        "each way out it prints `held`, the gap that leads through, or",
+        "`GOT THROUGH`, which is exit code 1. Ways that would touch the machine itself if they got "
+        "through are not tried there, and the output says which.",
     ]
     for kind, title in TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]

@@ -2,15 +2,24 @@
 
 import click
 
+from vespe import features
 from vespe.cli import diagnosis, options, report
 from vespe.records import json_of
 
 
-@click.command("doctor", epilog="Example: vespe doctor")
+@click.command("doctor", epilog="Example: vespe doctor --escapes")
+@click.option(
+    "--escapes",
+    is_flag=True,
+    help="Try the known ways out of the sandbox on this machine instead, against files and "
+    "processes made for it. Exit code 1 if one gets through that should be held.",
+)
 @options.project_option
 @options.json_option
-def command(project_dir: str | None, as_json: bool) -> int:
+def command(escapes: bool, project_dir: str | None, as_json: bool) -> int:
     """Check the installation and the project. Exit code 1 only for what stops every call."""
+    if escapes:
+        return int(features.load("escapes", "report").show(as_json=as_json))
     found = diagnosis.diagnose(project_dir)
     if as_json:
         report.emit_json({"checks": [json_of(one) for one in found]})

@@ -4,12 +4,11 @@ allowed beside each.
 
 # Runs in an interpreter of its own, below a supervisor that ends it with all that it started; it
 # imports nothing of Vespe. On stdin one JSON object: `enter` (the path of enter.py), `uid` (whose
-# processes to be), `remove` (what is to be gone at the end), `message` (a policy's), `policy` (its
-# name), `names` and `rows`. On stdout `rows`, what became of each attack and its twin (or an
-# error), and `left`, whether something lies where all processes share memory. What the rows say is
-# evaluated here: the functions below are their words.
+# processes to be), `message` (a policy's), `policy` (its name), `names` and `rows`. On stdout
+# `rows`, what became of each attack and its twin (or an error), and `left`, whether something lies
+# where all processes share memory. What the rows say is evaluated here: the functions below are
+# their words.
 
-import contextlib
 import ctypes
 import encodings.idna  # noqa: F401  # a held process may not be able to load it
 import errno
@@ -25,7 +24,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
+import time  # noqa: F401  # rows use it
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -234,7 +233,6 @@ def session(job: dict[str, Any], names: dict[str, Any], space: dict[str, Any]) -
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
             _be_silent()
             _become(job["uid"])
@@ -365,33 +363,15 @@ def victim(uid: int) -> int:
 
 
 def main() -> None:
-    """Try the rows on stdin, and leave nothing behind, also where this is ended before that."""
+    """Try the rows on stdin; whatever is started ends with this process."""
     job = json.load(sys.stdin)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     space: dict[str, Any] = {"__name__": "enter"}
     exec(compile(Path(job["enter"]).read_text(encoding="utf-8"), "enter.py", "exec"), space)
-    started: list[int] = []
-    try:
-        started.append(victim(job["uid"]))
-        names = {key: Path(one) if key in _PLACES else one for key, one in job["names"].items()}
-        names |= {"VICTIM": started[0], "PARENT": os.getpid()}
-        rows = session(job, names, space)
-        json.dump({"rows": rows, "left": os.path.lexists(names["LEFT"])}, sys.stdout)
-    finally:
-        for pid in started:
-            os.kill(pid, signal.SIGKILL)
-        _remove(job["remove"])
-
-
-def _remove(paths: list[str]) -> None:
-    """Remove files and directories, tried again while a process that is being ended writes."""
-    deadline = time.monotonic() + 0.25
-    while paths and time.monotonic() < deadline:
-        for path in paths:
-            shutil.rmtree(path, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-        paths = [path for path in paths if os.path.lexists(path)]
+    pid = victim(job["uid"])
+    names = {key: Path(one) if key in _PLACES else one for key, one in job["names"].items()}
+    rows = session(job, names | {"VICTIM": pid, "PARENT": os.getpid()}, space)
+    json.dump({"rows": rows, "left": os.path.lexists(names["LEFT"])}, sys.stdout)
+    os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,9 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from vespe.errors import StorageError
 from vespe.features.escapes.rows import STATED
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
@@ -22,6 +21,7 @@ from vespe.processes.sandbox.policy import ToolSurroundings, policy, python_need
 from vespe.processes.sandbox.programs import loaders
 
 PATH: Final = "/usr/bin:/bin"
+_GUARD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guard.py")
 _SHARED: Final = "/dev/shm"
 _TEMPORARY: Final = "/tmp"
 _STATE: Final = "home/.local/state/vespe"
@@ -84,29 +84,58 @@ _SAID: Final = re.compile(rb"escaped (\d+)\.")
 
 
 @contextlib.contextmanager
-def canaries(uid: int) -> Iterator["Canaries"]:
-    """Make everything, as a user's; it is gone afterwards, and what a kill left, with the next
-    time.
+def guarded() -> Iterator[Callable[[str], None]]:
+    """Start a process that removes what it is told of, should this one be killed; yield what tells
+    it.
     """
+    reader, writer = os.pipe()
+    words = (sys.executable, "-I", "-S", _GUARD)
+    actions = ((os.POSIX_SPAWN_DUP2, reader, 0),)
+    try:
+        pid = os.posix_spawn(words[0], words, {}, file_actions=actions)
+    finally:
+        os.close(reader)
+    try:
+        yield lambda path: _tell(writer, path)
+    finally:
+        _tell(writer, "done")  # whoever is interrupted has taken it away himself
+        os.close(writer)
+        os.waitpid(pid, 0)
+
+
+def _tell(writer: int, line: str) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        os.write(writer, os.fsencode(f"{line}\n"))
+
+
+@contextlib.contextmanager
+def canaries(uid: int, *, tell: Callable[[str], None] = lambda path: None) -> Iterator["Canaries"]:
+    """Make everything, as a user's; it is gone afterwards. `tell` is told each path first."""
     with contextlib.ExitStack() as stack:
-        base = stack.enter_context(private_directory(_parent()))
-        temporary = stack.enter_context(private_directory(_TEMPORARY))
-        shared = ""
-        with contextlib.suppress(StorageError):
-            shared = stack.enter_context(private_directory(_SHARED))
-        made = Canaries(base, temporary, shared, uid)
-        stack.callback(made.close)
-        made.make()
-        yield made
+        made = []
+        for parent in (_parent(), _TEMPORARY, *filter(_is_writable, (_SHARED,))):
+            made.append(stack.enter_context(private_directory(parent)))
+            tell(made[-1])
+        base, temporary, *shared = made
+        here = Canaries(base, temporary, "".join(shared), uid)
+        for path in here.leftovers:
+            tell(path)
+        stack.callback(here.close)
+        here.make()
+        yield here
 
 
 def _parent() -> str:
     """Return where they are: what lies in /tmp a tool does not even see."""
     for path in ("/var/tmp", os.environ.get("TMPDIR") or _TEMPORARY):
         hidden = f"{os.path.realpath(path)}/".startswith(f"{_TEMPORARY}/")
-        if not hidden and os.access(path, os.W_OK | os.X_OK):
+        if not hidden and _is_writable(path):
             return path
     return _TEMPORARY
+
+
+def _is_writable(path: str) -> bool:
+    return os.access(path, os.W_OK | os.X_OK)
 
 
 class Canaries:

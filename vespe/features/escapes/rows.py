@@ -669,7 +669,7 @@ ROWS: Final = (
     ),
     Way(
         "take memory as a file in shared memory",
-        "os.posix_fallocate(os.open('/dev/shm/x', os.O_RDWR | os.O_CREAT), 0, 300 << 20)",
+        "os.posix_fallocate(os.open(LEFT, os.O_RDWR | os.O_CREAT), 0, 300 << 20)",
         "os.statvfs('/dev/shm')",
         policy="closed",
     ),

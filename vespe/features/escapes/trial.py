@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from vespe.errors import ToolExecutionError
-from vespe.features.escapes.canaries import PATH, Canaries, canaries
+from vespe.features.escapes.canaries import PATH, Canaries, canaries, guarded
 from vespe.features.escapes.rows import ROWS, TITLES, Way
 from vespe.lazy import shutil
 from vespe.processes import process
@@ -66,18 +66,27 @@ def try_all(
     deadline = time.monotonic() + TIMEOUT_S
     found: list[Tried] = []
     gaps: list[str] = []
-    for kind, rows in itertools.groupby(_in_order(ROWS), key=lambda row: row.policy):
-        with canaries(uid) as made:
-            passed = {row: _not_tried(row, level, uid, made.names(), everything) for row in rows}
-            wanted = [row for row, why in passed.items() if not why]
-            held = made.policy(machine, level, kind) if wanted else None
-            told = {} if held is None else try_rows(made, held, wanted, deadline)
-        gaps += held.gaps if held is not None else ()
-        found += [
-            told.get(row) or Tried(row=row, verdict="not_tried", why=why)
-            for row, why in passed.items()
-        ]
+    with guarded() as tell:
+        for kind, rows in itertools.groupby(_in_order(ROWS), key=lambda row: row.policy):
+            with canaries(uid, tell=tell) as made:
+                passed = {
+                    row: _not_tried(row, level, uid, made.names(), everything) for row in rows
+                }
+                wanted = [row for row, why in passed.items() if not why]
+                held = made.policy(machine, level, kind) if wanted else None
+                told = {} if held is None else try_rows(made, held, wanted, deadline)
+            gaps += map(_name, held.gaps) if held is not None else ()
+            found += [
+                told.get(row) or Tried(row=row, verdict="not_tried", why=why)
+                for row, why in passed.items()
+            ]
     return Trial(level=level, gaps=tuple(dict.fromkeys(gaps)), rows=tuple(found))
+
+
+def nothing_tried(level: str, why: str) -> Trial:
+    """Return the table of a machine on which none of it can be tried."""
+    rows = (Tried(row=row, verdict="not_tried", why=why) for row in _in_order(ROWS))
+    return Trial(level=level, gaps=(), rows=tuple(rows))
 
 
 def _in_order(rows: Iterable[Way]) -> list[Way]:
@@ -112,13 +121,13 @@ def try_rows(
     """
     said = _said(made, held, rows, deadline)
     came = made.came()
-    named = {gap.partition(":")[0]: gap for gap in held.gaps}
+    named = set(map(_name, held.gaps))
     found = {}
     for number, (row, (attack, twin)) in enumerate(zip(rows, said["rows"], strict=True)):
         arrived = number in came or (-1 in came and "TCP" in row.attack)
         left = "LEFT" in row.attack and said["left"]
         if attack.startswith("yes") or arrived or left:
-            gap = next((named[one] for one in row.gap.split() if one in named), "")
+            gap = next((one for one in row.gap.split() if one in named), "")
             verdict = "gap" if gap else "got_through"
             found[row] = Tried(row=row, verdict=verdict, gap=gap, why=attack)
         elif not twin.startswith("yes"):
@@ -128,12 +137,16 @@ def try_rows(
     return found
 
 
+def _name(gap: str) -> str:
+    """Return the name of a gap that goes on to say what it leaves open."""
+    return gap.partition(":")[0]
+
+
 def _said(made: Canaries, held: Policy, rows: Sequence[Way], deadline: float) -> dict[str, Any]:
     """Let a process of its own try rows; what it says is as in `attempts.py`."""
     job = {
         "enter": ENTER,
         "uid": made.uid,
-        "remove": made.leftovers,
         "message": dict(_plain(held)),
         "policy": rows[0].policy,
         "names": made.names(),
