@@ -355,16 +355,26 @@ class NotTrusted(Refused):
 
 class MissingSecret(Refused):
     """A secret that the tool declares has no value in the environment or the user's
-    configuration.
+    configuration. `description` and `docs_url` are what the tool says that it is for.
     """
 
     code = "missing_secret"
 
-    def __init__(self, name: str, *, tool: str, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        tool: str,
+        names: Sequence[str] = (),
+        description: str = "",
+        docs_url: str = "",
+    ) -> None:
         known, kept = " or ".join(names) or name, names[0] if names else name
+        said = f" ({description})" if description else ""
+        first = f"make one at {docs_url}; then " if docs_url else ""
         super().__init__(
-            f"the tool {tool!r} needs the secret {name}, and it has no value",
-            hint=f"`vespe secret set {kept}` keeps it, or says where it is; "
+            f"the tool {tool!r} needs the secret {name}{said}, and it has no value",
+            hint=f"{first}`vespe secret set {kept}` keeps it, or says where it is; "
             f"or set the environment variable {known}",
             details={"secret": name, "tool": tool},
         )

@@ -137,6 +137,21 @@ def test_a_missing_secret_stops_the_call_before_it_starts(project: Path) -> None
     assert code_of(outcome) == "missing_secret" and not marker.exists()
 
 
+def test_a_missing_secret_is_named_with_what_it_is_for(project: Path) -> None:
+    item = {
+        "name": "NO_SUCH_KEY",
+        "description": "a token with repo scope",
+        "docs_url": "https://github.com/settings/tokens",
+    }
+    python_tool(tools(project) / "tool-k", "k", "return 1", secrets=[item])
+    error = call(project, "k").error
+    assert error is not None and error.hint is not None
+    assert "NO_SUCH_KEY (a token with repo scope)" in error.message
+    assert error.hint.startswith(
+        "make one at https://github.com/settings/tokens; then `vespe secret set NO_SUCH_KEY`"
+    )
+
+
 def test_p36_secrets_never_appear_in_results_logs_errors_or_the_log(
     project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,7 +134,7 @@ SHOWN: dict[str, Any] = {
     "description": "about this",
     "implementation_details": {"type": "shell_command", "entrypoint": "cat", "args": {}},
     "limits": {"timeout_s": 7},
-    "secrets": ["A_KEY"],
+    "secrets": ["A_KEY", {"name": "B_KEY", "description": "it pays", "docs_url": "https://h.org/"}],
     "annotations": {"readOnlyHint": True},
     "permissions": {"write": ["/etc"]},
     "effects": [],
@@ -175,4 +175,11 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         "may use",
         "effects",
     } <= shown.keys() and "[]" in shown["effects"]
+    assert shown["secrets"] == "A_KEY, B_KEY (it pays; https://h.org/)"
+    said = tool_review.document_of(reviewed(directory))
+    assert said["secrets"] == ["A_KEY", "B_KEY"]
+    assert said["secret_items"] == [
+        {"name": "A_KEY", "description": None, "docs_url": None},
+        {"name": "B_KEY", "description": "it pays", "docs_url": "https://h.org/"},
+    ]
     assert "effects" not in shown_lines(write_tool(tmp_path / "tool-m", "m"))

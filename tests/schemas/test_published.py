@@ -103,7 +103,7 @@ def test_the_reference_validator_takes_and_refuses_the_same() -> None:
         case
         for case, _ in ROWS[::12]
         # Python's `$` stands before a last line feed too, and that of JSON Schema does not
-        if "\n" not in str(case.change.get("/name"))
+        if not any(str(value).endswith("\n") for value in case.change.values())
         if ours.is_valid(case.document()) is not reference.is_valid(case.document())
     ]
     assert different == []

@@ -15,7 +15,9 @@ PUBLISHED = Path(vespe.__file__).parent / "data" / "tool.schema.json"
 HEAD: JsonObject = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "https://vespe.invalid/schemas/tool.schema.json",
-    "$comment": "The $id names this schema and is never fetched; `vespe schema tool` prints it.",
+    "$comment": "Version 2. Vespe 0.2 reads version 1, without objects in `secrets` and without "
+    "`permissions.sockets`. The $id names this schema and is never fetched; `vespe schema tool` "
+    "prints it.",
     "title": "A tool: config.json",
     "description": "What a tool is: its name, the schema of its inputs and outputs, and how to run "
     "it. The directory that holds this file is named by its uid.",

@@ -28,11 +28,11 @@ def test_a_type_a_host_and_a_secret_beyond_what_is_stated_are_each_named_with_th
     limits = {
         "allow_types": ["python_script"],
         "allow_hosts": ["api.example.com"],
-        "secrets": ["OTHER"],
+        "secrets": [{"name": "OTHER", "description": "another"}, "THIRD"],
     }
     config = {
         "implementation_details": http("https://evil.example.com/x"),
-        "secrets": ["OTHER", "KEY"],
+        "secrets": ["OTHER", {"name": "KEY"}, {"name": "THIRD"}],
     }
     assert said(limits, **config) == [
         "/implementation_details/type",
@@ -103,14 +103,21 @@ def test_a_broken_tool_is_never_an_exception(config: dict[str, Any]) -> None:
             {
                 "allow_types": ["python_script"],
                 "allow_hosts": ["a.org", "a.org:80", "[::1]:80"],
-                "secrets": ["KEY"],
+                "secrets": ["KEY", {"name": "TOKEN", "description": "a token"}],
             },
             [],
         ),
         ({"allow_types": "python_script"}, ["/allow_types"]),
         (
-            {"allow_types": ["python"], "secrets": ["A B", "", 1]},
-            ["/allow_types/0", "/secrets/0", "/secrets/1", "/secrets/2"],
+            {"allow_types": ["python"], "secrets": ["A B", "", 1, {"name": "A B"}, {}]},
+            [
+                "/allow_types/0",
+                "/secrets/0",
+                "/secrets/1",
+                "/secrets/2",
+                "/secrets/3/name",
+                "/secrets/4",
+            ],
         ),
         (
             {"allow_hosts": ["https://a.org", "*.a.org", "a.org/x", "a b", "a.org\n"]},

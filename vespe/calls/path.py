@@ -29,6 +29,7 @@ from vespe.records import dataclass, json_of
 from vespe.tool_types import Context, Sessions, type_of
 from vespe.tools import directory as tool_directory
 from vespe.tools.fields import MAX_TIMEOUT_S
+from vespe.tools.secret_items import items_of
 from vespe.trust import gate
 
 if TYPE_CHECKING:
@@ -384,7 +385,7 @@ class CallPath:
             names = _names_of(tool, name)
             found[name] = value = values.find(names, cancel=attempt.cancel)
             if not value:
-                raise errors.MissingSecret(name, tool=tool.name, names=names)
+                raise _missing(tool, name, names)
             attempt.secrets.append(value)
         return found
 
@@ -531,6 +532,12 @@ def _kit_of(tool: Tool) -> str | None:
     not asked.
     """
     return None if tool.scope in ("", defaults.PROJECT_TOOLS) else tool.scope
+
+
+def _missing(tool: Tool, name: str, names: tuple[str, ...]) -> errors.MissingSecret:
+    item = next((one for one in items_of(tool) if one.name == name), None)
+    said = {"description": item.description, "docs_url": item.docs_url} if item else {}
+    return errors.MissingSecret(name, tool=tool.name, names=names, **said)
 
 
 def _names_of(tool: Tool, name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
 from vespe.tool_types import find_type
+from vespe.tools.secret_items import items_in
 
 if TYPE_CHECKING:
     from vespe.kits.changes import ToolChange
@@ -34,6 +35,7 @@ def document_of(tool: "ToolReview") -> JsonObject:
             "effects": said.get("effects"),
         }
         | json_of(tool, "secrets", "hosts", "files", "problems")
+        | {"secret_items": [item.to_json() for item in items_in(said.get("secrets"))]}
     )
 
 
@@ -90,7 +92,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         *(
             (label, ", ".join(values))
             for label, values in (
-                ("secrets", tool.secrets),
+                ("secrets", tuple(item.text for item in items_in(tool.document.get("secrets")))),
                 ("hosts", tool.hosts),
                 ("problems", tool.problems),
             )

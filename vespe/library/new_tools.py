@@ -26,7 +26,7 @@ class ToolDraft(TypedDict, total=False):
     version: str
     tags: list[str]
     limits: JsonObject
-    secrets: list[str]
+    secrets: list[str | JsonObject]
     annotations: JsonObject
     examples: list[JsonObject]
     permissions: JsonObject

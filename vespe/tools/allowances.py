@@ -13,12 +13,12 @@ from vespe.records import dataclass
 from vespe.schemas.explain import describe, short
 from vespe.tool_types import TYPES, type_in, type_of
 from vespe.tools.permissions import stated_hosts
+from vespe.tools.secret_items import names_in, wrong_item
 
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
 _HOST: Final = pattern(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
 )
-_SECRET: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,9 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"/{key}", f"must be a list, not {describe(value)}"
             continue
         for index, item in enumerate(value):
-            if not isinstance(item, str) or not _is(key, item):
+            if key == "secrets":
+                yield from ((f"/{key}/{index}{at}", said) for at, said in wrong_item(item))
+            elif not isinstance(item, str) or not _is(key, item):
                 yield (
                     f"/{key}/{index}",
                     f"must be {_wanted(key)}, "
@@ -80,9 +82,10 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
                     f"reaches {short(host)}, and its kit's allow_hosts has {_listed(limits.hosts)}",
                 )
     secrets = config.get("secrets")
-    for index, name in enumerate(
+    for index, item in enumerate(
         secrets if limits.secrets is not None and isinstance(secrets, list) else ()
     ):
+        name = item.get("name") if isinstance(item, dict) else item
         if name not in (limits.secrets or ()):
             yield (
                 f"/secrets/{index}",
@@ -95,6 +98,8 @@ def _stated(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     if key not in document:
         return None
     value = document[key]
+    if key == "secrets":
+        return names_in(value)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
@@ -106,13 +111,13 @@ def allowed_types() -> tuple[str, ...]:
 def _wanted(key: str) -> str:
     if key == "allow_types":
         return "one of " + ", ".join(allowed_types())
-    return "a host or host:port" if key == "allow_hosts" else "the name of an environment variable"
+    return "a host or host:port"
 
 
 def _is(key: str, item: str) -> bool:
     if key == "allow_types":
         return item in TYPES and type_of(item).in_allow_types
-    return (_HOST if key == "allow_hosts" else _SECRET).fullmatch(item) is not None
+    return _HOST.fullmatch(item) is not None
 
 
 def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:

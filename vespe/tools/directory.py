@@ -15,7 +15,7 @@ from vespe.schemas import validator
 from vespe.schemas.bounds import is_plain
 from vespe.schemas.forms import Found
 from vespe.tool_types import TYPES, type_in, type_of
-from vespe.tools import allowances
+from vespe.tools import allowances, secret_items
 from vespe.tools.allowances import KitLimits
 from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, found_in_fields
 from vespe.tools.implementations import found_in_implementation
@@ -351,7 +351,7 @@ def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | Non
         kit_id=kit_id or document.get("kit_id"),
         version=document.get("version"),
         tags=tuple(document.get("tags", ())),
-        secrets=tuple(document.get("secrets", ())),
+        secrets=secret_items.names_in(document.get("secrets")),
         timeout_s=limits.get("timeout_s"),
         max_output_bytes=limits.get("max_output_bytes"),
         annotations=document.get("annotations", {}),

@@ -19,6 +19,7 @@ from vespe.tools import fields, new_tool
 from vespe.tools.fields import NAME_PATTERN
 from vespe.tools.implementations import named_secrets
 from vespe.tools.new_tool import NO_INPUTS, schemas_of
+from vespe.tools.secret_items import names_in
 
 _PARTS: Final[Mapping[str, type]] = {
     "description": str,
@@ -229,7 +230,9 @@ def _completed(draft: Draft, given: Mapping[str, Any]) -> Draft:
     """
     declared = given.get("secrets", [])
     named = named_secrets(draft.document.get("implementation_details", {}))
-    missing = [name for name in named if isinstance(declared, list) and name not in declared]
+    missing = [
+        name for name in named if isinstance(declared, list) and name not in names_in(declared)
+    ]
     more = {**given, **({"secrets": [*declared, *missing]} if missing else {})}
     notes = (f"declared the secret {name}, which `args` names" for name in missing)
     return replace(draft, document={**draft.document, **more}, notes=(*draft.notes, *notes))

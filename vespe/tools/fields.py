@@ -10,11 +10,10 @@ from vespe.models import PERMISSIONS, JsonObject
 from vespe.schemas import forms
 from vespe.schemas.explain import describe, short
 from vespe.schemas.forms import Form, Found
-from vespe.tools import origins
+from vespe.tools import origins, secret_items
 
 NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
-SECRET_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
 EFFECTS: Final = ("reads_private", "reads_untrusted", "sends_out", "writes", "destructive")
@@ -220,12 +219,6 @@ _PERMISSIONS: Final = {
     else forms.texts(one.description)
     for name, one in PERMISSIONS.items()
 }
-_SECRET: Final = forms.kind(
-    "the name of an environment variable",
-    lambda name: SECRET_PATTERN.fullmatch(name) is not None,
-    {"pattern": f"^{SECRET_PATTERN.pattern}$"},
-    shown=short,
-)
 _EFFECT: Final = forms.kind(
     f"one of {', '.join(EFFECTS)}",
     lambda effect: effect in EFFECTS,
@@ -272,7 +265,7 @@ FIELDS: Final[dict[str, Form]] = {
     "description": forms.text("What the model reads; description.md is the long text for people."),
     "version": forms.text("The tool's own version."),
     "tags": forms.texts(),
-    "secrets": forms.texts("Environment variables that the tool may see.", each=_SECRET),
+    "secrets": secret_items.FORM,
     "limits": forms.fields(_LIMITS),
     "annotations": forms.fields(_ANNOTATIONS, "Hints of the Model Context Protocol."),
     "examples": Form(

@@ -11,6 +11,7 @@ from vespe.schemas import forms
 from vespe.schemas.explain import describe, short
 from vespe.schemas.forms import DETAILS, Form, Found
 from vespe.tool_types import TYPES, type_in, type_of
+from vespe.tools.secret_items import names_in
 from vespe.tools.templates import input_names
 
 Steps: TypeAlias = tuple[str | int, ...]
@@ -117,7 +118,7 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
         if key in slots:
             continue
         yield from _misplaced(details.get(key), ("implementation_details", key))
-    declared = document.get("secrets")
+    declared = names_in(document.get("secrets"))
     stated = {key: details[key] for key in slots if key in details}
     for steps, text, is_key in _strings(stated, ("implementation_details",)):
         for place in _SECRET.finditer(text):
@@ -133,7 +134,7 @@ def _secrets(document: dict[str, Any]) -> Iterator[Found]:
                     f"`${{env:` begins no secret in {short(text)}: write ${{env:NAME}}",
                     "secret",
                 )
-            elif not isinstance(declared, list) or place["name"] not in declared:
+            elif place["name"] not in declared:
                 yield (
                     pointer_to(steps),
                     f"`${{env:{place['name']}}}` is not a declared secret: "

@@ -19,6 +19,7 @@ from vespe.processes.sandbox.places import find_leads
 from vespe.records import dataclass
 from vespe.tool_types import type_in
 from vespe.tools import directory as tool_directory
+from vespe.tools import secret_items
 from vespe.tools.permissions import permissions_of, stated_hosts
 from vespe.tools.python import script_lock
 from vespe.tools.python.script_metadata import read_metadata
@@ -265,7 +266,7 @@ def review_tool(
         if f"{implementation.get('path')}{script_lock.SUFFIX}" in files
         else _unpinned(script),
         links=_links(document, project),
-        secrets=_texts(document.get("secrets")),
+        secrets=secret_items.names_in(document.get("secrets")),
         hosts=_hosts(document, implementation),
         files=files,
         problems=tuple(str(problem) for problem in problems),
@@ -333,7 +334,3 @@ def _object(value: JsonValue) -> JsonObject:
 
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

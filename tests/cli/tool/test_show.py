@@ -91,3 +91,10 @@ def test_an_effect_says_whether_it_is_assumed_and_a_host_of_ones_own_has_none(
 def test_a_host_that_is_none_is_refused_before_it_is_kept(command: Command) -> None:
     said = command("config", "set", "approvals.own_hosts", '["https://x.org"]')
     assert said.code == 2 and "must be a list of hosts" in said.err and "git_*" not in said.err
+
+
+def test_what_a_secret_is_for_is_shown(command: Command, project: Path) -> None:
+    item = {"name": "PAY_KEY", "description": "it pays", "docs_url": "https://h.org/"}
+    python_tool(project / ".vespe/tools/tool-p", "p", "return 1", secrets=["OTHER", item])
+    lines = command("tool", "show", "p").out.splitlines()
+    assert "Secret: OTHER" in lines and "Secret: PAY_KEY (it pays; https://h.org/)" in lines

@@ -103,3 +103,13 @@ def test_a_large_file_that_is_not_text_is_named_and_not_shown(pages: Pages) -> N
     page = pages.get("tool", "project_tools", "tool-read")
     assert f"It is not text, so it is not shown: <code>{tool}/picture.png" in page
     assert f"The first {MAX_SHOWN // 2} characters of" in page
+
+
+def test_what_a_secret_is_for_is_shown_with_a_link(pages: Pages) -> None:
+    place = Path(pages.site._project.root) / ".vespe/tools/tool-say/config.json"
+    config = json.loads(place.read_text(encoding="utf-8"))
+    item = {"name": "PAY_KEY", "description": "it <b>pays</b>", "docs_url": 'https://h.org/?a="b'}
+    place.write_text(json.dumps(config | {"secrets": [item]}), encoding="utf-8")
+    page = pages.get("tool", "project_tools", "tool-say")
+    assert "PAY_KEY</span>: it &lt;b&gt;pays&lt;/b&gt;" in page
+    assert '<a href="https://h.org/?a=&#34;b" rel="noreferrer noopener">' in page

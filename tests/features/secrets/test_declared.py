@@ -28,6 +28,17 @@ def test_each_secret_is_named_once_with_the_tools_that_need_it(tools: Path) -> N
     ]
 
 
+def test_what_a_secret_is_for_is_said_by_the_first_tool_that_says_it(tools: Path) -> None:
+    item = {"name": "TWO", "description": "it pays", "docs_url": "https://h.org/"}
+    python_tool(tools / ".vespe/tools/tool-e", "e", "return 1", secrets=[item])
+    row = declared.needs(open_workspace(tools))[1].proved()
+    assert row["tools"] == ["a", "e"]
+    assert (row["description"], row["docs_url"]) == ("it pays", "https://h.org/")
+    assert row["message"] == (
+        "has no value: it pays; make one at https://h.org/; then `vespe secret set TWO`"
+    )
+
+
 def test_a_secret_is_proved_and_never_quoted(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = declared.needs(open_workspace(tools))[0]
     steps = (

@@ -18,6 +18,12 @@ def test_plain_and_missing_secrets_are_named_and_nothing_is_fetched(project: Pat
     python_tool(project / ".vespe/tools/tool-a", "a", "return 1", secrets=["ONE"])
     ((about, state, message),) = said(project)
     assert (about, state) == ("secret ONE", "warning") and "`vespe secret set ONE`" in message
+    item = {"name": "ONE", "description": "it pays", "docs_url": "https://h.org/"}
+    python_tool(project / ".vespe/tools/tool-b", "b", "return 1", secrets=[item])
+    assert said(project)[0][2] == (
+        "has no value, and a, b need it (it pays): make one at https://h.org/; then "
+        "`vespe secret set ONE`"
+    )
     user_config.set_value("secrets.ONE", {"command": ["touch", str(project / "ran")]})
     user_config.set_value("secrets.PLAIN", "hunter2")
     user_config.set_value("secrets.SHORT", "abc")

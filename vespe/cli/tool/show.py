@@ -13,6 +13,7 @@ from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools.effects import effects_of, reasons_of
+from vespe.tools.secret_items import items_of
 
 
 @click.command("show", epilog="Example: vespe tool show read_file --as anthropic")
@@ -77,8 +78,8 @@ def _show(tool: Tool) -> None:
         report.emit(_wrapped(said, "  "))
     if tool.output_schema is not None:
         report.emit(f"Output: {kind(tool.output_schema)}")
-    if tool.secrets:
-        report.emit(f"Secrets: {', '.join(tool.secrets)}")
+    for item in items_of(tool):
+        report.emit_sentence(f"Secret: {item.text}", hanging=2)
     if text := tool.documentation:
         report.emit("")
         report.emit_markdown(text.rstrip())

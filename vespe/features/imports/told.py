@@ -16,6 +16,7 @@ from vespe.kits import compared_versions, roots
 from vespe.lazy import shlex
 from vespe.models import JsonObject, Tool
 from vespe.projects import user_config
+from vespe.tools.secret_items import names_in
 
 _FETCH_S: Final = 60.0
 
@@ -65,7 +66,7 @@ def report_of(
         "notes": list(imported.notes),
         "hosts": list(imported.hosts),
         "secrets": sorted(
-            {name for tool in made.tools.values() for name in tool.get("secrets", ())}
+            {name for tool in made.tools.values() for name in names_in(tool.get("secrets"))}
         ),
         "tokens": size(made).to_json(),
         "changes": [one.to_json() for one in changes],

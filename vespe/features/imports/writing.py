@@ -21,6 +21,7 @@ from vespe.processes.signals import uninterruptible
 from vespe.schemas import validator
 from vespe.tools import allowances, drafts, unknown_keys
 from vespe.tools import directory as tool_directory
+from vespe.tools.secret_items import names_in
 
 MARK: Final = "imported"
 """The key of config.json that says from where a tool was imported; an update takes away no
@@ -213,7 +214,7 @@ def _config(
         for tool in tools.values()
         if "implementation_details" in tool
     }
-    secrets = {name for tool in tools.values() for name in tool.get("secrets", ())}
+    secrets = {name for tool in tools.values() for name in names_in(tool.get("secrets"))}
     return {
         "kit_id": kit_id,
         "name": title,

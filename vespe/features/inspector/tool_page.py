@@ -17,6 +17,7 @@ from vespe.features.inspector.running import Given, Ran, UnconfirmedCall
 from vespe.features.inspector.sources import sources_of
 from vespe.features.inspector.tools_page import reason
 from vespe.models import JsonObject, Row, Tool
+from vespe.tools.secret_items import items_of
 
 HISTORY: Final = 25
 """Earlier calls that are shown."""
@@ -50,7 +51,12 @@ def show(visit: Visit) -> Page:
             title=entry.name or entry.uid,
             context=context | {"problem": error},
         )
-    context |= {"tool": tool, "problem": None, "says": tool_review.hints_of(tool.annotations)}
+    context |= {
+        "tool": tool,
+        "problem": None,
+        "says": tool_review.hints_of(tool.annotations),
+        "secrets": items_of(tool),
+    }
     context |= _definition(visit, tool) | _run(visit, row, tool)
     return Page(template="tool.html", title=tool.name, context=context)
 

@@ -21,6 +21,7 @@ from vespe.schemas.subschemas import walk
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Problem
 from vespe.tools.effects import FlowContext, reasons_of
+from vespe.tools.secret_items import names_in
 
 _MOST_NODES: Final = 4 * defaults.MAX_SUBSCHEMAS
 _PARTS: Final = (
@@ -211,7 +212,7 @@ def _tool(subject: Subject, scope: str) -> Tool:
         if isinstance(kind, str)
         else None,
         scope=scope,
-        secrets=tuple(secret for secret in _list(document, "secrets") if isinstance(secret, str)),
+        secrets=names_in(document.get("secrets")),
         annotations=_object(document, "annotations"),
         permissions=_object(document, "permissions"),
         document=document,

@@ -60,7 +60,7 @@ def manifest(kit: PackedKit) -> JsonObject:
             key: {
                 "type": "string",
                 "title": name,
-                "description": f"The secret {name}.",
+                "description": kit.purpose(name).words or f"The secret {name}.",
                 "sensitive": True,
                 "required": True,
             }

@@ -15,6 +15,7 @@ from vespe.kits import archives, origins, roots
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
+from vespe.tools.secret_items import SecretItem, items_of, merged
 
 Files = Mapping[str, bytes]
 """What a form gives: contents by path, with `/`."""
@@ -57,6 +58,11 @@ class PackedKit:
     def secrets(self) -> tuple[str, ...]:
         """The secrets that its tools ask for, sorted."""
         return tuple(sorted({name for tool in self.tools for name in tool.secrets}))
+
+    def purpose(self, secret: str) -> SecretItem:
+        """Return what its tools, or else the kit itself, say that a secret is for."""
+        items = [item for tool in self.tools for item in items_of(tool) if item.name == secret]
+        return merged((*items, SecretItem(name=secret)))
 
 
 def read_kit(which: str) -> PackedKit:

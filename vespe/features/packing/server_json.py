@@ -40,7 +40,9 @@ def server_json(kit: PackedKit) -> Files:
     }
     if kit.secrets:
         package["environmentVariables"] = [
-            {"name": secret, "isRequired": True, "isSecret": True} for secret in kit.secrets
+            {"name": secret, "isRequired": True, "isSecret": True}
+            | ({"description": said} if (said := kit.purpose(secret).words) else {})
+            for secret in kit.secrets
         ]
     short = (
         kit.description

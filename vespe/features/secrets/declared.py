@@ -14,6 +14,7 @@ from vespe.models import JsonObject
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
+from vespe.tools.secret_items import SecretItem, items_of, merged
 
 SHORT: Final = (
     f"shorter than {redaction.SHORTEST} characters: it is struck out of results only where it "
@@ -25,12 +26,31 @@ _STORES: Final = ("keyring:", "file:", "env:", "op://", "age:", "se://")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretNeed:
     """A secret that tools declare: its `name`, the `names` that are looked up (the first that has a
-    value counts), and the `tools` that declare it.
+    value counts), the `tools` that declare it, and what they say that it is for.
     """
 
     name: str
     names: tuple[str, ...]
     tools: tuple[str, ...] = ()
+    item: SecretItem | None = None
+
+    @property
+    def purpose(self) -> JsonObject:
+        """`description` and `docs_url`, null where no tool says any."""
+        return {
+            "description": (self.item and self.item.description) or None,
+            "docs_url": (self.item and self.item.docs_url) or None,
+        }
+
+    @property
+    def remedy(self) -> str:
+        """Say how it gets a value."""
+        if not self.names:
+            return "no name is looked up"
+        first = (
+            f"make one at {self.item.docs_url}; then " if self.item and self.item.docs_url else ""
+        )
+        return f"{first}`vespe secret set {self.names[0]}`"
 
     def values(self) -> SecretValues:
         """Return where it is looked up."""
@@ -53,6 +73,7 @@ class SecretNeed:
         `source`, `state` (`ok`, `missing`, `unavailable`), and `message`, a sentence or null.
         """
         said: JsonObject = {"name": self.name, "tools": list(self.tools), "source": self.source()}
+        said |= self.purpose
         try:
             value = self.values().find(self.names)
         except errors.Interrupted:
@@ -61,8 +82,8 @@ class SecretNeed:
             message = f"{error}{f' ({error.hint})' if error.hint else ''}"
             return {**said, "state": "unavailable", "message": message}
         if not value:
-            hint = f"`vespe secret set {self.names[0]}`" if self.names else "no name is looked up"
-            return {**said, "state": "missing", "message": f"has no value: {hint}"}
+            what = f"{self.item.description}; " if self.item and self.item.description else ""
+            return {**said, "state": "missing", "message": f"has no value: {what}{self.remedy}"}
         return {**said, "state": "ok", "message": remark(value, said["source"])}
 
 
@@ -81,18 +102,24 @@ def needs(workspace: Workspace) -> list[SecretNeed]:
     """Return the secrets that the available tools declare, by name; those of tools that cannot be
     loaded are left out.
     """
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    found: dict[tuple[str, tuple[str, ...]], list[tuple[str, SecretItem]]] = {}
     for entry in workspace.available():
         try:
             tool = workspace.load(entry)
         except errors.VespeError:
             continue
         kit = None if entry.scope in ("", defaults.PROJECT_TOOLS) else entry.scope
-        for name in tool.secrets:
-            found.setdefault((name, names_of_secret(name, kit_id=kit)), []).append(tool.name)
+        for item in items_of(tool):
+            key = item.name, names_of_secret(item.name, kit_id=kit)
+            found.setdefault(key, []).append((tool.name, item))
     return [
-        SecretNeed(name=name, names=names, tools=tuple(tools))
-        for (name, names), tools in sorted(found.items())
+        SecretNeed(
+            name=name,
+            names=names,
+            tools=tuple(tool for tool, _ in found[name, names]),
+            item=merged(item for _, item in found[name, names]),
+        )
+        for name, names in sorted(found)
     ]
 
 

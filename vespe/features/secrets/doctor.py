@@ -47,8 +47,8 @@ def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
             about=f"secret {need.name}",
             state="warning",
             message=f"has no value, and {', '.join(need.tools)} "
-            f"{'needs' if len(need.tools) == 1 else 'need'} it: "
-            f"`vespe secret set {need.names[0] if need.names else need.name}`",
+            f"{'needs' if len(need.tools) == 1 else 'need'} it"
+            f"{f' ({said})' if (said := need.purpose['description']) else ''}: {need.remedy}",
         )
     if needs and not missing:
         yield Diagnosis(

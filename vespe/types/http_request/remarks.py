@@ -31,7 +31,8 @@ def remarks(details: JsonObject, secrets: JsonValue) -> Iterator[Remark]:
         for text in _texts(args if isinstance(args, dict) else {})
         for name in templates.parse(text, ()).secrets
     }
-    for index, name in enumerate(secrets) if isinstance(secrets, list) else ():
+    for index, item in enumerate(secrets) if isinstance(secrets, list) else ():
+        name = item.get("name") if isinstance(item, dict) else item
         if isinstance(name, str) and name not in used:
             yield Remark(
                 "safety-unused-secret",

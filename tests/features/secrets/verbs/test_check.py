@@ -24,11 +24,21 @@ def test_what_the_tools_here_need_is_fetched_and_never_shown(
     done = command("secret", "check", "--json")
     assert done.code == 1 and "hunter2" not in done.out + done.err
     assert json.loads(done.out)["secrets"] == [
-        {"name": "ONE", "tools": ["a"], "source": "command", "state": "ok", "message": None},
+        {
+            "name": "ONE",
+            "tools": ["a"],
+            "source": "command",
+            "description": None,
+            "docs_url": None,
+            "state": "ok",
+            "message": None,
+        },
         {
             "name": "TWO",
             "tools": ["a"],
             "source": None,
+            "description": None,
+            "docs_url": None,
             "state": "missing",
             "message": "has no value: `vespe secret set TWO`",
         },

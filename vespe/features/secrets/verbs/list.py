@@ -1,6 +1,7 @@
 """`vespe secret list`: the secrets that are configured, and those that the tools here need."""
 
 import os
+from typing import Final
 
 import click
 
@@ -25,13 +26,16 @@ def command(project_dir: str | None, as_json: bool) -> None:
     elif not rows:
         report.note("no secret is configured, and no tool here needs one")
     else:
-        tables.show(("NAME", "KEPT IN", "NEEDED BY"), [_line(row) for row in rows])
+        tables.show(("NAME", "KEPT IN", "NEEDED BY", "FOR"), [_line(row) for row in rows])
+
+
+_UNSAID: Final[JsonObject] = {"description": None, "docs_url": None}
 
 
 def _rows(project_dir: str | None) -> list[JsonObject]:
     configured = user_config.load_user_config().secrets
     rows: dict[str, JsonObject] = {
-        name: {"name": name, **stores.described(said), "tools": []}
+        name: {"name": name, **stores.described(said), "tools": [], **_UNSAID}
         for name, said in configured.items()
     }
     try:
@@ -43,15 +47,18 @@ def _rows(project_dir: str | None) -> list[JsonObject]:
     for need in needs:
         # A kit's own name comes before the plain one, where it has a value.
         name = next((one for one in need.names if os.environ.get(one) or one in rows), need.name)
-        row = rows.setdefault(name, {"name": name, "store": None, "place": None, "tools": []})
+        nowhere: JsonObject = {"name": name, "store": None, "place": None, "tools": [], **_UNSAID}
+        row = rows.setdefault(name, nowhere)
         row["tools"].extend(need.tools)
+        row |= {key: row[key] or said for key, said in need.purpose.items()}
     for name, row in rows.items():
         row["environment"] = bool(os.environ.get(name))
     return [rows[name] for name in sorted(rows)]
 
 
-def _line(row: JsonObject) -> tuple[str, str, str]:
+def _line(row: JsonObject) -> tuple[str, str, str, str]:
     kept = row["place"] or "nowhere"
     if row["environment"]:
         kept = "the environment" + (f" (then {row['place']})" if row["place"] else "")
-    return row["name"], kept, ", ".join(row["tools"])
+    said = "; ".join(filter(None, (row["description"], row["docs_url"])))
+    return row["name"], kept, ", ".join(row["tools"]), said
