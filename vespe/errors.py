@@ -423,7 +423,7 @@ class MissingKey(Refused):
             f"{provider} needs an API key, but the environment variable {variable} is "
             f"{'empty' if empty else 'not set'}",
             hint=f"`export {variable}=KEY`, or keep the key: "
-            f"`vespe config set providers.{provider}.api_key -` reads it from stdin",
+            f"`vespe secret set providers.{provider}.api_key`",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable

@@ -7,6 +7,7 @@ import pytest
 
 from vespe.calls.secrets import names_of_secret, scoped_name, secret_files
 from vespe.models import JsonObject
+from vespe.projects.user_config import UserConfig
 
 
 def test_a_kits_tool_looks_under_its_kits_name_first_and_a_projects_does_not() -> None:
@@ -45,7 +46,9 @@ def test_the_files_of_a_tokens_client_are_kept_from_tools_as_any_secrets_are(
         "TOKEN": {"token": token},
         "PLAIN": "file:/etc/hosts",
     }
-    assert secret_files(configured) == tuple(map(str, files))
+    assert secret_files(UserConfig(secrets=configured)) == tuple(map(str, files))
+    providers = {"groq": {"api_key": one}, "here": {"api_key": "file:/etc/hosts"}, "odd": 1}
+    assert secret_files(UserConfig(providers=providers)) == (str(files[0]),)
     named = {"token": token | {"client_id": "file:/etc/hosts"}}
     configured = {"TOKEN": named, "ODD": {"token": "x"}}
-    assert secret_files(configured) == (str(files[2]),)
+    assert secret_files(UserConfig(secrets=configured)) == (str(files[2]),)

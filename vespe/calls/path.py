@@ -444,7 +444,7 @@ class CallPath:
             if given
             else self._without_secrets,
             secrets=secrets,
-            secret_files=() if bare else call_secrets.secret_files(self.user.secrets),
+            secret_files=() if bare else call_secrets.secret_files(self.user),
             timeout_s=_deadline(call, tool),
             allow_hosts=self.user.allow_hosts,
             cancel=attempt and attempt.cancel,

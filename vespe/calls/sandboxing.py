@@ -171,7 +171,7 @@ def installing(
             own=(
                 locations.user_config_dir(),
                 locations.user_state_dir(),
-                *secret_files(user_config.load_user_config().secrets),
+                *secret_files(user_config.load_user_config()),
             ),
         )
         yield policy(machine(), level, permissions, where)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from vespe import features
 from vespe.models import JsonObject, JsonValue
+from vespe.projects.user_config import UserConfig, provider_keys
 from vespe.records import dataclass
 
 _OWN: Final = "VESPE_"
@@ -41,6 +42,9 @@ def scoped_name(name: str, kit_id: str) -> str:
 class SecretValues:
     """Where the values of secrets are looked up: in an `environment`, then under `secrets` of the
     user's configuration, where each is a value or a reference.
+
+    In the place of those may stand other settings that refer to secrets, by their whole names
+    (`providers.NAME.api_key`).
     """
 
     environment: Mapping[str, str]
@@ -99,9 +103,11 @@ def _kept() -> Any:
     return features.load("secrets", "kept")
 
 
-def secret_files(configured: Mapping[str, str | JsonObject]) -> tuple[str, ...]:
-    """Return the files that the user's configuration keeps secrets in, which no tool may open."""
-    sources: list[JsonValue] = list(configured.values())
+def secret_files(user: UserConfig) -> tuple[str, ...]:
+    """Return the files that the user's configuration keeps secrets and keys of providers in, which
+    no tool may open.
+    """
+    sources: list[JsonValue] = [*user.secrets.values(), *provider_keys(user).values()]
     # A token's own client has an id and a secret, which may be kept in files too.
     tokens = [said.get("token") for said in sources if isinstance(said, dict)]
     sources += [source for token in tokens if isinstance(token, dict) for source in token.values()]

@@ -118,7 +118,8 @@ def _secrets(context: click.Context, begun: str) -> Iterable[str]:
     """
     from vespe.projects import user_config
 
-    names = list(user_config.load_user_config().secrets)
+    user = user_config.load_user_config()
+    names = [*user.secrets, *user_config.provider_keys(user)]
     try:
         workspace = _workspace(context)
     except errors.ProjectNotFound:

@@ -30,6 +30,7 @@ SANDBOX: Final = ("off", "auto", "require")
 MASK: Final = "********"
 _WITH_REFERENCES: Final = 2
 """The version of a file in which a secret is an object: 0.2 reads version 1, and says so."""
+_LEADS: Final = ("ref", "timeout_s", "lines", "url")
 _SENSITIVE: Final = pattern(r"(?i)(key|token|secret|password)(?!.*_env$)")
 
 
@@ -226,14 +227,32 @@ def mask(key: str, value: JsonValue) -> JsonValue:
 
 
 def _is_private(key: str) -> bool:
-    """Whether a setting's value may be a key: by its name, or as a header that is sent to a
-    provider.
+    """Whether a setting's value may be a key: by its name, as a header that is sent to a provider,
+    or as what a reference runs. Where a reference leads is none.
     """
     head, _, name = key.rpartition(".")
+    if key.startswith("providers.") and ".api_key." in key:
+        return name not in _LEADS
     return bool(head) and (
         bool(_SENSITIVE.search(name))
         or (key.startswith("providers.") and head.endswith(".headers"))
     )
+
+
+def provider_keys(user: UserConfig) -> dict[str, str | JsonObject]:
+    """Return the keys of providers that the configuration has, values or references, each by its
+    setting: `providers.NAME.api_key`.
+    """
+    return _provider_keys({"providers": user.providers})
+
+
+def _provider_keys(document: JsonObject) -> dict[str, str | JsonObject]:
+    providers = document.get("providers", {})
+    return {
+        f"providers.{name}.api_key": said["api_key"]
+        for name, said in providers.items()
+        if isinstance(said, dict) and said.get("api_key")
+    }
 
 
 def _parts(key: str) -> list[str]:
@@ -324,6 +343,7 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
             raise UsageError(
                 f"{key} cannot be set to that: {error.pointer} {error.reason}"
             ) from None
-        if any(isinstance(value, dict) for value in after.get("secrets", {}).values()):
+        kept = [*after.get("secrets", {}).values(), *_provider_keys(after).values()]
+        if any(isinstance(value, dict) for value in kept):
             after["version"] = _WITH_REFERENCES
         atomic.write_atomic(path, strict_json.dump_json(after), mode=0o600)

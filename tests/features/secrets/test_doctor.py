@@ -37,6 +37,15 @@ def test_plain_and_missing_secrets_are_named_and_nothing_is_fetched(project: Pat
     assert "hunter2" not in str(found) and not (project / "ran").exists()
 
 
+def test_keys_of_providers_are_secrets_too_and_placeholders_are_none(project: Path) -> None:
+    user_config.set_value("providers.groq.api_key", "gsk-0123456789")
+    user_config.set_value("providers.here.api_key", "ollama")
+    ((about, state, message),) = said(project)
+    assert (about, state) == ("secrets", "warning")
+    assert "1 secret in plain text" in message and "providers.groq.api_key" in message
+    assert "here" not in message and "gsk-" not in message
+
+
 def test_outside_a_project_the_configuration_is_looked_at(
     command: Callable[..., Any], home: Path
 ) -> None:

@@ -54,6 +54,7 @@ def _value(key: str, text: str) -> JsonValue:
         key.startswith("providers.")
         and key.count(".") > 1
         and not key.endswith((".headers", ".keep"))
+        and ".api_key." not in key
     ):
         return text
     try:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from typing import Final
 
+from vespe import features
 from vespe.documents.near import choice
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, Refused, UsageError
 from vespe.http.addresses import Url, parse_url
 from vespe.lazy import pattern
-from vespe.models import JsonValue
+from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
 _VARIABLE: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -24,15 +25,15 @@ class ProviderSettings:
     """`providers.NAME` of the user's config.json; "" is what is not said.
 
     `api` says whose wire format an endpoint speaks (one of APIS) that has a name of the user's own.
-    `api_key_env` names the environment variable that holds the key; `headers` go with every
-    request; `keep` names fields beside OpenAI's own that an endpoint wants back in messages, such
-    as `reasoning_content`.
+    `api_key` is a key, or a reference to one as secrets have it; `api_key_env` names the
+    environment variable that holds the key; `headers` go with every request; `keep` names fields
+    beside OpenAI's own that an endpoint wants back in messages, such as `reasoning_content`.
     """
 
     api: str = ""
     base_url: str = ""
     api_key_env: str = ""
-    api_key: str = field(default="", repr=False)
+    api_key: str | JsonObject = field(default="", repr=False)
     organization: str = ""
     model: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -59,7 +60,9 @@ def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSet
             isinstance(item, list) and all(isinstance(name, str) for name in item)
         ):
             raise InvalidDocument("must be an array of strings", path=path, pointer=f"{here}/{key}")
-        if key not in ("headers", "keep") and not isinstance(item, str):
+        if key == "api_key" and isinstance(item, dict):
+            _check_reference(item, path=path, pointer=f"{here}/{key}")
+        elif key not in ("headers", "keep") and not isinstance(item, str):
             raise InvalidDocument("must be a string", path=path, pointer=f"{here}/{key}")
     if not isinstance(headers, dict):
         raise InvalidDocument("must be an object", path=path, pointer=f"{here}/headers")
@@ -76,6 +79,13 @@ def read_settings(name: str, value: JsonValue, *, path: str = "") -> ProviderSet
             "must be the name of an environment variable", path=path, pointer=f"{here}/api_key_env"
         )
     return ProviderSettings(**said)
+
+
+def _check_reference(reference: JsonObject, *, path: str, pointer: str) -> None:
+    if not features.is_present("secrets"):
+        return
+    if found := features.load("secrets", "references").problem(reference):
+        raise InvalidDocument(found.said, path=path, pointer=f"{pointer}{found.pointer}")
 
 
 def refuse_unusable(key: str, value: JsonValue) -> None:

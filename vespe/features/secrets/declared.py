@@ -9,9 +9,9 @@ from typing import Final
 from vespe import defaults, errors
 from vespe.calls.secrets import SecretValues, names_of_secret
 from vespe.documents import redaction
+from vespe.features.secrets import settings
 from vespe.features.secrets.references import store_of
 from vespe.models import JsonObject
-from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.tools.secret_items import SecretItem, items_of, merged
@@ -54,9 +54,7 @@ class SecretNeed:
 
     def values(self) -> SecretValues:
         """Return where it is looked up."""
-        return SecretValues(
-            environment=os.environ, configured=user_config.load_user_config().secrets
-        )
+        return SecretValues(environment=os.environ, configured=settings.configured())
 
     def source(self) -> str | None:
         """Say where its value comes from: `environment`, or the store; None for nowhere."""

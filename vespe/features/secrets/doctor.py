@@ -8,7 +8,7 @@ from typing import Final
 from vespe import errors
 from vespe.cli import report
 from vespe.cli.diagnosis import Diagnosis
-from vespe.features.secrets import declared, stores
+from vespe.features.secrets import declared, settings
 from vespe.lazy import shlex
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -16,8 +16,8 @@ from vespe.projects.workspace import open_workspace
 
 def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
     user = user_config.load_user_config()
-    plain = sorted(name for name, said in user.secrets.items() if isinstance(said, str) and said)
-    if movable := [name for name in plain if stores.is_name(name)]:
+    plain, configured = settings.plain(), settings.configured()
+    if movable := [name for name in plain if settings.is_name(name)]:
         what = report.count(len(movable), "secret")
         yield Diagnosis(
             about="secrets",
@@ -26,7 +26,7 @@ def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
             "`vespe secret move` moves them to a store",
         )
     for name in plain:
-        if not stores.is_name(name):
+        if not settings.is_name(name):
             yield Diagnosis(
                 about=f"secret {name}",
                 state="warning",
@@ -35,7 +35,7 @@ def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
                 "secret set NAME` sets it under another",
             )
     for name in plain:
-        if said := declared.remark(str(user.secrets[name]), "value"):
+        if said := declared.remark(str(configured[name]), "value"):
             yield Diagnosis(about=f"secret {name}", state="warning", message=said)
     try:
         needs = declared.needs(open_workspace(project_dir))

@@ -15,7 +15,7 @@ from typing import Final
 from vespe import errors
 from vespe.documents import redaction
 from vespe.errors import SecretUnavailable
-from vespe.features.secrets import keyrings, references, tokens
+from vespe.features.secrets import keyrings, references, settings, tokens
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -41,7 +41,7 @@ class SecretRequest:
     @property
     def setting(self) -> str:
         """The setting that the reference is, as `vespe config set` takes it."""
-        return f"secrets.{self.name}{self.inside}"
+        return f"{settings.setting_of(self.name)}{self.inside}"
 
     def fails(self, why: str, hint: str) -> SecretUnavailable:
         """Return the error that says why there is no value."""

@@ -11,36 +11,20 @@ from typing import Final
 
 from vespe import errors
 from vespe.cli import report
-from vespe.features.secrets import keyrings, sources
+from vespe.features.secrets import keyrings, settings, sources
 from vespe.features.secrets.references import KNOWN, shown, store_of
 from vespe.features.secrets.sources import SecretRequest
 from vespe.files import atomic, locations
-from vespe.lazy import pattern, zlib
+from vespe.lazy import zlib
 from vespe.models import JsonObject, JsonValue
-from vespe.projects import user_config
 
 STORES: Final = ("keyring", "file", "config")
 _SERVICE: Final = "vespe"
-_NAME: Final = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def is_name(name: str) -> bool:
-    """Whether a secret can have this name: that of a variable. Others may be configured by hand."""
-    return bool(_NAME.fullmatch(name))
-
-
-def check_name(name: str) -> None:
-    """Raise UsageError for what is not the name of a variable."""
-    if not is_name(name):
-        raise errors.UsageError(
-            f"{name!r} is not the name of a secret",
-            hint="it is named as an environment variable: letters, digits and _, such as API_KEY",
-        )
 
 
 def said_of(name: str) -> JsonValue:
     """Return what the configuration says of a secret; raises NotFound."""
-    configured = user_config.load_user_config().secrets
+    configured = settings.configured()
     if name not in configured:
         raise errors.NotFound(
             f"your configuration has no secret {name}",
@@ -131,7 +115,7 @@ def keep(name: str, value: str, store: str, *, environment: Mapping[str, str]) -
     it before. In this order: whatever is killed, the value is somewhere. Returns what stands in the
     configuration now.
     """
-    before = user_config.load_user_config().secrets.get(name)
+    before = settings.configured().get(name)
     return replace(name, before, put(name, value, store, environment=environment), environment)
 
 
@@ -145,7 +129,7 @@ def replace(
     if isinstance(before, dict) and isinstance(made, dict):
         made = {key: said for key, said in before.items() if key not in KNOWN} | made
     if made != before:
-        user_config.set_value(f"secrets.{name}", made, was=(before,))
+        settings.put(name, made, before=before)
         if before is not None and _place(before) != _place(made):
             let_go(name, before, environment)
     return made

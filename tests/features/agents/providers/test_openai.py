@@ -179,7 +179,7 @@ def test_without_a_key_a_sentence_names_the_variable_and_the_ways_to_give_one(
     )
     assert (
         "`export OPENAI_API_KEY=KEY`" in caught.value.hint
-        and "vespe config set providers.openai.api_key -" in caught.value.hint
+        and "`vespe secret set providers.openai.api_key`" in caught.value.hint
     )
 
 

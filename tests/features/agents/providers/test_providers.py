@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.features.agents.providers.serving import HELLO, USER, said, sent
-from tests.support.loopback import Loopback
-from vespe.errors import ProviderError, Refused, UsageError
+from tests.support.loopback import Exchange, Handler, Loopback
+from vespe.errors import ProviderError, Refused, SecretUnavailable, UsageError
 from vespe.features.agents import providers
 from vespe.features.agents.providers.base import LLMProvider
 from vespe.projects import user_config
@@ -100,3 +100,62 @@ def test_p40b_an_endpoint_of_the_users_own_name_is_https_or_this_machine_too(hom
         user_config.set_value("providers.lan.base_url", "http://10.0.0.7:8000/v1")
     with pytest.raises(UsageError, match="is no API of a provider"):
         user_config.set_value("providers.lan.api", "grok")
+
+
+def _by_the_key(right: str) -> Handler:
+    """Answer who sends this key; refuse others, quoting what they sent."""
+
+    def answer(exchange: Exchange) -> bool:
+        given = exchange.headers.get("authorization", "")
+        if given == f"Bearer {right}":
+            return said(HELLO)(exchange)
+        return said({"error": f"no such key: {given}"}, status=401)(exchange)
+
+    return answer
+
+
+def test_p80_a_key_that_is_referred_to_is_fetched_once_and_once_more_after_a_401(
+    home: Path,
+) -> None:
+    file = home / "key"
+    file.touch(0o600)
+    file.write_text("gsk-0123456789\n", encoding="utf-8")
+    with Loopback(_by_the_key("gsk-9876543210")) as server:
+        user_config.set_value(
+            "providers.groq", {"api": "openai", "base_url": server.url(""), "model": "m"}
+        )
+        user_config.set_value("providers.groq.api_key", {"ref": f"file:{file}"})
+        provider = providers.provider_class("groq")("")
+        with pytest.raises(ProviderError, match="status 401") as caught:
+            provider.create_message(USER)
+        assert "gsk-0123456789" not in str(caught.value) and len(server.requests) == 1
+        file.write_text("gsk-9876543210\n", encoding="utf-8")
+        assert provider.create_message(USER)["content"] == "Hello"
+        assert len(server.requests) == 3
+        file.unlink()
+        assert provider.create_message(USER)["content"] == "Hello"
+        assert len(server.requests) == 4
+    written = Path(user_config.config_path()).read_text(encoding="utf-8")
+    assert '"version": 2' in written and "gsk-" not in written
+
+
+def test_a_key_that_cannot_be_had_is_said_with_its_setting_and_nothing_is_sent(
+    home: Path,
+) -> None:
+    with Loopback(said(HELLO)) as server:
+        user_config.set_value(
+            "providers.groq",
+            {
+                "api": "openai",
+                "base_url": server.url(""),
+                "model": "m",
+                "api_key": {"command": ["false"]},
+            },
+        )
+        with pytest.raises(
+            SecretUnavailable, match=r"providers\.groq\.api_key cannot be read"
+        ) as at:
+            providers.provider_class("groq")("").create_message(USER)
+        assert at.value.store == "command" and server.requests == []
+    with pytest.raises(UsageError, match="/providers/groq/api_key/ref names no store"):
+        user_config.set_value("providers.groq.api_key", {"ref": "vault:x"})

@@ -72,3 +72,24 @@ def test_a_name_that_no_variable_has_is_not_moved_and_leaves_no_copy(
         "../c": "hunter3",
         "D": {"ref": "keyring:vespe/D"},
     }
+
+
+def test_the_key_of_a_provider_is_moved_as_secrets_are(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    user_config.set_value("providers.groq", {"api": "openai", "api_key": "gsk-0123456789"})
+    done = command("secret", "move")
+    assert done.out == "" and "moved providers.groq.api_key" in done.err
+    assert user_config.load_user_config().providers == {
+        "groq": {"api": "openai", "api_key": {"ref": "keyring:vespe/providers.groq.api_key"}}
+    }
+    assert "gsk-0123456789" in entries.read_text(encoding="utf-8")
+    assert command("secret", "get", "providers.groq.api_key").out == "gsk-0123456789\n"
+    done = command("config", "get", "providers.groq.api_key")
+    assert "keyring:vespe/providers.groq.api_key" in done.out
+    assert command("secret", "move", "providers.groq.api_key", "--store", "file").code == 0
+    assert (home / "config/vespe/secrets").is_dir() and entries.read_text("utf-8") == "{}"
+    assert command("secret", "remove", "providers.groq.api_key", "--yes").code == 0
+    assert user_config.load_user_config().providers == {"groq": {"api": "openai"}}
+    assert list((home / "config/vespe/secrets").iterdir()) == []

@@ -32,7 +32,8 @@ class Destination:
     """Where requests go, and with which headers; `secrets` are the texts that no error may hold,
     `who` is the provider's name.
 
-    `if_away` says what to do where nobody answers there.
+    `if_away` says what to do where nobody answers there. `renewed` is there for a key that is
+    fetched: it returns where requests go where that one was refused, None where it is the same.
     """
 
     who: str
@@ -40,6 +41,7 @@ class Destination:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     if_away: str = ""
+    renewed: "Callable[[], Destination | None] | None" = field(default=None, repr=False)
 
 
 class Endpoint:
@@ -64,16 +66,11 @@ class Endpoint:
         Raises ProviderError, TimedOut, Interrupted, and Refused before anything is sent.
         """
         there, client = self._open()
-        request = http_client.Request(
-            method="POST",
-            url=str(there.url),
-            headers=tuple(there.headers.items()),
-            body=requests.encode(payload),
-        )
+        body = requests.encode(payload)
         limits = self._patience.limits(f"the request to {there.url.authority}", cancel)
         with ExitStack() as stack:
             yield retries.persistently(
-                lambda: _attempt(client, request, there, limits=limits, stack=stack),
+                lambda: _with_its_key(client, body, there, limits=limits, stack=stack),
                 self._patience,
                 limits=limits,
                 cancel=cancel,
@@ -96,17 +93,40 @@ class Endpoint:
             )
             weakref.finalize(self, client.close)
             self._found = there, client
+        elif self._found[0].renewed is not None:
+            # What was fetched may be another key by now; it is looked at in memory first.
+            self._found = self._find(), self._found[1]
         return self._found
 
 
-def _attempt(
+def _with_its_key(
     client: http_client.Client,
-    request: http_client.Request,
+    body: bytes,
     there: Destination,
     *,
     limits: sockets.ExchangeLimits,
     stack: ExitStack,
 ) -> Reply:
+    """Make a request, and once more with another key where the one that was fetched is refused."""
+    try:
+        return _attempt(client, body, there, limits=limits, stack=stack)
+    except ProviderError as error:
+        if error.status != 401 or there.renewed is None or (again := there.renewed()) is None:
+            raise
+    return _attempt(client, body, again, limits=limits, stack=stack)
+
+
+def _attempt(
+    client: http_client.Client,
+    body: bytes,
+    there: Destination,
+    *,
+    limits: sockets.ExchangeLimits,
+    stack: ExitStack,
+) -> Reply:
+    request = http_client.Request(
+        method="POST", url=str(there.url), headers=tuple(there.headers.items()), body=body
+    )
     with ExitStack() as attempt:
         try:
             opened = attempt.enter_context(

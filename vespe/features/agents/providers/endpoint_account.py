@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
+from vespe.calls.secrets import SecretValues
 from vespe.errors import MissingKey, Refused
 from vespe.features.agents import provider_settings
 from vespe.features.agents.provider_settings import ProviderSettings
@@ -53,20 +54,47 @@ class Account:
         is none, which is never quoted.
         """
         variable = self.settings.api_key_env or self.variable
-        kept = self.settings.api_key.strip()
+        kept = self._fetched() if self.is_fetched else str(self.settings.api_key).strip()
         key = kept or os.environ.get(variable, "").strip()
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            place = "" if kept else f" in the environment variable {variable}"
-            raise Refused(
-                f"the API key of {self.provider}{place} holds a space, "
-                "or a character that no key has",
-                hint="see that it was copied whole, and alone",
-            )
+        self._check_key(key, "" if kept else f" in the environment variable {variable}")
         own = str(self.url()).rstrip("/") == self.default_url.rstrip("/")
         asked = bool(self.settings.api_key_env) or (own and self.key_needed)
         if not key and asked and not any(name.lower() in _KEYED for name in self.settings.headers):
             raise MissingKey(self.provider, variable=variable, empty=variable in os.environ)
         return key
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether the user's configuration refers to the key."""
+        return isinstance(self.settings.api_key, dict)
+
+    def renewed_key(self, refused: str) -> str:
+        """Return the key once more where the endpoint refused that one: a reference is fetched
+        again. Raises as `key` does.
+        """
+        key = self._values.renew((self._setting,), refused=refused).strip()
+        self._check_key(key)
+        return key
+
+    def _fetched(self) -> str:
+        return self._values.find((self._setting,)).strip()
+
+    @property
+    def _setting(self) -> str:
+        return f"providers.{self.provider}.api_key"
+
+    @property
+    def _values(self) -> SecretValues:
+        said = self.settings.api_key
+        return SecretValues(environment=os.environ, configured={self._setting: said})
+
+    def _check_key(self, key: str, place: str = "") -> None:
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise Refused(
+                f"the API key of {self.provider}{place} holds a space, "
+                "or a character that no key has",
+                hint="see that it was copied whole, and alone",
+            )
 
     def headers(self, own: Mapping[str, str]) -> dict[str, str]:
         """Return the headers of a request: the API's own, and the user's over them."""
@@ -113,12 +141,27 @@ def destination(
     """Return where an account's requests go: `own` are the API's headers, `at` makes the request's
     URL of the base URL.
 
-    The key is a bearer token, or else stands in the `key_header`. Raises MissingKey and Refused.
+    The key is a bearer token, or else stands in the `key_header`. Raises MissingKey, Refused, and
+    SecretUnavailable where the key is referred to and cannot be had.
     """
-    url, key = at(account.url()), account.key()
-    keyed = {"authorization": f"Bearer {key}"} if bearer else {key_header: key}
-    headers = account.headers(dict(own) | (keyed if key else {}))
-    secrets = account.secrets(headers, url)
-    return Destination(
-        who=account.provider, url=url, headers=headers, secrets=secrets, if_away=account.if_away
-    )
+    url = at(account.url())
+
+    def with_key(key: str, former: tuple[str, ...] = ()) -> Destination:
+        keyed = {"authorization": f"Bearer {key}"} if bearer else {key_header: key}
+        headers = account.headers(dict(own) | (keyed if key else {}))
+        secrets = (*account.secrets(headers, url), *former)
+
+        def renewed() -> Destination | None:
+            again = account.renewed_key(key)
+            return None if again == key else with_key(again, secrets)
+
+        return Destination(
+            who=account.provider,
+            url=url,
+            headers=headers,
+            secrets=secrets,
+            if_away=account.if_away,
+            renewed=renewed if account.is_fetched else None,
+        )
+
+    return with_key(account.key())

@@ -110,7 +110,7 @@ def command(
         project_root=root or here,
         directory=_place(server_command[0]),
         environment=process.child_environment(os.environ, values),
-        secret_files=secret_files(user.secrets),
+        secret_files=secret_files(user),
         timeout_s=defaults.TIMEOUT_S,
         allow_hosts=user.allow_hosts,
     )

@@ -4,9 +4,8 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
-from vespe.features.secrets import declared, stores
+from vespe.features.secrets import declared, settings
 from vespe.features.secrets.declared import SecretNeed
-from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 
 
@@ -43,9 +42,9 @@ def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: boo
 
 
 def _asked(names: tuple[str, ...], project_dir: str | None) -> list[SecretNeed]:
-    configured = user_config.load_user_config().secrets
+    configured = settings.configured()
     for name in names:
-        stores.check_name(name)
+        settings.check_name(name)
     try:
         needs = declared.needs(open_workspace(project_dir))
     except errors.ProjectNotFound:

@@ -7,9 +7,8 @@ import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
-from vespe.features.secrets import declared, stores
+from vespe.features.secrets import declared, settings, stores
 from vespe.models import JsonObject
-from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 
 
@@ -33,7 +32,7 @@ _UNSAID: Final[JsonObject] = {"description": None, "docs_url": None}
 
 
 def _rows(project_dir: str | None) -> list[JsonObject]:
-    configured = user_config.load_user_config().secrets
+    configured = settings.configured()
     rows: dict[str, JsonObject] = {
         name: {"name": name, **stores.described(said), "tools": [], **_UNSAID}
         for name, said in configured.items()

@@ -7,9 +7,8 @@ import click
 from vespe import errors
 from vespe.calls.secrets import SecretValues
 from vespe.cli import options, report
-from vespe.features.secrets import references, stores
+from vespe.features.secrets import references, settings, stores
 from vespe.models import JsonObject
-from vespe.projects import user_config
 
 
 @click.command("move", epilog="Example: vespe secret move --store keyring")
@@ -25,7 +24,7 @@ def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> 
     """Move these secrets, or all whose values stand in your configuration as plain text, into a
     store. A value is removed where it was once it can be read where it is going.
     """
-    names = secret_names or tuple(_plain())
+    names = secret_names or tuple(name for name in settings.plain() if settings.is_name(name))
     for name in names:
         _check(name)
     if store is None and names:
@@ -45,18 +44,9 @@ def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> 
             report.say(f"moved {one['name']} from {one['from']} to {one['place']}")
 
 
-def _plain() -> list[str]:
-    configured = user_config.load_user_config().secrets
-    return [
-        name
-        for name, said in configured.items()
-        if isinstance(said, str) and said.strip() and stores.is_name(name)
-    ]
-
-
 def _check(name: str) -> None:
     said = stores.said_of(name)
-    stores.check_name(name)
+    settings.check_name(name)
     if not stores.is_kept(name, said):
         raise errors.UsageError(
             f"{name} is kept in {references.shown(said)}, which is not Vespe's to move",

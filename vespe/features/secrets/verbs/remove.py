@@ -5,8 +5,7 @@ import os
 import click
 
 from vespe.cli import options, report
-from vespe.features.secrets import references, stores
-from vespe.projects import user_config
+from vespe.features.secrets import references, settings, stores
 
 
 @click.command("remove", epilog="Example: vespe secret remove GITHUB_TOKEN")
@@ -23,7 +22,7 @@ def command(secret_name: str, yes: bool, as_json: bool) -> None:
     what = f" and its value in {place}" if kept else f"; {place} is left as it is"
     options.confirm(f"Remove {secret_name}{what}?", yes=yes)
     removed = kept and stores.let_go(secret_name, said, os.environ)
-    user_config.unset_secret(secret_name)
+    settings.unset(secret_name)
     if as_json:
         report.emit_json({"name": secret_name, **stores.described(said), "removed": removed})
     else:

@@ -8,9 +8,8 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.documents import redaction
-from vespe.features.secrets import declared, references, sources, stores
+from vespe.features.secrets import declared, references, settings, sources, stores
 from vespe.models import JsonObject, JsonValue
-from vespe.projects import user_config
 
 
 @click.command(
@@ -45,7 +44,7 @@ def command(
     """Keep the value of a secret: it is asked for without being shown, or read with --from. A
     PROGRAM that prints the value, or --ref, says where it is kept already.
     """
-    stores.check_name(secret_name)
+    settings.check_name(secret_name)
     if sum((bool(argv), ref is not None, source is not None or store is not None)) > 1:
         raise errors.UsageError("give a value, or --ref, or a program: only one of them")
     if argv or ref is not None:
@@ -72,7 +71,7 @@ def command(
 def _refer(name: str, reference: JsonObject) -> JsonValue:
     if found := references.problem(reference):
         raise errors.UsageError(f"{found.pointer.strip('/') or 'the reference'} {found.said}")
-    before = user_config.load_user_config().secrets.get(name)
+    before = settings.configured().get(name)
     return stores.replace(name, before, reference, os.environ)
 
 
@@ -80,7 +79,7 @@ def _store(name: str, store: str | None) -> tuple[str, str]:
     """Return where a value goes, and what is to be said of the choice."""
     if store is not None:
         return store, ""
-    said = user_config.load_user_config().secrets.get(name)
+    said = settings.configured().get(name)
     if isinstance(said, dict):
         if not stores.is_kept(name, said):
             raise errors.UsageError(
