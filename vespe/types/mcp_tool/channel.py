@@ -281,6 +281,8 @@ class Channel:
             except VespeError as told:
                 error = told
         if call is not None and call.sent:
+            if isinstance(error, exchange.Unauthorized):
+                error = ToolExecutionError(error.message, hint=error.hint, details=error.details)
             error.message = f"{error.message}; {exchange.UNKNOWN}"
         return error
 

@@ -43,8 +43,13 @@ else:
 """
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 UNKNOWN: Final = "it is not known whether the call took effect"
+_UNAUTHORIZED: Final = 401
 _SAID_LINES: Final = 10
 _SAID_CHARACTERS: Final = 1000
+
+
+class Unauthorized(ToolExecutionError):
+    """The server answered with status 401 before the call was sent to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +213,9 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
             "it wants other credentials than it was given: --header 'Authorization: Bearer "
             "${env:NAME}' of `vespe kit add-mcp` names one, and the secret NAME holds it"
         )
-    return ToolExecutionError(
+    is_unsent = error.get("status") == _UNAUTHORIZED and not error.get("called")
+    kind_of = Unauthorized if is_unsent else ToolExecutionError
+    return kind_of(
         f"the MCP server of {of(name, kit)} failed: {message}{sent}", hint=hint, details=_said(logs)
     )
 

@@ -2,6 +2,8 @@
 approved.
 """
 
+import time
+from dataclasses import replace
 from typing import Any, Final
 
 from vespe.calls import tracing
@@ -10,7 +12,7 @@ from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
 from vespe.types.mcp_tool import exchange
-from vespe.types.mcp_tool.exchange import Server, Surroundings
+from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 _SHOWN: Final = ("command", "env", "url", "headers", "digest")
 
@@ -39,30 +41,16 @@ class McpTool:
         ToolExecutionError (the server failed, or the tool says `isError`), AddressRefused,
         InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
         """
-        args = templates.substitute_secrets(_args(tool), context.secrets)
-        command = args.get("command")
-        server = Server(
-            command=tuple(command) if command else None,
-            url=args.get("url"),
-            headers=args.get("headers", {}),
-        )
-        surroundings = Surroundings(
-            directory=context.project_root,
-            environment={**context.environment, **args.get("env", {})},
-            timeout_s=context.timeout_s,
-            allow_hosts=context.allow_hosts,
-            cancel=context.cancel,
-            sandbox=context.sandbox,
-            secrets=tuple(context.secrets.values()),
-        )
-        request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
-        if telemetry := tracing.telemetry():
-            request["meta"] = telemetry.ask_server(
-                {"network.transport": "pipe" if command else "tcp"}
-            )
-        ask = exchange.ask if context.sessions is None else context.sessions.ask
+        until = time.monotonic() + context.timeout_s
         try:
-            answer = ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+            try:
+                answer = _asked(tool, inputs, context)
+            except exchange.Unauthorized:
+                # The call was not sent: with a secret that has changed meanwhile it may be.
+                renewed = context.renew and context.renew(context.secrets)
+                if not renewed or (left := until - time.monotonic()) <= 0:
+                    raise
+                answer = _asked(tool, inputs, replace(context, secrets=renewed, timeout_s=left))
             return Execution(result=_result(answer.document["result"]), logs=answer.logs)
         except ToolExecutionError as error:
             if tool.kit_id:
@@ -73,6 +61,30 @@ class McpTool:
 
 
 EXECUTOR: Final[Executor] = McpTool()
+
+
+def _asked(tool: Tool, inputs: JsonObject, context: Context) -> SessionAnswer:
+    args = templates.substitute_secrets(_args(tool), context.secrets)
+    command = args.get("command")
+    server = Server(
+        command=tuple(command) if command else None,
+        url=args.get("url"),
+        headers=args.get("headers", {}),
+    )
+    surroundings = Surroundings(
+        directory=context.project_root,
+        environment={**context.environment, **args.get("env", {})},
+        timeout_s=context.timeout_s,
+        allow_hosts=context.allow_hosts,
+        cancel=context.cancel,
+        sandbox=context.sandbox,
+        secrets=tuple(context.secrets.values()),
+    )
+    request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
+    if telemetry := tracing.telemetry():
+        request["meta"] = telemetry.ask_server({"network.transport": "pipe" if command else "tcp"})
+    ask = exchange.ask if context.sessions is None else context.sessions.ask
+    return ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
 
 
 def _args(tool: Tool) -> dict[str, Any]:

@@ -147,15 +147,21 @@ class _Calls:
         async def step(progress: float, total: float | None, message: str | None) -> None:
             _say_step(number, "step", [progress, total, message or ""])
 
+        sent: list[bool] = []
+
+        def sending() -> None:
+            sent.append(True)
+            _say(number, "sent")
+
         try:
             return await session.called(
                 self._client,
                 request,
-                sending=lambda: _say(number, "sent"),
+                sending=sending,
                 stepped=step if request.get("steps") else None,
             )
         except session.FAILURES as error:
-            told = session.told(error)
+            told = session.told(error) | {"called": bool(sent)}
             if told["kind"] == "lost":
                 # Where the session ends for a reason of its own, that is said instead: this wait is
                 # cancelled then.

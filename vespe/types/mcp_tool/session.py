@@ -383,7 +383,12 @@ def told(error: BaseException) -> JsonObject:
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
         said = _sentence(error) or type(error).__name__
-        return {"kind": "server", "message": f"{said}{_status()}", "status": (_STATUSES or [0])[0]}
+        return {
+            "kind": "server",
+            "message": f"{said}{_status()}",
+            "status": (_STATUSES or [0])[0],
+            "called": bool(_SENT),
+        }
     return {
         "kind": "lost",
         "message": ENDINGS[0] if ENDINGS else _sentence(error),
