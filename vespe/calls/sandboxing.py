@@ -450,7 +450,11 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
             f"{_why(kind, what, made)}: {error}",
-            hint=_OWN if _is_own(what, made) else _AGAIN if _came_late(kind, what, made) else says,
+            hint=f"{_OWN}; {widened.get('secret', _DECLARED)}"
+            if _is_own(what, made)
+            else _AGAIN
+            if _came_late(kind, what, made)
+            else says,
             details=error.details | {"permission": kind, "refused": what},
         )
     if found:
@@ -463,10 +467,8 @@ _NAMELESS: Final = pattern(r"PermissionError: \[Errno 13\] Permission denied(?!:
 _AGAIN: Final = (
     "call it again; where its server, or the process that it keeps, lives on, start that anew"
 )
-_OWN: Final = (
-    "no permission opens it: secrets are kept there, or Vespe's own state; a tool that needs a "
-    "secret names it under `secrets` in its config.json"
-)
+_OWN: Final = "no permission opens it: secrets are kept there, or Vespe's own state"
+_DECLARED: Final = "a tool that needs a secret names it under `secrets` in its config.json"
 
 
 def _is_own(what: str, made: Policy) -> bool:

@@ -17,6 +17,7 @@ from tests.support.mcp_servers import ByHand, Quick, Stateful, definition
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
 from tests.support.stdio_client import MODERN, served
 from vespe.processes.sandbox import levels
+from vespe.projects import user_config
 
 Command = Callable[..., Any]
 
@@ -194,6 +195,24 @@ def test_what_the_sandbox_refuses_a_server_to_write_is_named_with_the_way_to_all
     again = command("kit", "add-mcp", "things", "--update", "--write", "~/notes")
     assert again.code == 0 and "nothing changed" in again.err
     assert command("kit", "sync", "--locked").code == 0
+
+
+def test_a_server_that_is_refused_a_secrets_file_is_told_how_its_kit_gets_secrets(
+    command: Command, tmp_path: Path, home: Path
+) -> None:
+    if levels.machine().level == "off":
+        pytest.skip("this machine has no sandbox")
+    server = ByHand(tmp_path / "s", mode="writes")
+    kept = home / "kept"
+    kept.touch(0o600)
+    kept.write_text("hunter2", encoding="utf-8")
+    user_config.set_value("secrets.TOKEN", {"ref": f"file:{kept}"})
+    add = ("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command)
+    assert command(*add).code == 0
+    refused = command("tool", "run", "echo", f"text={kept}")
+    assert refused.code == 1 and "no permission opens it" in refused.err
+    assert "by `--secret NAME` of `vespe kit add-mcp things`" in refused.err
+    assert "config.json" not in refused.err and kept.read_text("utf-8") == "hunter2"
 
 
 @pytest.mark.parametrize(

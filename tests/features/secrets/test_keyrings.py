@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,18 @@ def test_an_entry_is_the_value(entries: Path) -> None:
     assert keyrings.is_usable(os.environ)
     assert keyrings.delete("my/app/ada", os.environ, asked().fails)
     assert not keyrings.delete("my/app/ada", os.environ, asked().fails)
-    assert "has no such entry" in refused()
+    text = refused()
+    assert "has no such entry" in text and "`keyring set my/app ada` puts one there" in text
+
+
+def test_what_puts_an_entry_there_is_said_with_the_secrets_own_name(
+    entries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SecretUnavailable) as caught:
+        fetch(replace(asked(), reference={"ref": "keyring:vespe/OTHER"}))
+    assert caught.value.hint == "`vespe secret set OTHER` puts one there"
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    assert f"`vespe secret set {asked().name} --store file`" in refused()
 
 
 @pytest.mark.parametrize(

@@ -153,10 +153,11 @@ def test_p80_a_secret_that_a_server_refuses_is_fetched_once_more(
     tmp_path: Path, kept: bool
 ) -> None:
     asked: list[str] = []
+    fetched: dict[str, str] = {}
 
     def renew(given: Mapping[str, str]) -> Mapping[str, str] | None:
         asked.append(given["T"])
-        return renewed
+        return dict(fetched) or None
 
     with Sessions() as sessions, Loopback(listening := Listening(right="new")) as server:
         tool = _remote(server.url("/mcp"))
@@ -167,7 +168,8 @@ def test_p80_a_secret_that_a_server_refuses_is_fetched_once_more(
             allow_hosts=("127.0.0.1",),
             sessions=sessions if kept else None,
         )
-        for renewed, calls in ((None, 0), ({"T": "wrong too"}, 0), ({"T": "new"}, 1)):
+        for renewed, calls in (({}, 0), ({"T": "wrong too"}, 0), ({"T": "new"}, 1)):
+            fetched |= renewed
             try:
                 assert McpTool().execute(tool, {}, given).result == "done"
             except errors.ToolExecutionError as error:

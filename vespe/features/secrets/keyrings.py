@@ -12,14 +12,19 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from vespe import errors
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.processes import process
 
 TIMEOUT_S: Final = 30.0
 _CHILD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keyring_child.py")
 _MOST_BYTES: Final = 1024 * 1024
+OWN: Final = "vespe"
+"""The service of the entries that Vespe puts there."""
 Fails = Callable[[str, str], errors.SecretUnavailable]
-"""Makes the error of a keyring that gives nothing, from why and a hint."""
+"""Makes the error of a keyring that gives nothing, from why and a hint, in which NAME stands for
+the secret's name.
+"""
 
 
 def read(place: str, environment: Mapping[str, str], fails: Fails) -> str:
@@ -28,7 +33,9 @@ def read(place: str, environment: Mapping[str, str], fails: Fails) -> str:
     """
     value = _asked("get", place, environment, fails=fails).get("value")
     if not isinstance(value, str):
-        raise fails("the keyring has no such entry", "`vespe secret set` puts one there")
+        service, _, user = place.rpartition("/")
+        puts = f"vespe secret set {user}" if service == OWN else f"keyring set {_words(place)}"
+        raise fails("the keyring has no such entry", f"`{puts}` puts one there")
     return value
 
 
@@ -95,10 +102,15 @@ def _asked(
         how = f"signal {finished.signal}" if finished.signal else f"code {finished.returncode}"
         raise fails(
             f"the keyring ended with {how}" + (f": {last[:300]}" if last else ""),
-            "see that your desktop's keyring works, such as by `keyring get SERVICE USER`",
+            f"see that your desktop's keyring works, such as by `keyring get {_words(place)}`",
         ) from None
     _check(answer, fails)
     return answer
+
+
+def _words(place: str) -> str:
+    service, _, user = place.rpartition("/")
+    return shlex.join((service, user)) if user else "SERVICE USER"
 
 
 def _check(answer: JsonObject, fails: Fails) -> None:

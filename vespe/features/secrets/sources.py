@@ -50,7 +50,8 @@ class SecretRequest:
             store=references.store_of(self.reference),
             place=references.shown(self.reference),
             why=why,
-            hint=hint,
+            # A part of a token's reference has no name of its own.
+            hint=hint if self.inside else hint.replace("set NAME", f"set {self.name}"),
         )
 
 

@@ -19,7 +19,6 @@ from vespe.lazy import zlib
 from vespe.models import JsonObject, JsonValue
 
 STORES: Final = ("keyring", "file", "config")
-_SERVICE: Final = "vespe"
 
 
 def said_of(name: str) -> JsonValue:
@@ -149,7 +148,7 @@ def _place(said: JsonValue) -> tuple[str, str]:
 
 def _reference(name: str, store: str) -> JsonObject:
     if store == "keyring":
-        return {"ref": f"keyring:{_SERVICE}/{name}"}
+        return {"ref": f"keyring:{keyrings.OWN}/{name}"}
     # Some file systems take names that differ in case for one.
     file = name if name.isupper() else f"{name}.{zlib.crc32(name.encode()):08x}"
     path = os.path.join(locations.user_config_dir(), "secrets", file)

@@ -55,7 +55,9 @@ class McpTool:
         except ToolExecutionError as error:
             if tool.kit_id:
                 error.details["widened"] = {
-                    "write": f"vespe kit add-mcp {tool.kit_id} --update --write"
+                    "write": f"vespe kit add-mcp {tool.kit_id} --update --write",
+                    "secret": f"its server gets a secret by `--secret NAME` of `vespe kit add-mcp "
+                    f"{tool.kit_id}`, once `vespe kit remove {tool.kit_id}` has removed it",
                 }
             raise
 
