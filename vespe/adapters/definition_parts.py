@@ -5,6 +5,8 @@ from typing import Final
 
 from vespe.adapters.definitions import API_FIELDS, called
 from vespe.adapters.messages import detached
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, Tool
 from vespe.schemas import validator
 
@@ -18,6 +20,11 @@ _SHARED: Final[dict[str, tuple[str, ...]]] = {
 }
 """Fields, each true or false, that mean the same at several APIs: what one was told, the others are
 told too.
+"""
+_MOST_EXAMPLES: Final = 5
+_LONGEST_EXAMPLE: Final = 2000
+"""How many examples a model is shown, and how long the JSON of each may be: it reads all of them
+with every request.
 """
 _SAID_ANYWAY: Final = ("openai-responses", "strict", False)
 """What one API must be told where the others need no word, so that it tells them nothing."""
@@ -58,10 +65,42 @@ def shown_output(tool: Tool, key: str) -> JsonObject:
     )
 
 
+def shown_examples(tool: Tool, key: str) -> JsonObject:
+    """Return `{key: […]}` with copies of inputs that the tool's examples succeed with and that its
+    schema takes, the first five different ones; `{}` where there is none.
+
+    Arguments that are not the model's to give are left out of them.
+    """
+    made: dict[str, JsonObject] = {}
+    for example in tool.examples:
+        given = _shown_input(tool, example)
+        if given is not None and len(text := strict_json.compact_json(given)) <= _LONGEST_EXAMPLE:
+            made.setdefault(text, given)
+        if len(made) == _MOST_EXAMPLES:
+            break
+    return {key: list(made.values())} if made else {}
+
+
 def own_annotations(tool: Tool) -> JsonObject:
     """Return a copy of the tool's annotations."""
     made: JsonObject = detached(dict(tool.annotations), called(tool.name))
     return made
+
+
+def _shown_input(tool: Tool, example: JsonObject) -> JsonObject | None:
+    """Return a copy of an example's input, None where the call fails or the schema refuses it."""
+    given = example.get("input")
+    if "error" in example or not isinstance(given, dict):
+        return None
+    kept = tool.behind.hidden | tool.behind.preset.keys() if tool.behind else ()
+    try:
+        made: JsonObject = detached(
+            {name: value for name, value in given.items() if name not in kept}, called(tool.name)
+        )
+        judge = validator.compile_schema(tool.input_schema, closed=True)
+    except InvalidDocument:
+        return None
+    return made if judge.is_valid(made) else None
 
 
 def _kept(tool: Tool, shape: str) -> JsonObject:

@@ -41,9 +41,12 @@ class AnthropicShape:
     name = "anthropic"
 
     def definition(self, tool: Tool) -> JsonObject:
-        """Return `{"name", "description", "input_schema"}`."""
+        """Return `{"name", "description", "input_schema"}`, with the tool's examples as
+        `input_examples`.
+        """
         return (
-            definition_parts.own_fields(tool, self.name)
+            definition_parts.shown_examples(tool, "input_examples")
+            | definition_parts.own_fields(tool, self.name)
             | definition_parts.described(tool)
             | {"input_schema": definition_parts.shown_schema(tool)}
         )
