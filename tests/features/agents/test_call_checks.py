@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.features.agents.call_checks import Ready, check, cut_places
+from vespe.features.agents.call_checks import Ready, check, cut_places, refused_caller
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
 from vespe.models import Tool
@@ -86,3 +86,21 @@ def test_only_a_last_call_without_arguments_may_be_cut_by_a_limit_of_the_model()
         cut_places([full, empty], "tool_calls") == frozenset()
         and cut_places([], "length") == frozenset()
     )
+
+
+def test_a_program_calls_what_it_may_and_no_stranger_calls_anything() -> None:
+    call = ModelCall(call_id="c", name="f", caller="program")
+    assert refused_caller(call, {"f"}) is None
+    assert refused_caller(ModelCall(call_id="c", name="f"), ()) is None
+    for one, allowed, said in (
+        (call, {"g"}, "programs may not call 'f'; call the tool yourself"),
+        (
+            ModelCall(call_id="c", name="f", caller="stranger"),
+            {"f"},
+            "a program that is not in this conversation; call the tool yourself",
+        ),
+    ):
+        made = refused_caller(one, allowed)
+        assert made is not None and made.outcome.error is not None and not made.ran
+        assert made.outcome.error.code == "caller_not_allowed" and made.outcome.error.retryable
+        assert said in made.message["content"] and made.message["is_error"] is True

@@ -61,3 +61,21 @@ def test_ids_that_nobody_gave_go_by_the_place_in_the_conversation() -> None:
     ]
     assert "id" not in given["tool_calls"][1]
     assert with_ids(USER, before=4) is USER
+
+
+def test_a_call_of_a_program_is_known_by_a_program_of_the_conversation_in_its_turn_or_before() -> (
+    None
+):
+    by = {"type": "function_call", "caller": {"type": "program", "caller_id": "p"}}
+    program = {"type": "program", "call_id": "p", "code": "", "fingerprint": "f"}
+    first = turn("a") | {"openai_items": [program, by]}
+    found = read_turns([USER, first])
+    assert [call.caller for call in found.open] == ["program"]
+    later = turn("b", "c") | {"openai_items": [by, {"type": "function_call"}]}
+    assert [one.caller for one in read_turns([USER, first, result("a"), later]).open] == [
+        "program",
+        "",
+    ]
+    assert [one.caller for one in read_turns([USER, later]).open] == ["stranger", ""]
+    told = {"role": "user", "content": "hi", "openai_items": [program]}
+    assert read_turns([told, later]).open[0].caller == "stranger"

@@ -62,6 +62,22 @@ def check(
         return CallResult(call=call, outcome=call_path.refused(tool, error))
 
 
+def refused_caller(call: ModelCall, programs: Collection[str]) -> CallResult | None:
+    """Return the result of a call that a program makes and may not make, None for any other.
+
+    `programs` are the names of the tools that programs may call, as the model was told.
+    """
+    if call.caller == "stranger":
+        why = "the call names a program that is not in this conversation"
+    elif call.caller == "program" and call.name not in programs:
+        why = f"programs may not call {call.name[:64]!r}"
+    else:
+        return None
+    return not_run(
+        call, f"{why}; call the tool yourself", code="caller_not_allowed", retryable=True
+    )
+
+
 def cut_places(
     calls: Sequence[ModelCall],
     finish_reason: str | None,

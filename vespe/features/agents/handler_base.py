@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from vespe.adapters.callers import open_to_programs
 from vespe.adapters.streams.base import StreamEvent, StreamingProcessor
 from vespe.calls.policy import CallPolicy, policy_for
 from vespe.features.agents.call_checks import cut_places
@@ -190,11 +191,13 @@ def _run(
         return gathered
     results: dict[int, CallResult] = {}
     cut, arrived = work
+    tools = request.payload.get("tools")
     runner = TurnRunner(
         tools={tool.name: tool for tool in context.tools},
         runner=context.runner,
         policy=context.decides(),
         strict=context.strict,
+        programs=open_to_programs(tools if isinstance(tools, list) else ()),
         on_result=lambda result: (
             None if context.on_event is None else context.on_event(result.event)
         ),

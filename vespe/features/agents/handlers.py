@@ -43,8 +43,9 @@ class _Handler:
         nothing given is changed.
         """
         made = self.prompted(payload, tools_system_prompt) if tools_system_prompt else dict(payload)
-        defined = requests.definitions(tool_definitions, self.shape)
-        return made | {"tools": [*(payload.get("tools") or ()), *defined]} if defined else made
+        given = payload.get("tools") or ()
+        defined = requests.definitions(tool_definitions, self.shape, beside=given)
+        return made | {"tools": [*given, *defined]} if defined else made
 
     def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
         """Return a payload whose first system (or developer) message ends in `prompt`; without one,

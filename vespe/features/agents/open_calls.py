@@ -2,12 +2,16 @@
 as the adapters pair them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, TypeAlias
 
+from vespe.adapters import callers
 from vespe.adapters import messages as adapter_messages
 from vespe.adapters.call_ids import Calls, Waiting
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
+
+Caller: TypeAlias = Literal["", "program", "stranger"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +19,9 @@ class ModelCall:
     """One call as the model made it: `arguments` are JSON text, or whatever stands in their place;
     `place` counts from 0 in its turn.
 
-    `repeated` is true where the conversation has had a call of this id already.
+    `repeated` is true where the conversation has had a call of this id already. `caller` is
+    `program` where a program of this conversation makes it, which the vendor runs, and `stranger`
+    where it names a caller that is none.
     """
 
     call_id: str
@@ -23,6 +29,16 @@ class ModelCall:
     arguments: JsonValue = ""
     place: int = 0
     repeated: bool = False
+    caller: Caller = ""
+
+
+def caller_of(program: str | None, programs: Collection[str]) -> Caller:
+    """Return the `caller` of a call that names a program, None for none, where the conversation
+    holds these.
+    """
+    if program is None:
+        return ""
+    return "program" if program in programs else "stranger"
 
 
 class Turns:
@@ -42,6 +58,7 @@ class Turns:
         self._calls: Calls[tuple[int, ModelCall]] = Calls()
         self._waiting: list[Waiting[tuple[int, ModelCall]]] = []
         self._used: set[str] = set()
+        self._programs: set[str] = set()
 
     @property
     def open(self) -> list[ModelCall]:
@@ -58,7 +75,13 @@ class Turns:
         self.stray = self.stray if self.stray is not None or not self.open else self.last
         if role == "assistant":
             self._calls.begin_turn()
-            given = [_call(call, place, self._used) for place, call in enumerate(calls_of(message))]
+            self._programs |= callers.programs_in(message)
+            calls = calls_of(message)
+            made_by = callers.callers_in(message, calls)
+            given = [
+                _call(call, place, self._used, caller=caller_of(by, self._programs))
+                for place, (call, by) in enumerate(zip(calls, made_by, strict=True))
+            ]
             self._waiting = [
                 self._calls.add(call.call_id, call.name, (index, call)) for call in given
             ]
@@ -125,7 +148,13 @@ def with_ids(message: JsonObject, *, before: int) -> JsonObject:
     return message | {"tool_calls": named}
 
 
-def _call(call: JsonObject, place: int, used: set[str]) -> ModelCall:
+def _call(
+    call: JsonObject,
+    place: int,
+    used: set[str],
+    *,
+    caller: Caller,
+) -> ModelCall:
     function = call.get("custom") if call.get("type") == "custom" else call.get("function")
     held = function if isinstance(function, dict) else {}
     given, name = call.get("id"), held.get("name")
@@ -139,4 +168,5 @@ def _call(call: JsonObject, place: int, used: set[str]) -> ModelCall:
         arguments=arguments,
         place=place,
         repeated=repeated,
+        caller=caller,
     )

@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeAlias
 from vespe import errors
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
-from vespe.features.agents.call_checks import Ready, check
+from vespe.features.agents.call_checks import Ready, check, refused_caller
 from vespe.features.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.features.agents.events import Runner
 from vespe.features.agents.limits import Quota, Stop
@@ -47,7 +47,7 @@ def _nothing(_: object) -> None:
 @dataclass(kw_only=True)
 class TurnRunner:
     """Runs turns' calls: `tools` are what the model was shown, `strict` the names of those shown in
-    strict mode.
+    strict mode, `programs` of those that programs which the vendor runs may call.
 
     `on_start` is told of each call as it begins, `on_result` of each result as it is there, both in
     the thread that runs the turn; `before` is told of the calls that are about to begin, and none
@@ -61,6 +61,7 @@ class TurnRunner:
     runner: Runner
     policy: PolicyLike
     strict: frozenset[str] = frozenset()
+    programs: frozenset[str] = frozenset()
     max_parallel: int = MAX_PARALLEL
     before: Callable[[Sequence[ModelCall]], None] = _nothing
     on_start: Callable[[Ready], None] = _nothing
@@ -137,10 +138,11 @@ class TurnRunner:
         return (call if self.bridge is None else bridged(call, self.bridge)).name
 
     def _checked(self, call: ModelCall, *, cut: bool) -> Ready | CallResult | None:
+        refused = refused_caller(call, self.programs)
         call = call if self.bridge is None else bridged(call, self.bridge)
         if (outcome := self.known(call)) is not None:
             return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
-        return checked(call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut)
+        return refused or checked(call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut)
 
 
 def checked(

@@ -110,3 +110,19 @@ def test_a_request_says_kept_definitions_as_it_says_others(rest: JsonObject) -> 
     said = requests.encode({**rest, "tools": kept})
     assert json.loads(said) == json.loads(requests.encode({**rest, "tools": list(kept)}))
     assert requests.encode({**rest, "tools": kept}) == said
+
+
+def test_where_the_vendor_runs_programs_each_tool_says_whether_they_may_call_it() -> None:
+    shape, runner = SHAPES["openai-responses"], {"type": "programmatic_tool_calling"}
+    gone = replace(TOOL, name="delete_all")
+    made = requests.definitions([TOOL, runner, FUNCTION, gone], shape)
+    assert [one.get("allowed_callers") for one in made] == [
+        ["direct", "programmatic"],
+        None,
+        ["direct", "programmatic"],
+        ["direct"],
+    ]
+    assert requests.definitions([TOOL], shape, beside=[runner]) == made[:1]
+    assert "allowed_callers" not in str(requests.definitions([TOOL, FUNCTION], shape))
+    own = replace(TOOL, document={"api_fields": {shape.name: {"allowed_callers": ["direct"]}}})
+    assert requests.definitions([own, runner], shape)[0]["allowed_callers"] == ["direct"]

@@ -496,3 +496,82 @@ def test_anthropic_is_told_by_reference_what_the_sets_own_search_found(made: Pro
     )
     for nothing in ("zebra", "count words"):
         assert isinstance(message(nothing)["content"][0]["content"], str)
+
+
+def test_programs_that_the_vendor_runs_call_what_destroys_nothing_and_strangers_call_nothing(
+    home: Path,
+) -> None:
+    def delete_notes(n: int) -> int:
+        """Delete notes."""
+        return n
+
+    tools = Toolset(double, delete_notes)
+    declared = tools.responses(programs=True)
+    assert [one.get("allowed_callers") for one in declared] == [
+        ["direct", "programmatic"],
+        ["direct"],
+        None,
+    ]
+    assert all(accepts("openai-responses tool", one) for one in declared[:-1])
+    by = {"type": "program", "caller_id": "p"}
+    program = {"type": "program", "id": "i", "call_id": "p", "code": "", "fingerprint": "f"}
+
+    def call(name: str, call_id: str, **fields: Any) -> dict[str, Any]:
+        made = {"type": "function_call", "call_id": call_id, "name": name, "arguments": '{"n":2}'}
+        return made | fields
+
+    answer = tools.answer(
+        {"output": [program, call("double", "a", caller=by), call("delete_notes", "b", caller=by)]}
+    )
+    assert [one.get("caller") for one in answer] == [None, by, by, by, by]
+    assert answer[3]["output"] == "4"
+    assert "programs may not call 'delete_notes'" in answer[4]["output"]
+    for item in answer:
+        assert accepts("openai-responses item", item)
+    stranger = {"type": "program", "caller_id": "q"}
+    later = asyncio.run(
+        tools.aanswer({"output": [call("double", "c", caller=by), call("double", "d")]})
+    )
+    assert [one.outcome.result for one in later.results] == [4, 4]
+    assert "caller" not in later[-1]
+    forged = asyncio.run(tools.aanswer({"output": [call("double", "e", caller=stranger)]}))
+    assert "is not in this conversation" in forged[-1]["output"] and not forged.results[0].ran
+    again = Toolset(double).answer({"output": [program, call("double", "a", caller=by)]})
+    assert "programs may not call 'double'" in again[-1]["output"]
+
+
+def test_anthropics_programs_call_as_openais_do(home: Path) -> None:
+    tools = Toolset(double)
+    declared = tools.anthropic(programs=True)
+    assert declared[0]["allowed_callers"] == ["direct", declared[1]["type"]]
+    assert accepts("anthropic tool", declared[0])
+    runs = {"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {}}
+    use = {"type": "tool_use", "id": "a", "name": "double", "input": {"n": 2}}
+    by = {"type": "code_execution_20260120", "tool_id": "s"}
+    answer = tools.answer(
+        {"type": "message", "role": "assistant", "content": [runs, use | {"caller": by}]}
+    )
+    assert answer[1]["content"][0]["content"] == "4"
+    forged = use | {"caller": by | {"tool_id": "t"}}
+    answer = tools.answer({"type": "message", "role": "assistant", "content": [runs, forged]})
+    assert answer[1]["content"][0]["is_error"] is True
+
+
+def test_through_a_bridge_no_program_calls(made: Project) -> None:
+    tools = Toolset(made, tools_mode="bridge", approve="all")
+    declared = {
+        one.get("name"): one.get("allowed_callers") for one in tools.responses(programs=True)
+    }
+    assert declared["call_tool"] == ["direct"]
+    assert declared["search_tools"] == ["direct", "programmatic"]
+    program = {"type": "program", "id": "i", "call_id": "p", "code": "", "fingerprint": "f"}
+    name = next(iter(tools)).name
+    call = {
+        "type": "function_call",
+        "call_id": "a",
+        "name": "call_tool",
+        "arguments": json.dumps({"name": name, "arguments": {}}),
+        "caller": {"type": "program", "caller_id": "p"},
+    }
+    answer = tools.answer({"output": [program, call]})
+    assert "programs may not call 'call_tool'" in answer[-1]["output"]

@@ -2,11 +2,11 @@
 own shape.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from vespe.adapters import definition_shapes
+from vespe.adapters import callers, definition_shapes
 from vespe.adapters.base import ToolShape
 from vespe.adapters.definitions import foreign_tool
 from vespe.documents import strict_json
@@ -35,19 +35,22 @@ def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObje
     return {key: value for key, value in {**payload, **options}.items() if value is not None}
 
 
-def definitions(tools: Tools | None, shape: ToolShape) -> list[JsonObject]:
+def definitions(
+    tools: Tools | None, shape: ToolShape, *, beside: Iterable[object] = ()
+) -> list[JsonObject]:
     """Return the tools in an API's shape, whichever shape each of them has: one that
     `vespe.adapters` knows, or a config.json's.
 
     A definition that is in the API's shape already stays as it is, and so does one of no known
-    shape: it is one of the API's own tools (`web_search`). Raises InvalidDocument for a definition
-    that cannot be read.
+    shape: it is one of the API's own tools (`web_search`). Where one of these, or of those that
+    stand `beside`, runs programs, the others say whether programs may call them. Raises
+    InvalidDocument for a definition that cannot be read.
     """
     if isinstance(tools, ShownTools):
         if shape.name not in tools.told:
             tools.told[shape.name] = Definitions(_made(tools, shape))
         return tools.told[shape.name]
-    return _made(tools or (), shape)
+    return _made(tools or (), shape, beside)
 
 
 def encode(payload: JsonObject) -> bytes:
@@ -59,19 +62,20 @@ def encode(payload: JsonObject) -> bytes:
     return b"".join((opened, b',"tools":' if rest else b'"tools":', tools.data, b"}"))
 
 
-def _made(tools: Tools, shape: ToolShape) -> list[JsonObject]:
-    return [_definition(tool, shape) for given in tools for tool in _declarations(given)]
+def _made(tools: Tools, shape: ToolShape, beside: Iterable[object] = ()) -> list[JsonObject]:
+    word = callers.word_for_programs((*tools, *beside), shape.name)
+    return [_definition(tool, shape, word) for given in tools for tool in _declarations(given)]
 
 
-def _definition(tool: Tool | JsonObject, shape: ToolShape) -> JsonObject:
+def _definition(tool: Tool | JsonObject, shape: ToolShape, word: str) -> JsonObject:
     if isinstance(tool, Tool):
-        return shape.definition(tool)
+        return callers.with_callers(shape.definition(tool), tool, word)
     if isinstance(schema := tool.get("schema"), dict) and "input" in schema:
         own = foreign_tool("vespe", tool, schema=schema["input"], rest={})
-        return shape.definition(replace(own, document={**tool, **own.document}))
+        return _definition(replace(own, document={**tool, **own.document}), shape, word)
     if definition_shapes.shape_of(tool) in (None, shape.name):
         return dict(tool)
-    return shape.definition(definition_shapes.read_definition(tool))
+    return _definition(definition_shapes.read_definition(tool), shape, word)
 
 
 def _declarations(given: Tool | JsonObject) -> Sequence[Tool | JsonObject]:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from vespe.adapters import ADAPTERS
+from vespe.adapters import ADAPTERS, callers
 from vespe.adapters.gemini_interactions import last_turn
 from vespe.adapters.model_calls import objects, read_answer
 from vespe.adapters.openai import to_wire
 from vespe.calls.bridge import SEARCH
 from vespe.errors import ParsingError
 from vespe.features.agents.call_results import CallResult
-from vespe.features.agents.open_calls import ModelCall
+from vespe.features.agents.open_calls import ModelCall, caller_of
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.records import dataclass
 
@@ -47,7 +47,8 @@ class Turn:
     """One answer of a model: the messages that keep it in a conversation, its calls, and whether
     its end was cut off.
 
-    `vendor` is a key of ADAPTERS, `model` the name that the answer says, "" where it says none.
+    `vendor` is a key of ADAPTERS, `model` the name that the answer says, "" where it says none;
+    `programs` are the ids of those that the answer holds, which the vendor runs.
     """
 
     vendor: str
@@ -57,6 +58,9 @@ class Turn:
     model: str = ""
     unsure: bool = False
     """Whether none of the calls may run, since the answer goes on elsewhere."""
+    callers: Sequence[JsonValue] = ()
+    """What the calls say of who makes them, where their API says it."""
+    programs: frozenset[str] = frozenset()
 
     def results(
         self,
@@ -89,6 +93,12 @@ class Turn:
             if _BEFORE_GEMINI_3.match(self.model):
                 told = [part for one in told for part in _beside(one)]
             return [{"role": "user", "parts": told}] if told else []
+        if self.vendor == "openai-responses":
+            by = dict(enumerate(self.callers))
+            told = [
+                one | ({"caller": caller} if (caller := by.get(result.call.place)) else {})
+                for one, result in zip(told, results, strict=True)
+            ]
         return told
 
     def _told(self, result: CallResult, tools: Mapping[str, Tool], *, name: str) -> JsonObject:
@@ -139,9 +149,9 @@ def _references(result: CallResult, put_off: Collection[str]) -> JsonObject:
     return {"content": blocks} if blocks else {}
 
 
-def read_turn(response: object) -> Turn:
+def read_turn(response: object, *, programs: Collection[str] = ()) -> Turn:
     """Read a response: an object, its JSON text, or what a vendor's client returned. A message
-    alone counts as well.
+    alone counts as well. `programs` are those of the answers before it.
 
     Raises ParsingError for what is none of OpenAI's or Gemini's (two APIs each), Anthropic's or
     Ollama's, InvalidToolCall for calls that are not lists of objects.
@@ -149,13 +159,23 @@ def read_turn(response: object) -> Turn:
     given = read_answer(_data(response), what="the response")
     for fits, read in _VENDORS:
         if fits(given):
-            return read(given)
+            return _with_callers(read(given), programs)
     keys = ", ".join(list(given)[:8])
     raise ParsingError(
         f"the response is of no API that Vespe knows: it has {keys or 'no keys'}",
         hint="give the whole response of OpenAI, Anthropic, Gemini or Ollama, "
         "or the model's message in it",
     )
+
+
+def _with_callers(turn: Turn, programs: Collection[str]) -> Turn:
+    """Return a turn whose calls say who makes them, where their API tells it."""
+    known = turn.programs.union(programs)
+    calls = [
+        replace(call, caller=caller_of(callers.program_of(by), known))
+        for call, by in zip(turn.calls, turn.callers, strict=False)
+    ]
+    return replace(turn, calls=calls) if calls else turn
 
 
 def _data(response: object) -> JsonValue:
@@ -202,6 +222,8 @@ def _of_responses(given: JsonObject) -> Turn:
         messages=items,
         calls=calls,
         cut=given.get("status") == "incomplete",
+        callers=[item.get("caller") for item in called],
+        programs=frozenset(callers.programs_among(items)),
     )
 
 
@@ -219,6 +241,8 @@ def _of_anthropic(given: JsonObject) -> Turn:
         messages=[message],
         calls=calls,
         cut=given.get("stop_reason") == "max_tokens",
+        callers=[block.get("caller") for block in used],
+        programs=frozenset(callers.programs_among(blocks)),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
-from vespe.adapters import SHAPES
+from vespe.adapters import SHAPES, callers
 from vespe.adapters.gemini_interactions import InteractionsShape
 from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
@@ -18,7 +18,7 @@ from vespe.calls.policy import Ask, CallPolicy, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
-from vespe.features.agents.call_checks import Ready
+from vespe.features.agents.call_checks import Ready, refused_caller
 from vespe.features.agents.call_results import CallResult, not_run
 from vespe.features.agents.limits import Stop
 from vespe.features.agents.open_calls import ModelCall
@@ -112,6 +112,8 @@ class Toolset:
         self._held: dict[str, _Held] = {}
         self._strict: frozenset[str] = frozenset()
         self._put_off: frozenset[str] = frozenset()
+        self._open_to_programs: frozenset[str] = frozenset()
+        self._programs: set[str] = set()
         project = next((source for source in sources if isinstance(source, Project)), None)
         self._home = project or Project(ProjectConfig())
         self._home.__enter__()
@@ -173,13 +175,20 @@ class Toolset:
             for one in shown.shown
         ]
 
-    def responses(self, *, strict: bool = False, native: bool = False) -> list[Any]:
+    def responses(
+        self, *, strict: bool = False, native: bool = False, programs: bool = False
+    ) -> list[Any]:
         """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools
         that cannot be said in it.
 
         With `native` the API searches them (`tool_search`), but for those that a project exposes
-        always.
+        always. With `programs` the API also runs programs, which may call all tools but those that
+        may destroy something.
         """
+        made = self._for_responses(strict=strict, native=native)
+        return self._with_programs(made, "openai-responses", wanted=programs)
+
+    def _for_responses(self, *, strict: bool, native: bool) -> list[JsonObject]:
         if native:
             return self._deferred("openai-responses")
         if not strict:
@@ -192,13 +201,16 @@ class Toolset:
             for one in chosen
         ]
 
-    def anthropic(self, *, native: bool = False) -> list[Any]:
+    def anthropic(self, *, native: bool = False, programs: bool = False) -> list[Any]:
         """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for
         those that a project exposes always.
 
         Where the set shows a bridge, its `search_tools` searches in the API's place, and what
-        `answer` says of it loads the tools found.
+        `answer` says of it loads the tools found. `programs` is as in `responses`.
         """
+        return self._with_programs(self._for_anthropic(native), "anthropic", wanted=programs)
+
+    def _for_anthropic(self, native: bool) -> list[JsonObject]:
         if not native or self._bridge is None:
             return self._deferred("anthropic") if native else self._shown("anthropic")
         self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
@@ -221,6 +233,23 @@ class Toolset:
     def mcp(self) -> list[Any]:
         """Return the `tools` of MCP's `tools/list`."""
         return self._shown("mcp")
+
+    def _with_programs(self, made: list[JsonObject], api: str, *, wanted: bool) -> list[JsonObject]:
+        """Return definitions that say who may call each tool, where programs are `wanted`, with
+        what runs these behind them; and take note of what the model is told.
+        """
+        if wanted and made:
+            runner, known = dict(callers.RUNNERS[api]), {**self.tools, **self.declared}
+            word = callers.word_for_programs([runner], api)
+            made = [
+                callers.with_callers(one, tool, word)
+                if (tool := known.get(str(one.get("name")))) is not None
+                else one
+                for one in made
+            ]
+            made.append(runner)
+        self._open_to_programs = callers.open_to_programs(made)
+        return made
 
     def _deferred(self, shape: str) -> list[Any]:
         return defer(self, always=self._exposed(), api=shape)
@@ -357,8 +386,7 @@ class Toolset:
         assert not answer.done
         ```
         """
-        turn = read_turn(response)
-        results: dict[int, CallResult] = {}
+        turn, results = self._turn(response), dict[int, CallResult]()
         self._runner().run(turn.calls, results, stop=Stop(), cut=tuple(cut_calls(turn)))
         return self._answer(turn, results)
 
@@ -366,7 +394,7 @@ class Toolset:
         """Run the calls in a response from an event loop, async functions in the caller's own. See
         `answer`.
         """
-        turn, results = read_turn(response), dict[int, CallResult]()
+        turn, results = self._turn(response), dict[int, CallResult]()
         cut, together = set(cut_calls(turn)), list[asyncio.Task[CallResult]]()
         try:
             for call in turn.calls:
@@ -428,12 +456,21 @@ class Toolset:
             runner=self,
             policy=cast(CallPolicy, self),
             strict=self._strict,
+            programs=self._open_to_programs,
             bridge=self._bridge,
         )
 
+    def _turn(self, response: object) -> Turn:
+        turn = read_turn(response, programs=self._programs)
+        self._programs |= turn.programs
+        return turn
+
     def _ready(self, call: ModelCall, *, cut: bool) -> Ready | CallResult:
+        refused = refused_caller(call, self._open_to_programs)
         call = call if self._bridge is None else bridged(call, self._bridge)
-        one = checked(call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut)
+        one = refused or checked(
+            call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut
+        )
         if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
             one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
         if isinstance(one, CallResult) and not one.ran:
