@@ -49,7 +49,7 @@ def invisible(text: str) -> list[Odd]:
     Joiners inside words of scripts that need them, and in emoji, are not among them; nor are
     newlines, tabs, and the one selector after an emoji.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and (text.isprintable() or not _ODD.search(text)):
         return []
     found: dict[str, list[int]] = {}
     for match in _ODD.finditer(text):
@@ -57,7 +57,11 @@ def invisible(text: str) -> list[Odd]:
             continue
         found.setdefault(match[0][0], []).append(match.start())
     for at, one in enumerate(text):
-        if unicodedata.category(one) in _UNASSIGNED and not (one in found and at in found[one]):
+        if (
+            one > "\x7f"
+            and unicodedata.category(one) in _UNASSIGNED
+            and not (one in found and at in found[one])
+        ):
             found.setdefault(one, []).append(at)
     return [
         Odd(f"U+{ord(one):04X}", unicodedata.name(one, "CONTROL CHARACTER"), len(at), at[0])

@@ -3,21 +3,18 @@
 from collections.abc import Iterator
 
 from vespe.features.lint.base import Found, Subject
+from vespe.features.lint.remembered import for_last
 from vespe.tool_types import Remark, type_in
-
-_LAST: list[tuple[Subject, list[Remark]]] = []
-"""The last subject and all that its type says of it: several rules in turn ask for their part."""
 
 
 def remarks_of(subject: Subject, code: str) -> Iterator[Found]:
     """Yield what the type of one of Vespe's own tools has to say under the code of a rule."""
-    if not _LAST or _LAST[0][0] is not subject:
-        _LAST[:] = [(subject, _remarks(subject))]
-    for remark in _LAST[0][1]:
+    for remark in _remarks(subject):
         if remark.code == code:
             yield Found(message=remark.message, pointer=remark.pointer, fix=remark.fix)
 
 
+@for_last
 def _remarks(subject: Subject) -> list[Remark]:
     document = subject.document
     if subject.api != "vespe" or not isinstance(document, dict):

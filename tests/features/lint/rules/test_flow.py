@@ -1,6 +1,7 @@
 """Tools that together can carry private data away; agentdojo's suites are the judge."""
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,19 @@ def test_many_ways_out_are_cut_where_the_fewest_are() -> None:
 
 def test_a_tool_that_models_do_not_see_has_no_leg() -> None:
     assert found(INBOX, PAGE, one("send", "sends_out", available=False)) is None
+
+
+def test_what_is_needed_grows_with_the_tools_and_not_with_their_pairs() -> None:
+    readers = [one(f"read_{n}", "reads_private", "reads_untrusted") for n in range(1000)]
+    senders = [one(f"send_{n}", "sends_out") for n in range(1000)]
+    tracemalloc.start()
+    try:
+        flow = found(*readers, *senders)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert flow is not None and len(flow.cut) == 1000
+    assert peak < 8 * 1024 * 1024
 
 
 def test_one_tool_may_be_two_legs() -> None:

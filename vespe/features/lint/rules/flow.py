@@ -2,7 +2,7 @@
 alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -68,17 +68,13 @@ def flow_of(outlines: Sequence[Outline], bounds: Bounds) -> Flow | None:
         leg: sorted((one for one in free if leg in one.effects), key=partial(_weight, leg=leg))
         for leg in LEGS
     }
-    pairs = [
-        (one, out)
-        for one in ranked["reads_private"]
-        for out in ranked["sends_out"]
-        if out is not one
-    ]
-    if not pairs or not ranked["reads_untrusted"]:
+    private = _beside_another(ranked["reads_private"], ranked["sends_out"])
+    outward = _beside_another(ranked["sends_out"], ranked["reads_private"])
+    if not private or not ranked["reads_untrusted"]:
         return None
-    first, way_out = pairs[0]
+    first = private[0]
+    way_out = next(one for one in outward if one is not first)
     way_in = _way_in(ranked["reads_untrusted"], first, way_out)
-    private, outward = _unique(one for one, _ in pairs), _unique(out for _, out in pairs)
     legs = {
         "reads_private": private,
         "reads_untrusted": ranked["reads_untrusted"],
@@ -103,8 +99,12 @@ def _is_assumed(one: Outline) -> bool:
     return "reads_untrusted" in one.assumed
 
 
-def _unique(outlines: Iterable[Outline]) -> list[Outline]:
-    return list({id(one): one for one in outlines}.values())
+def _beside_another(outlines: Sequence[Outline], others: Sequence[Outline]) -> list[Outline]:
+    """Return those that have another tool beside them for the other leg: one that does both is not
+    enough.
+    """
+    only = others[0] if len(others) == 1 else None
+    return [one for one in outlines if others and one is not only]
 
 
 def _weight(one: Outline, *, leg: str) -> tuple[bool, bool, int, int, str]:

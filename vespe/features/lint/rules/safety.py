@@ -9,6 +9,7 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import VespeError
 from vespe.features.lint import hidden_text, secret_shapes
 from vespe.features.lint.base import Found, Subject, rule
+from vespe.features.lint.remembered import for_last
 from vespe.files import atomic
 from vespe.schemas.explain import short
 from vespe.tool_types import type_in
@@ -62,21 +63,45 @@ def _suspects(subject: Subject, search: Callable[[str], Iterable[object]]) -> li
     """Return the texts of a definition where a search of them all together finds anything: most
     definitions are clean.
     """
-    found = list(texts(subject.document))
-    return found if any(True for _ in search("\n".join(text for text, _ in found))) else []
+    return list(texts(subject.document)) if any(True for _ in search(_joined(subject))) else []
 
 
-def own_files(subject: Subject) -> Iterator[Text]:
+@for_last
+def _joined(subject: Subject) -> str:
+    """Return every text of a definition, a line each: the same as `texts` has, without pointers."""
+    found: list[str] = []
+    waiting: list[Any] = [subject.document]
+    for _ in range(_MOST):
+        if not waiting:
+            break
+        current = waiting.pop()
+        if isinstance(current, str):
+            found.append(current)
+        elif isinstance(current, dict):
+            found += map(str, current)
+            waiting.extend(reversed(current.values()))
+        elif isinstance(current, list):
+            waiting.extend(reversed(current))
+    return "\n".join(found)
+
+
+@for_last
+def own_files(subject: Subject) -> list[Text]:
     """Return the text files of a tool's directory, but for config.json, as (text, path within it);
     what is not a string is passed over.
     """
+    return list(_own_files(subject))
+
+
+def _own_files(subject: Subject) -> Iterator[Text]:
+    above = len(os.path.join(subject.directory or "", ""))
     waiting = [subject.directory] if subject.directory and subject.api == "vespe" else []
     left = _MOST_FILES
     while waiting and left > 0:
         directory = waiting.pop()
         for entry in _entries(directory):
             left -= 1
-            path = os.path.relpath(entry.path, subject.directory)
+            path = entry.path[above:]
             if entry.is_dir(follow_symlinks=False) and entry.name != "__pycache__":
                 waiting.append(entry.path)
             elif (

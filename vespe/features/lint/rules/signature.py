@@ -8,6 +8,7 @@ from typing import Any, Final
 from vespe.documents.pointers import escape_pointer, pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.lint.base import Found, Subject, rule
+from vespe.features.lint.remembered import for_last
 from vespe.files import atomic
 from vespe.records import dataclass
 from vespe.schemas.explain import short
@@ -34,17 +35,8 @@ class _Pair:
         return any(parameter.kind == "open" for parameter in self.derived.parameters)
 
 
-_LAST: list[tuple[Subject, _Pair | None]] = []
-"""The last subject and its two sides: all rules here ask for them in turn."""
-
-
+@for_last
 def _pair(subject: Subject) -> _Pair | None:
-    if not _LAST or _LAST[0][0] is not subject:
-        _LAST[:] = [(subject, _read_pair(subject))]
-    return _LAST[0][1]
-
-
-def _read_pair(subject: Subject) -> _Pair | None:
     details, schema = _details(subject), subject.input_schema
     args = details.get("args", {})
     broken = any(p.pointer.startswith(_DETAILS) for p in subject.problems)
