@@ -22,7 +22,7 @@ def show(visit: Visit) -> Page:
     context: dict[str, Any] = {"waits": own > _AT_ONCE and not visit.asked("go"), "own": own}
     if context["waits"]:
         return Page(template="lint.html", title="Lint", context=context)
-    run = audit.Audit(Settings())
+    run = audit.Audit(Settings(), keeps=True)
     every = sorted(run.findings([visit.project.root]), key=_order)
     severity, rule, tool = (
         visit.asked("severity", SEVERITIES),

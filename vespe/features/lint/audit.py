@@ -4,7 +4,7 @@ imported or run.
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from vespe import defaults
@@ -16,10 +16,13 @@ from vespe.features.lint import settings as lint_settings
 from vespe.features.lint.base import AnyRule, Found, Outline, Rule, SetRule, Subject
 from vespe.features.lint.findings import Finding
 from vespe.features.lint.foreign import Definition, ForeignFile
+from vespe.features.lint.judged_directory import About, JudgedDirectory
+from vespe.features.lint.judged_set import JudgedSet
+from vespe.features.lint.judgements import Judgement, found_by
 from vespe.features.lint.paths import LintPath, places, tool_directories, touched
 from vespe.features.lint.rules.flow import Flow, flow_of
 from vespe.features.lint.settings import Settings, Wrong
-from vespe.features.lint.sources import Ignores, Source, Told, placed
+from vespe.features.lint.sources import Ignores, Source, Told, finding, placed
 from vespe.kits import roots
 from vespe.models import JsonObject, Tool
 from vespe.projects import project, workspace
@@ -27,7 +30,10 @@ from vespe.projects.view import View
 from vespe.tools.directory import Problem
 from vespe.tools.effects import FlowContext
 
-_PLACE_FAMILY = "layout"
+_Group = tuple[list[Outline], list[Source | None], list[str]]
+"""The outlines of one set, the files of those that are not in a tool directory, and the digests of
+those that are.
+"""
 
 
 class Audit:
@@ -35,7 +41,8 @@ class Audit:
     of the last file that was none.
 
     `changed` (real paths and the directories above them) restricts what is judged; the rest is only
-    compared with. `progress` is called with the number of definitions so far.
+    compared with. `progress` is called with the number of definitions so far. With `keeps` what was
+    found in large directories of tools is kept in the user's cache, and not looked for again.
     """
 
     def __init__(
@@ -44,8 +51,10 @@ class Audit:
         *,
         changed: Collection[str] | None = None,
         progress: Callable[[int], None] | None = None,
+        keeps: bool = False,
     ) -> None:
         self.tools = 0
+        self.keeps = keeps
         self.broken_file: str | None = None
         self._given = self._settings = settings
         self._changed, self._progress = changed, progress
@@ -89,7 +98,7 @@ class _Run:
         self._settings = audit.given
         self._rules: list[Rule] = []
         self._set_rules: list[SetRule] = []
-        self._sets: dict[str, tuple[list[Outline], list[Source | None]]] = {}
+        self._sets: dict[str, _Group] = {}
         self._ignores: dict[str, Ignores] = {}
         self._project_ignores: Ignores | None = None
         self._view, self._around = View(), FlowContext(own_hosts=policy_rules.users_own_hosts())
@@ -112,7 +121,9 @@ class _Run:
                 place.path, scope=place.kit_id or place.path, kit_id=place.kit_id
             )
         elif place.kind == "tool":
-            yield from self._tool(place.path, scope="", kit_id=place.kit_id)
+            above, uid = os.path.split(place.path)
+            judged = self._judged_directory(above, [uid], scope="", kit_id=place.kit_id)
+            yield from self._tool(judged, uid)
         elif place.kind == "file":
             yield from self._file()
         if place.kind not in ("project_config", "kit_config"):
@@ -123,7 +134,7 @@ class _Run:
         """Return how the tools of the place could carry data away, where they can."""
         for _ in self.findings():
             pass
-        found = (flow_of(outlines, self._settings.bounds) for outlines, _ in self._sets.values())
+        found = (flow_of(group[0], self._settings.bounds) for group in self._sets.values())
         yield from (flow for flow in found if flow is not None)
 
     # Configuration
@@ -227,44 +238,76 @@ class _Run:
         linted: bool = True,
     ) -> Iterator[Finding]:
         named = {} if named is None else named
-        for uid in tool_directories(directory):
-            yield from self._tool(
-                os.path.join(directory, uid), scope=scope, kit_id=kit_id, named=named, linted=linted
-            )
+        uids = tool_directories(directory)
+        judged = self._judged_directory(directory, uids, scope=scope, kit_id=kit_id)
+        try:
+            if linted and self._audit.changed is None:
+                judged.begin()
+            for uid in uids:
+                yield from self._tool(judged, uid, named=named, linted=linted)
+        finally:
+            judged.end()
+        judged.save()
+
+    def _judged_directory(
+        self, directory: str, uids: Sequence[str], *, scope: str, kit_id: str | None
+    ) -> JudgedDirectory:
+        about = About(directory=directory, kit_id=kit_id, scope=scope, around=self._around)
+        return JudgedDirectory(about, uids, rules=self._rules, is_kept=self._audit.keeps)
 
     def _tool(
         self,
-        directory: str,
+        judged: JudgedDirectory,
+        uid: str,
         *,
-        scope: str,
-        kit_id: str | None,
         named: dict[str, str] | None = None,
         linted: bool = True,
     ) -> Iterator[Finding]:
-        subject = subjects.of_tool(directory, kit_id=kit_id)
-        file = os.path.join(directory, defaults.CONFIG_FILE)
+        directory, scope = os.path.join(judged.about.directory, uid), judged.about.scope
         linted = linted and touched(directory, self._audit.changed)
+        judgement, digest = judged.of(uid, linted=linted)
         if linted:
             self._audit.counted()
-            source = Source(path=file, pointers=subject.pointers)
-            reasons, wrong = lint_settings.ignores(subject.document)
-            if reasons:
-                self._ignores[directory] = Ignores(source, reasons, subject.name)
-            yield from placed(self._judged(subject, source, self._ignores.get(directory)))
-            yield from placed(self._said("layout-lint-config", wrong, source, tool=subject.name))
-        if subject.name is not None and self._set_rules:
-            first = scope if named is None else named.setdefault(subject.name, scope)
-            self._keep(
-                subjects.outline(
-                    subject,
-                    scope=scope,
-                    linted=linted,
-                    available=first == scope,
-                    view=self._view,
-                    around=self._around,
-                ),
-                None,
+            yield from self._said_of(judgement, directory)
+        name, outline = judgement.name, judgement.outline
+        if name is None or outline is None or not self._set_rules:
+            return
+        first = scope if named is None else named.setdefault(name, scope)
+        if self._view.rules_about(name, scope):
+            digest = ""
+            outline = subjects.outline(
+                subjects.of_tool(directory, kit_id=judged.about.kit_id),
+                scope=scope,
+                linted=linted,
+                available=first == scope,
+                view=self._view,
+                around=self._around,
             )
+        elif not linted or first != scope:
+            outline = replace(outline, linted=linted, available=first == scope)
+        self._keep(outline, None, digest=digest)
+
+    def _said_of(self, judgement: Judgement, directory: str) -> Iterator[Finding]:
+        """Tell what the settings let be told of a judgement."""
+        source = Source(path=os.path.join(directory, defaults.CONFIG_FILE))
+        if judgement.reasons:
+            ignores = Ignores(source, judgement.reasons, judgement.name)
+            self._ignores[directory] = ignores
+        by_code = {rule.code: rule for rule in self._rules} if judgement.found else {}
+        for located in judgement.found or ():
+            if (rule := by_code.get(located.code)) is not None:
+                for told in self._kept(
+                    rule,
+                    located.found,
+                    source,
+                    self._ignores.get(directory),
+                    api="vespe",
+                    tool=judgement.name,
+                ):
+                    yield finding(told, located.pointer, located.place)
+        yield from placed(
+            self._said("layout-lint-config", judgement.wrong, source, tool=judgement.name)
+        )
 
     def _file(self) -> Iterator[Finding]:
         file = foreign.read(self._place.path)
@@ -307,26 +350,24 @@ class _Run:
                     column=trouble.column,
                 )
 
-    def _keep(self, outline: Outline, source: Source | None, *, group: str = "") -> None:
+    def _keep(
+        self, outline: Outline, source: Source | None, *, group: str = "", digest: str = ""
+    ) -> None:
         """Keep an outline; without a source it is that of a tool directory, which need not be kept
-        10,000 times.
+        10,000 times. With a `digest` it follows from what has that.
         """
-        outlines, sources = self._sets.setdefault(group, ([], []))
+        outlines, sources, digests = self._sets.setdefault(group, ([], [], []))
         outlines.append(outline)
         sources.append(source)
+        digests.append(digest)
 
     # Judging
 
     def _judged(
         self, subject: Subject, source: Source, ignores: Ignores | None = None
     ) -> Iterator[Told]:
-        only_places = subject.document is None or subject.api in ("kit", "project")
-        for rule in self._rules:
-            if not only_places or rule.family == _PLACE_FAMILY:
-                for found in rule.check(subject):
-                    yield from self._kept(
-                        rule, found, source, ignores, api=subject.api, tool=subject.name
-                    )
+        for rule, found in found_by(self._rules, subject):
+            yield from self._kept(rule, found, source, ignores, api=subject.api, tool=subject.name)
 
     def _said(
         self, code: str, wrong: Iterable[Wrong], source: Source, *, tool: str | None = None
@@ -369,12 +410,13 @@ class _Run:
             has_project=self._settings.has_project and self._place.kind != "kit",
             tools_mode=self._settings.tools_mode if self._place.kind == "project" else "all",
         )
-        for outlines, sources in self._sets.values():
+        for group, (outlines, sources, digests) in self._sets.items():
             told: dict[int, list[tuple[AnyRule, Found]]] = {}
-            for rule in self._set_rules:
-                for index, found in rule.check(outlines, bounds):
-                    if index < 0 or outlines[index].linted:
-                        told.setdefault(index, []).append((rule, found))
+            judged = JudgedSet(outlines, digests, bounds, self._around)
+            name = os.path.abspath(self._place.path) if self._audit.keeps and not group else ""
+            for rule, index, found in judged.by(self._set_rules, kept_for=name):
+                if index < 0 or outlines[index].linted:
+                    told.setdefault(index, []).append((rule, found))
             for index, items in sorted(told.items()):
                 one, source = (
                     (outlines[index], sources[index]) if index >= 0 else (None, self._whole())

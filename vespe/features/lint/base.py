@@ -190,7 +190,8 @@ class SetRule:
     """One rule over all definitions that a model would see together: yields (index into the
     outlines, found); `set_rule` makes it of a function.
 
-    A `Found` of a SetRule with index -1 is about the set as a whole.
+    A `Found` of a SetRule with index -1 is about the set as a whole. One that `reads_files` goes by
+    more than the outlines and the bounds.
     """
 
     code: str
@@ -202,6 +203,7 @@ class SetRule:
     good: str
     check: SetCheck
     targets: frozenset[str] = field(default_factory=frozenset)
+    reads_files: bool = False
 
 
 AnyRule: TypeAlias = Rule | SetRule
@@ -249,13 +251,20 @@ def rule(
     return made
 
 
-def set_rule(code: str, severity: Severity) -> Callable[[SetCheck], SetRule]:
+def set_rule(
+    code: str, severity: Severity, *, reads_files: bool = False
+) -> Callable[[SetCheck], SetRule]:
     """Make a rule of the function that checks all definitions together; see `rule`."""
 
     def made(check: SetCheck) -> SetRule:
         texts = _texts(code, check.__doc__)
         return SetRule(
-            code=code, family=_family(code), severity=severity, check=check, **texts._asdict()
+            code=code,
+            family=_family(code),
+            severity=severity,
+            check=check,
+            reads_files=reads_files,
+            **texts._asdict(),
         )
 
     return made

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Final, NamedTuple
 
 from vespe.documents import positions
+from vespe.documents.positions import Position
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.lint.base import AnyRule, Found
 from vespe.features.lint.findings import Finding
@@ -103,23 +104,27 @@ def placed(told: Iterable[Told]) -> Iterator[Finding]:
             yield _finding(one, places[one.source.pointer(one.found)])
 
 
-def _finding(one: Told, place: positions.Position) -> Finding:
-    found = one.found
-    line, column = (
-        (found.line, found.column or 1)
-        if found.line
-        else place
-        if found.file is None
-        else positions.START
-    )
+def position_of(found: Found, place: Position) -> Position:
+    """Return the line and column of what was found; `place` is that of its pointer."""
+    if found.line:
+        return found.line, found.column or 1
+    return place if found.file is None else positions.START
+
+
+def _finding(one: Told, place: Position) -> Finding:
+    return finding(one, one.source.pointer(one.found), position_of(one.found, place))
+
+
+def finding(one: Told, pointer: str, place: Position) -> Finding:
+    """Return what was found as it is told, at its place."""
     return Finding(
         rule=one.rule.code,
         severity=one.severity,
-        message=found.message,
-        path=one.source.path if found.file is None else one.source.beside(found.file),
-        pointer=one.source.pointer(found),
-        line=line,
-        column=column,
+        message=one.found.message,
+        path=one.source.path if one.found.file is None else one.source.beside(one.found.file),
+        pointer=pointer,
+        line=place[0],
+        column=place[1],
         tool=one.tool,
-        fix=found.fix,
+        fix=one.found.fix,
     )

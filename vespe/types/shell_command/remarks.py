@@ -1,11 +1,10 @@
 """What lint says of a shell_command: what its command does that its author may not mean."""
 
-import functools
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from vespe.lazy import shutil
+from vespe.files.on_path import is_on_path
 from vespe.models import JsonObject, JsonValue
 from vespe.schemas.explain import short
 from vespe.tool_types import Remark
@@ -105,7 +104,7 @@ def _missing_program(details: JsonObject) -> Iterator[Remark]:
         and isinstance(program, str)
         and program.isprintable()
         and program
-        and not _is_there(program)
+        and not is_on_path(program)
     ):
         yield Remark(
             "layout-program",
@@ -113,12 +112,6 @@ def _missing_program(details: JsonObject) -> Iterator[Remark]:
             f"the program {short(program)} is not on PATH here",
             "install it, and say in description.md that the tool needs it",
         )
-
-
-@functools.cache
-def _is_there(program: str) -> bool:
-    """Say whether a program is on PATH: asked once a process."""
-    return "/" in program or shutil.which(program) is not None
 
 
 def _elements(argv: Any, at: str) -> Iterator[tuple[str, str]]:

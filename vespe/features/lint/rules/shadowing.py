@@ -19,7 +19,7 @@ _MORE: Final = {
 }
 
 
-@set_rule("sets-shadow", "warning")
+@set_rule("sets-shadow", "warning", reads_files=True)
 def _broken_contracts(outlines: Sequence[Outline], _: Bounds) -> Iterator[tuple[int, Found]]:
     """A tool shadows another and breaks its contract.
 

@@ -120,6 +120,7 @@ def command(
             settings,
             changed=changed,
             progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"),
+            keeps=True,
         )
         findings = sorted(run.findings(targets), key=_order)
     _warn_of_what_is_new(targets)
