@@ -11,7 +11,10 @@ from pathlib import Path
 
 from tests.benchmarks.axes import Axis, make_home
 
-PARTS = ("calls", "workers", "sandboxes", "compiled", "serving", "agents", "commands", "batches")
+PARTS = (
+    *("calls", "workers", "sandboxes", "compiled", "serving", "freshness"),
+    *("agents", "commands", "batches"),
+)
 HEAD = (
     "| axis | unit | Vespe | beside it | its figure | ratio | goal | met |",
     "|---|---|---|---|---|---|---|---|",

@@ -76,25 +76,26 @@ def _lists(scratch: Path) -> Iterator[Axis]:
     root = make_project(scratch / "of-10000", tools=10_000)
     with ServedTools(open_workspace(root)) as tools:
         began = time.process_time()
-        pages = _whole(tools)
+        pages = whole(tools)
         first = (time.process_time() - began) * 1000
-        again = statistics.median(times({"again": lambda: _whole(tools)}, rounds=3)["again"])
-    yield _at_most(f"tools/list of 10,000, unchanged ({pages} pages)", again, 150)
+        again = statistics.median(times({"again": lambda: whole(tools)}, rounds=3)["again"])
+    yield at_most(f"tools/list of 10,000, unchanged ({pages} pages)", again, 150)
     yield Axis(name="the same, asked first", unit="ms", ours=first, peer="-", theirs=0, ratio=0)
     root = make_project(scratch / "of-100000", tools=100_000)
     with ServedTools(open_workspace(root)) as tools:
         page = statistics.median(
             times({"page": lambda: tools.page("2025-11-25", None)}, rounds=3)["page"]
         )
-    yield _at_most("tools/list of 100,000, first page", page, 1000)
+    yield at_most("tools/list of 100,000, first page", page, 1000)
 
 
-def _at_most(name: str, found: float, most: float) -> Axis:
+def at_most(name: str, found: float, most: float, *, unit: str = "ms") -> Axis:
+    """Return the row of a figure that has a bound and no peer."""
     return Axis(
         name=name,
-        unit="ms",
+        unit=unit,
         ours=found,
-        peer=f"{most:,.0f} ms",
+        peer=f"{most:,g} {unit}",
         theirs=most,
         ratio=found / most,
         goal=1.0,
@@ -102,7 +103,8 @@ def _at_most(name: str, found: float, most: float) -> Axis:
     )
 
 
-def _whole(tools: ServedTools) -> int:
+def whole(tools: ServedTools) -> int:
+    """Ask for every page of a list, and return how many there are."""
     cursor, pages = None, 0
     while True:
         page = tools.page("2025-11-25", cursor)

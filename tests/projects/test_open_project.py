@@ -16,7 +16,7 @@ from vespe.calls import log
 from vespe.calls.sandboxing import machine
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import Outcome
-from vespe.projects import user_config
+from vespe.projects import user_config, watched_tools
 from vespe.projects.init import found_project
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import open_workspace
@@ -192,6 +192,52 @@ def test_a_tool_that_takes_a_called_name_in_place_is_seen_soon(root: Path) -> No
     with pytest.raises(errors.AmbiguousTool):
         while time.monotonic() < until:
             project.execute_tool("add", {})
+
+
+def test_a_tool_that_takes_a_called_name_in_place_is_seen_at_once_where_linux_tells(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_tools, "_WORTH", 1)
+    project = Project(root)
+    project.registry.register(lambda: "add", name="add")
+    assert all(project.execute_tool("add", {}).result == "add" for _ in range(100))
+    time.sleep(0.12)
+    assert project.execute_tool("add", {}).result == "add"
+    config = root / ".vespe/tools/tool-other/config.json"
+    for _ in range(20):
+        change(config, '"name": "other"', '"name": "add"')
+        with pytest.raises(errors.AmbiguousTool):
+            project.execute_tool("add", {})
+        change(config, '"name": "add"', '"name": "other"')
+        assert project.execute_tool("add", {}).result == "add"
+
+
+def test_a_name_that_no_tool_has_is_looked_for_again_only_where_something_changed(
+    root: Path, home: Path
+) -> None:
+    live = OpenProject(open_workspace(root))
+    looked = []
+    for name in ("more", "more", "add", "add"):
+        before = live._known.get("more")
+        looked.append((live.has(name), live._known.get("more") is before))
+    assert looked == [(False, False), (False, True), (True, True), (True, True)]
+    write_tool(root / ".vespe/tools/tool-more", "more")
+    assert live.has("more")
+    settle()
+    assert live.has("more") and live.tool("more").uid == "tool-more"
+    kit = write_kit(home / "data/vespe/kits", "mine")
+    write_tool(kit / "tool-kits", "kits")
+    settle()
+    assert not live.has("kits") and not live.has("kits")
+    (root / ".vespe/config.json").write_text('{"active_kits": ["mine"]}', encoding="utf-8")
+    assert live.has("kits")
+    settle()
+    assert live.has("kits") and not live.has("soon") and not live.has("soon")
+    change(kit / "tool-kits/config.json", '"name": "kits"', '"name": "soon"')
+    settle()
+    assert live.has("soon") and not live.has("kits")
+    kit.rename(home / "aside")
+    assert not live.has("soon")
 
 
 @pytest.mark.parametrize("name", ["script", "tool-script", "project_tools/script"])

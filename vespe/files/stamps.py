@@ -47,9 +47,9 @@ def unchanged(places: Iterable[tuple[str, Stamp]]) -> bool:
     return True
 
 
-def are_settled(stamps: Iterable[Stamp]) -> bool:
+def are_settled(stamps: Iterable[Stamp], now_ns: int | None = None) -> bool:
     """Say whether equal stamps mean equal bytes: none of them is so young that a second change
-    could hide in it.
+    could hide in it. `now_ns` is from before they were looked at, where that took long.
     """
-    newest = time.time_ns() - _SETTLED_NS
+    newest = (time.time_ns() if now_ns is None else now_ns) - _SETTLED_NS
     return all(found is None or found[4] < newest for found in stamps)

@@ -68,9 +68,9 @@ def mcp_kits_dir() -> str:
     return os.path.join(locations.user_data_dir(), defaults.MCP_KITS_DIR)
 
 
-def lock_paths(project: str | None) -> list[tuple[str, str]]:
+def lock_paths(project: str | None, *, absent: bool = False) -> list[tuple[str, str]]:
     """Return the locks whose kits count in the project at that root (None: in none), as (path,
-    kind), those that exist alone.
+    kind): those that exist, or with `absent` those that do not.
     """
     paths = (
         []
@@ -78,7 +78,7 @@ def lock_paths(project: str | None) -> list[tuple[str, str]]:
         else [(os.path.join(project, defaults.PROJECT_DIR, defaults.LOCK_FILE), LOCKS[0])]
     )
     paths.append((os.path.join(locations.user_data_dir(), defaults.LOCK_FILE), LOCKS[1]))
-    return [(path, kind) for path, kind in paths if os.path.lexists(path)]
+    return [(path, kind) for path, kind in paths if os.path.lexists(path) != absent]
 
 
 def find_kits(

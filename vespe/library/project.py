@@ -332,10 +332,13 @@ class Project:
         """
         if (own := self.registry.own_tool(name, beside=True)) is not None:
             return own
+        own = self.registry.own_tool(name)
+        if own is not None and self._path.live is not None and not self._path.live.has(name):
+            return own
         try:
             return lookup(name)
         except errors.ToolNotFound:
-            if (own := self.registry.own_tool(name)) is None:
+            if own is None:
                 raise
             return own
 

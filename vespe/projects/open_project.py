@@ -15,46 +15,41 @@ What does not work:
 - Digests at each call: they cost as much as reading. Only a tool that was approved by its bytes is
   hashed each time, because there nothing less will do (`trust/gate.py`).
 - One stamp for a directory of tools: it changes when a tool comes or goes, not when a config.json
-  in it is rewritten in place, which may take another tool's name. That is the one change that is
-  seen late; an exact answer would cost one stat(2) a tool a call.
+  in it is rewritten in place, which may take another tool's name. `watched_tools.py` tells of that.
 - Locks instead of looking: people and git write these files, and they take no lock of ours.
 """
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from typing import Final
 
 from vespe import defaults
-from vespe.errors import ProjectNotFound
+from vespe.errors import ProjectNotFound, ToolNotFound
 from vespe.files import locations
 from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import Held, Watch
 from vespe.models import Tool
 from vespe.projects import project, user_config
 from vespe.projects.user_config import UserConfig
-from vespe.projects.workspace import Workspace, fingerprint, open_workspace
+from vespe.projects.watched_tools import WatchedTools
+from vespe.projects.workspace import Workspace, fingerprint, open_workspace, watched_places
 from vespe.records import dataclass
 from vespe.trust.gate import Grant
 from vespe.trust.live import LiveTrust
 
-_SHARE: Final = 32
-"""Looking for a tool that took another's name in place takes at most one part in so many of the
-time.
-"""
 _MAX_KNOWN: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A tool as it was read, and what its name rests on: places, and the kits where they could
-    matter.
+    """A tool as it was read, or None where there is none of that name, and what that rests on:
+    places, the `names` of all tools (0 for a uid), and the kits where they could matter.
     """
 
-    tool: Tool
+    tool: Tool | None
     places: Held
-    by_name: bool
+    names: int
     with_kits: bool
 
 
@@ -64,9 +59,10 @@ class OpenProject:
 
     What was read is believed while the stamps of all that it rests on hold; what changed within the
     last tenth of a second is read again each time, since a second change could hide in it. Of a
-    change in any file that an answer rests on the next answer knows. One is told late: where
-    another tool's config.json is rewritten in place and takes a name that was called before, the
-    next look at all names sees it, after at most 32 times as long as such a look takes.
+    change in any file that an answer rests on the next answer knows. Where Linux tells of no
+    changes, one is seen late: that another tool's config.json is rewritten in place and takes a
+    name that was called before. The next look at all tools sees it, after at most 32 times as long
+    as such a look takes.
     """
 
     def __init__(
@@ -88,9 +84,10 @@ class OpenProject:
         self._user_path = os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE)
         self._user: tuple[Stamp, Workspace, UserConfig] | None = None
         self._known: dict[str, _Known] = {}
-        self._names: object = None
-        self._due = 0.0
         self._opened = (fingerprint(workspace), workspace)
+        self._kits: tuple[Workspace | None, str | None, Held] = None, "", Held((), self.watch)
+        self.tools = WatchedTools(self.watch)
+        self.tools.take(_searched(workspace))
 
     @property
     def workspace(self) -> Workspace:
@@ -103,6 +100,7 @@ class OpenProject:
                 if opened.root != self.root:
                     raise ProjectNotFound(self.root)
                 self._opened = (fingerprint(opened), opened)
+                self.tools.take(_searched(opened))
                 self.trust.read_anew(opened.config)
                 self._known = {}
             return self._opened[1]
@@ -133,49 +131,65 @@ class OpenProject:
         """Return the tool that a name, a uid or `scope/name` means now; raises as `Workspace.tool`
         does.
         """
-        known = self._known.get(name)
-        if (
-            known is None
-            or not known.places.hold()
-            or (known.with_kits and not self._is_open())
-            or (known.by_name and not self._names_hold())
-        ):
-            return self._find(name)
-        return known.tool
+        known = self._kept(name)
+        return self._find(name) if known is None or known.tool is None else known.tool
+
+    def has(self, name: str) -> bool:
+        """Say whether a tool has that name, uid or `scope/name` now; raises as `tool` does, but for
+        ToolNotFound.
+        """
+        if (known := self._kept(name)) is not None:
+            return known.tool is not None
+        with self._lock:
+            near = project.config_path(self.root), *_searched(self.workspace)
+            places = tuple((path, stamp(path)) for path in near)
+            firm, names = self.tools.refresh(), self.tools.names
+            try:
+                self._find(name)
+            except ToolNotFound:
+                is_name = "/" not in name and not name.startswith("tool-")
+                if firm and is_name and self.tools.names == names:
+                    self._keep(name, None, places, names=names, with_kits=True)
+                return False
+            return True
+
+    def _kept(self, name: str) -> _Known | None:
+        """Return what was found before, where all that it rests on is as it was then."""
+        if (known := self._known.get(name)) is None:
+            return None
+        seen = self.watch.number()
+        holds = (
+            known.places.hold(seen)
+            and (not known.with_kits or self._kits_hold())
+            and (not known.names or self._names_hold(known.names, seen))
+        )
+        return known if holds else None
+
+    def _kits_hold(self) -> bool:
+        """Say what `_is_open` says, for the price of asking Linux."""
+        now, listed = self._opened[1], os.environ.get(defaults.ENV_KITS_PATH)
+        workspace, before, held = self._kits
+        if workspace is not now or listed != before or not held.hold():
+            held = Held(watched_places(now), self.watch)  # first: what changes then is seen
+            if not self._is_open():
+                return False
+            self._kits = now, listed, held
+        return True
 
     def _is_open(self) -> bool:
         before, workspace = self._opened
         now = fingerprint(workspace)
         return now == before and are_settled(found for _, found in now)
 
-    def _names_hold(self) -> bool:
-        if time.monotonic() < self._due:
-            return True
-        with self._lock:
-            return self._look_at_names()
-
-    def _look_at_names(self) -> bool:
-        """Look whether any tool's config.json is another one; what is known by name is forgotten
-        where one is.
-        """
-        started = time.monotonic()
-        names = tuple(
-            _configs(scope.directory) for scope in self._opened[1].scopes if scope.ordered
-        )
-        same = names == self._names
-        if not same:
-            self._known, self._names = {}, names
-        firm = are_settled(found for scope in names for _, found in scope)
-        now = time.monotonic()
-        self._due = now + (now - started) * _SHARE if firm else 0.0
-        return same and firm
+    def _names_hold(self, names: int, seen: int) -> bool:
+        return self.tools.refresh(seen=seen) and self.tools.names == names
 
     def _find(self, name: str) -> Tool:
         with self._lock:
             workspace = self.workspace
             active = [scope.directory for scope in workspace.scopes if scope.active]
             near = [(path, stamp(path)) for path in (project.config_path(self.root), *active)]
-            self._look_at_names()
+            firm, names = self.tools.refresh(), self.tools.names
             entry = workspace.resolve(name, complete=False).entry
             config = f"{entry.path}/{defaults.CONFIG_FILE}"
             near.append((config, stamp(config)))
@@ -186,21 +200,26 @@ class OpenProject:
             by_name = entry.uid != name.rpartition("/")[2]
             first = by_name and entry.kit_id is None and active[0] == os.path.dirname(entry.path)
             places = tuple(near[:2] + near[1 + len(active) :] if first else near)
-            if (self._due or not by_name) and are_settled(found for _, found in places):
-                if len(self._known) >= _MAX_KNOWN:
-                    self._known = {}
-                self._known[name] = _Known(
-                    tool,
-                    Held(places, self.watch),
-                    by_name,
-                    bool(workspace.config.active_kits) and not first,
-                )
+            if firm or not by_name:
+                names = names if by_name else 0
+                self._keep(name, tool, places, names=names, with_kits=not first)
             return tool
 
+    def _keep(
+        self,
+        name: str,
+        tool: Tool | None,
+        places: tuple[tuple[str, Stamp], ...],
+        *,
+        names: int,
+        with_kits: bool,
+    ) -> None:
+        if are_settled(found for _, found in places):
+            if len(self._known) >= _MAX_KNOWN:
+                self._known = {}
+            with_kits = with_kits and bool(self._opened[1].config.active_kits)
+            self._known[name] = _Known(tool, Held(places, self.watch), names, with_kits)
 
-def _configs(directory: str) -> tuple[tuple[str, Stamp], ...]:
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return ()
-    return tuple((name, stamp(f"{directory}/{name}/{defaults.CONFIG_FILE}")) for name in names)
+
+def _searched(workspace: Workspace) -> tuple[str, ...]:
+    return tuple(scope.directory for scope in workspace.scopes if scope.ordered)

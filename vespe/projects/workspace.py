@@ -175,6 +175,14 @@ def fingerprint(workspace: Workspace) -> tuple[tuple[str, Stamp], ...]:
     )
 
 
+def watched_places(workspace: Workspace) -> tuple[tuple[str, Stamp], ...]:
+    """Return the fingerprint, and what would change it by being made: to be watched, in place of
+    being looked at each time.
+    """
+    absent = kit_roots.lock_paths(workspace.root, absent=True)
+    return (*fingerprint(workspace), *((path, None) for path, _ in absent))
+
+
 def project_entry(workspace: Workspace, name: str) -> Entry:
     """Return the project's own tool of that name or uid, a broken one too; raises ToolNotFound and
     AmbiguousTool.
