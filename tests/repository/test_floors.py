@@ -47,9 +47,9 @@ OWNERS = {
     "hypothesis": "features.examples.fuzzing",
     "hypothesis_jsonschema": "features.examples.fuzzing",
     "tiktoken": "adapters.cost",
-    "mcp": "features.mcp.server.http_handlers types.mcp_tool.session",
-    "mcp_types": "features.mcp.server.http_handlers types.mcp_tool.session types.mcp_tool.strict_http",
-    "anyio": "features.mcp.server.http_handlers types.mcp_tool.session types.mcp_tool.kept_session",
+    "mcp": "types.mcp_tool.session",
+    "mcp_types": "types.mcp_tool.session types.mcp_tool.strict_http",
+    "anyio": "types.mcp_tool.session types.mcp_tool.kept_session",
     "pydantic": "types.mcp_tool.session",
     "uvicorn": "http.server",
     "h11": "http.server",
@@ -265,7 +265,6 @@ DOORS = {
     "os._exit": "documented: https://docs.python.org/3/library/os.html#os._exit",
     "types.python_script.child _run_exitfuncs": "`_finish` says why",
     "types.wasm.child _ffi _func _context _instance _from_ptr": "`Binding` says why",
-    "features.mcp.server.http_handlers _connection": "`connection_of` says why",
     "processes.sandbox.enter _SimpleCData": "the numbers of `_ctypes`",
 }
 """Private names of others that are used all the same, everywhere or in the one module that is named

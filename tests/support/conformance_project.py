@@ -151,7 +151,7 @@ def serve(root: str, how: str) -> None:
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
-    # the SDK that it brings takes a second, which stdio need not pay
+    # uvicorn takes a while, which stdio need not pay
     from vespe.features.mcp.server import http_gate, http_server
     from vespe.http import server
 

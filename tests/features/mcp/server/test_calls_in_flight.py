@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S
-from vespe.features.mcp.server.calls_in_flight import Flights
+from vespe.features.mcp.server.calls_in_flight import Flights, WaryPace
 from vespe.features.mcp.server.protocol import PendingCall
 from vespe.models import Outcome
 
@@ -40,6 +40,13 @@ class Calls:
         return Outcome(tool=name, uid="tool-x", result=name), None
 
 
+class Heard:
+    """A client that keeps what it hears."""
+
+    def __init__(self, kept: "queue.SimpleQueue[Any]") -> None:
+        self.tell = self.finish = kept.put
+
+
 def pending(identifier: int) -> PendingCall:
     return PendingCall(id=identifier, name=f"n{identifier}", arguments={}, revision="2025-11-25")
 
@@ -51,7 +58,7 @@ def sent() -> "queue.SimpleQueue[Any]":
 
 def test_calls_run_side_by_side_up_to_the_limit_and_the_rest_waits(sent: Any) -> None:
     calls = Calls()
-    flights = Flights(calls, sent.put, limit=2)
+    flights = Flights(calls, Heard(sent), limit=2)
     for number in range(3):
         assert flights.submit(pending(number), size=1) is None
     assert {calls.begun.get(timeout=PATIENCE_S) for _ in range(2)} == {
@@ -65,7 +72,7 @@ def test_calls_run_side_by_side_up_to_the_limit_and_the_rest_waits(sent: Any) ->
 
 def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) -> None:
     calls = Calls()
-    flights = Flights(calls, sent.put, limit=1)
+    flights = Flights(calls, Heard(sent), limit=1)
     for number in range(2):
         flights.submit(pending(number), size=1)
     calls.begun.get(timeout=PATIENCE_S)
@@ -82,7 +89,7 @@ def test_a_call_that_still_waits_can_be_cancelled_before_it_begins(sent: Any) ->
 
 def test_a_waiting_call_that_is_cancelled_makes_room_at_once(sent: Any) -> None:
     calls = Calls()
-    flights = Flights(calls, sent.put, limit=1)
+    flights = Flights(calls, Heard(sent), limit=1)
     flights.submit(pending(0), size=1)
     calls.begun.get(timeout=PATIENCE_S)
     for number in range(1, 1001):
@@ -95,7 +102,7 @@ def test_a_waiting_call_that_is_cancelled_makes_room_at_once(sent: Any) -> None:
 
 def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None:
     calls = Calls()
-    flights = Flights(calls, sent.put, limit=1)
+    flights = Flights(calls, Heard(sent), limit=1)
     flights.submit(pending(1), size=1)
     calls.begun.get(timeout=PATIENCE_S)
     twice, heavy = flights.submit(pending(1), size=1), flights.submit(pending(2), size=1 << 30)
@@ -106,13 +113,13 @@ def test_an_id_twice_and_more_bytes_than_may_wait_are_refused(sent: Any) -> None
 
 def test_p21_arguments_of_more_than_a_mebibyte_are_refused(sent: Any) -> None:
     large = PendingCall(id=1, name="x", arguments={"a": "y" * (1 << 20)}, revision="2025-11-25")
-    refused = Flights(Calls(), sent.put).submit(large, size=2 << 20)
+    refused = Flights(Calls(), Heard(sent)).submit(large, size=2 << 20)
     assert refused is not None and refused["error"]["code"] == -32602
 
 
 def test_stopping_ends_what_runs_and_sends_nothing_more(sent: Any) -> None:
     calls = Calls()
-    flights = Flights(calls, sent.put)
+    flights = Flights(calls, Heard(sent))
     flights.submit(pending(1), size=1)
     calls.begun.get(timeout=PATIENCE_S)
     assert flights.stop(grace_s=0, end_s=PATIENCE_S) and sent.empty()
@@ -121,7 +128,7 @@ def test_stopping_ends_what_runs_and_sends_nothing_more(sent: Any) -> None:
 def test_code_of_this_process_is_answered_on_return_until_it_is_slow_three_times(sent: Any) -> None:
     calls = Calls(here=True)
     calls.go.set()
-    flights = Flights(calls, sent.put)
+    flights = Flights(calls, Heard(sent))
     flights.submit(pending(1), size=1)
     assert sent.get_nowait()["id"] == 1
 
@@ -130,7 +137,7 @@ def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_ans
     sent: Any,
 ) -> None:
     calls = Calls(here=True)
-    flights = Flights(calls, sent.put)
+    flights = Flights(calls, Heard(sent))
     calling = threading.Thread(target=flights.submit, args=(pending(1),), kwargs={"size": 1})
     calling.start()
     calls.begun.get(timeout=PATIENCE_S)
@@ -142,8 +149,47 @@ def test_code_of_this_process_that_was_cancelled_meanwhile_is_let_be_and_not_ans
 
 def test_at_the_end_what_calls_have_in_common_is_ended_once_they_were_told(sent: Any) -> None:
     calls, told = Calls(), []
-    flights = Flights(calls, sent.put)
+    flights = Flights(calls, Heard(sent))
     flights.submit(pending(1), size=1)
     calls.begun.get(timeout=PATIENCE_S)
     assert flights.stop(grace_s=0, end_s=PATIENCE_S, ended=lambda: told.append("ended"))
     assert told == ["ended"] and sent.empty()
+
+
+def test_ids_are_those_of_their_owner_and_each_client_gets_its_own_answer(sent: Any) -> None:
+    calls, other = Calls(), queue.SimpleQueue[Any]()
+    flights = Flights(calls, Heard(sent))
+    assert flights.submit(pending(1), size=1) is None
+    assert flights.submit(pending(1), size=1, client=Heard(other), owner="other") is None
+    for _ in range(2):
+        calls.begun.get(timeout=PATIENCE_S)
+    flights.cancel(1, owner="other")
+    calls.go.set()
+    assert sent.get(timeout=PATIENCE_S)["id"] == 1
+    assert flights.stop(grace_s=1, end_s=PATIENCE_S) and other.empty()
+
+
+def test_calls_that_are_interrupted_are_answered_still(sent: Any) -> None:
+    calls = Calls()
+    flights = Flights(calls, Heard(sent))
+    flights.submit(pending(1), size=1)
+    calls.begun.get(timeout=PATIENCE_S)
+    assert flights.busy
+    flights.interrupt()
+    assert sent.get(timeout=PATIENCE_S)["id"] == 1
+    assert flights.stop(grace_s=1, end_s=PATIENCE_S) and not flights.busy
+
+
+def test_a_wary_pace_lets_only_what_was_quick_three_times_run_here_and_what_was_then_slow_never() -> (
+    None
+):
+    pace, wants_more = (
+        WaryPace(),
+        PendingCall(id=1, name="n1", arguments={}, revision="2025-11-25", progress_token=7),
+    )
+    for seconds, quick in ((0.001, False), (0.001, False), (0.001, True), (0.5, False)):
+        pace.note("n1", seconds)
+        assert pace.is_quick(pending(1)) == quick and not pace.is_quick(wants_more)
+    for _ in range(10):
+        pace.note("n1", 0.0)
+    assert not pace.is_quick(pending(1)) and not pace.is_quick(pending(2))

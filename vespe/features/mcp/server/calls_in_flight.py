@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from vespe.defaults import MAX_ARGUMENT_BYTES
 from vespe.documents import strict_json
@@ -19,31 +19,102 @@ from vespe.models import JsonObject
 
 MAX_CALLS: Final = 16
 """Calls that run at once."""
-_QUICK_S: Final = 0.002
+QUICK_S: Final = 0.002
 _MAX_SLOW: Final = 3
 """A tool of this process that was slow so often in a row gets a thread of its own."""
+_SURPRISE_S: Final = 0.02
+_KNOWN: Final = 3
+_NEVER: Final = -(10**9)
 _MAX_WAITING: Final = 1000
 _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
+
+
+class Caller(Protocol):
+    """Who asked for a call: `tell` takes the notifications on its way, `finish` its answer."""
+
+    def tell(self, message: JsonObject) -> None:
+        """Take a notification."""
+        ...
+
+    def finish(self, answer: JsonObject) -> None:
+        """Take the answer; nothing comes after it."""
+        ...
+
+
+class Pace(Protocol):
+    """What is known of how long tools take that are code of this process."""
+
+    def is_quick(self, pending: PendingCall) -> bool:
+        """Say whether a call may run in the thread that takes requests."""
+        ...
+
+    def note(self, name: str, seconds: float) -> None:
+        """Note how long a call took."""
+        ...
+
+
+class TrustingPace:
+    """A tool is quick until it was slow three times in a row: where another thread goes on taking
+    requests if one takes long.
+    """
+
+    def __init__(self) -> None:
+        self._slow: dict[str, int] = {}
+
+    def is_quick(self, pending: PendingCall) -> bool:
+        return self._slow.get(pending.name, 0) < _MAX_SLOW
+
+    def note(self, name: str, seconds: float) -> None:
+        if seconds >= QUICK_S:
+            self._slow[name] = self._slow.get(name, 0) + 1
+        elif name in self._slow:
+            del self._slow[name]
+
+
+class WaryPace:
+    """A tool is quick once it was so three times in a row, and never again after it was slow then:
+    where everybody waits for the one thread that takes requests.
+    """
+
+    def __init__(self) -> None:
+        self._quick: dict[str, int] = {}
+
+    def is_quick(self, pending: PendingCall) -> bool:
+        wants_more = pending.progress_token is not None or pending.log_level is not None
+        return not wants_more and self.is_known(pending.name)
+
+    def is_known(self, name: str) -> bool:
+        """Say whether what has a name was quick lately."""
+        return self._quick.get(name, 0) >= _KNOWN
+
+    def note(self, name: str, seconds: float) -> None:
+        before = self._quick.get(name, 0)
+        is_surprise = before > 0 and seconds > _SURPRISE_S
+        self._quick[name] = (
+            _NEVER if is_surprise else min(before, 0) if seconds > QUICK_S else before + 1
+        )
 
 
 class Flight:
     """One call on its way: `end` ends it, and then nothing of it is sent any more.
 
-    Nobody can end code of this process (`here`): it is only let be.
+    Nobody can end code that runs in the thread that was asked: it is only `let_be`.
     """
 
-    __slots__ = ("_notify", "cancel", "cancelled", "pending", "progress", "size", "started")
+    __slots__ = ("cancel", "cancelled", "client", "key", "pending", "progress", "size", "started")
 
     def __init__(
         self,
         pending: PendingCall,
         size: int,
-        notify: Callable[[JsonObject], None],
+        client: Caller,
         *,
-        here: bool = False,
+        owner: object = None,
+        let_be: bool = False,
     ) -> None:
-        self.pending, self.size, self._notify = pending, size, notify
-        self.cancel = None if here else threading.Event()
+        self.pending, self.size, self.client = pending, size, client
+        self.key = (owner, pending.id)
+        self.cancel = None if let_be else threading.Event()
         self.progress = (
             None if pending.progress_token is None else Progress(pending.progress_token, self.tell)
         )
@@ -53,7 +124,7 @@ class Flight:
     def tell(self, message: JsonObject) -> None:
         """Send a notification on the way."""
         if not self.cancelled:
-            self._notify(message)
+            self.client.tell(message)
 
     def end(self) -> None:
         """End the call."""
@@ -63,23 +134,45 @@ class Flight:
 
 
 class Flights:
-    """Runs calls in threads of its own, and sends each answer when it is there."""
+    """Runs calls in threads of its own, and sends each answer when it is there.
+
+    Calls of `client` are those for which no other is named; `pace` decides what runs at once.
+    """
 
     def __init__(
-        self, calls: CallRunner, send: Callable[[JsonObject], None], *, limit: int = MAX_CALLS
+        self,
+        calls: CallRunner,
+        client: Caller | None = None,
+        *,
+        limit: int = MAX_CALLS,
+        pace: Pace | None = None,
+        transport: str = "pipe",
     ) -> None:
-        self._calls, self._send, self._limit = calls, send, limit
-        self._known: dict[RequestId, Flight] = {}
+        self._calls, self._client, self._limit = calls, client, limit
+        self._pace = pace if pace is not None else TrustingPace()
+        self._transport = transport
+        self._known: dict[tuple[object, RequestId], Flight] = {}
         self._waiting: deque[Flight] = deque()
         self._bytes = 0
         self._threads = self._idle = 0
         self._stopping = self._awaited = False
-        self._slow: dict[str, int] = {}
         self._lock = threading.Lock()
         self._change = threading.Condition(self._lock)
 
-    def submit(self, pending: PendingCall, *, size: int) -> JsonObject | None:
-        """Take a call whose message had `size` bytes; gives the answer where it is refused.
+    def runs_here(self, pending: PendingCall) -> bool:
+        """Say whether a call would run at once in the thread that submits it."""
+        return self._calls.in_process(pending.name) and self._pace.is_quick(pending)
+
+    def submit(
+        self,
+        pending: PendingCall,
+        *,
+        size: int,
+        client: Caller | None = None,
+        owner: object = None,
+    ) -> JsonObject | None:
+        """Take a call whose message had `size` bytes; gives the answer where it is refused. Ids are
+        those of an `owner`.
 
         A tool of this process that was quick lately runs at once in this thread, and has been
         answered on return.
@@ -90,9 +183,12 @@ class Flights:
         ):
             said = f"the arguments have more than {MAX_ARGUMENT_BYTES} bytes"
             return messages.failed(pending.id, messages.INVALID_PARAMS, said)
-        here = self._calls.in_process(pending.name) and self._slow.get(pending.name, 0) < _MAX_SLOW
+        client = client if client is not None else self._client
+        assert client is not None
+        here = self.runs_here(pending)
+        flight = Flight(pending, 0 if here else size, client, owner=owner, let_be=here)
         with self._lock:
-            if pending.id in self._known:
+            if flight.key in self._known:
                 data: JsonObject = {"id": pending.id}
                 return messages.failed(
                     None,
@@ -101,7 +197,7 @@ class Flights:
                     data=data,
                 )
             if here:
-                flight = self._known[pending.id] = Flight(pending, 0, self._send, here=True)
+                self._known[flight.key] = flight
             elif len(self._waiting) >= _MAX_WAITING or self._bytes + size > _MAX_WAITING_BYTES:
                 return messages.failed(
                     pending.id,
@@ -109,13 +205,13 @@ class Flights:
                     f"{len(self._waiting)} calls are waiting already; make it again later",
                 )
             else:
-                self._queue(Flight(pending, size, self._send))
+                self._queue(flight)
         if here:
             self._fly(flight)
         return None
 
     def _queue(self, flight: Flight) -> None:
-        self._known[flight.pending.id] = flight
+        self._known[flight.key] = flight
         self._waiting.append(flight)
         self._bytes += flight.size
         if len(self._waiting) <= self._idle:
@@ -124,15 +220,28 @@ class Flights:
             self._threads += 1
             threading.Thread(target=self._work, name="vespe-call", daemon=True).start()
 
-    def cancel(self, identifier: RequestId) -> None:
+    def cancel(self, identifier: RequestId, *, owner: object = None) -> None:
         """End a call, and send nothing of it any more; one that is not known is over already."""
         with self._change:
-            if (flight := self._known.pop(identifier, None)) is None:
+            if (flight := self._known.pop((owner, identifier), None)) is None:
                 return
             flight.end()
             if flight in self._waiting:
                 self._waiting.remove(flight)
                 self._bytes -= flight.size
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call runs still, though nobody may wait for it any more."""
+        return self._threads > self._idle
+
+    def interrupt(self) -> None:
+        """End what runs; unlike one that is cancelled, each is answered still."""
+        with self._change:
+            known = list(self._known.values())
+        for flight in known:
+            if flight.cancel is not None:
+                flight.cancel.set()
 
     def stop(
         self, *, grace_s: float, end_s: float, ended: Callable[[], object] | None = None
@@ -198,25 +307,18 @@ class Flights:
                     notify=flight.tell,
                     cancel=flight.cancel,
                     progress=flight.progress,
+                    transport=self._transport,
                 )
         finally:
-            self._judge(flight)
+            if flight.cancel is None or self._calls.in_process(pending.name):
+                self._pace.note(pending.name, time.monotonic() - flight.started)
             with self._lock:
-                if self._known.get(pending.id) is flight:
-                    del self._known[pending.id]
+                if self._known.get(flight.key) is flight:
+                    del self._known[flight.key]
                 if self._awaited and not self._known:
                     self._change.notify_all()
             if not flight.cancelled:
-                self._send(answer or _broken(pending))
-
-    def _judge(self, flight: Flight) -> None:
-        """Note whether code of this process was quick."""
-        name = flight.pending.name
-        if time.monotonic() - flight.started >= _QUICK_S:
-            if self._calls.in_process(name):
-                self._slow[name] = self._slow.get(name, 0) + 1
-        elif name in self._slow:
-            del self._slow[name]
+                flight.client.finish(answer or _broken(pending))
 
 
 def _broken(pending: PendingCall) -> JsonObject:

@@ -7,20 +7,20 @@ import contextlib
 import hmac
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.features.mcp.server import messages
-from vespe.features.mcp.server.http_quick import Quick
+from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
 from vespe.http.short_requests import ShortRequest
 from vespe.records import dataclass
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 MAX_REQUESTS: Final = 512
@@ -28,17 +28,13 @@ MAX_REQUESTS: Final = 512
 BODY_S: Final = 20.0
 _THROWN_BYTES: Final = 16 * MAX_BODY_BYTES
 _LULL_S: Final = 0.5
-GONE: Final = "vespe.gone"
-"""The key in a request's scope of the event that is set when its client has hung up."""
-MESSAGE: Final = "vespe.message"
-"""The key of its body, and of the JSON value that this is: None for a request without one."""
 _PORT: Final = r"(?::[0-9]{1,5})?"
 _LOOPBACK: Final = re.compile(rf"(?:127\.0\.0\.1|localhost|\[::1\]){_PORT}", re.IGNORECASE)
 _ANY_HOST: Final = re.compile(
     rf"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{{0,252}})|\[[0-9A-Fa-f:.]{{2,45}}\]){_PORT}"
 )
 _ORIGIN: Final = re.compile(r"https?://(?P<authority>[^/?#@\s]{1,300})", re.IGNORECASE)
-_KEPT_BACK: Final = frozenset((b"authorization", b"proxy-authorization", b"cookie"))
+_KEPT_BACK: Final = (b"authorization", b"proxy-authorization", b"cookie")
 _JSON: Final = re.compile(
     r"application/json(?:[ \t]*;[ \t]*charset=\"?utf-8\"?)?[ \t]*", re.IGNORECASE
 )
@@ -56,22 +52,12 @@ class AccessPolicy:
 
 
 class Gate:
-    """The ASGI application around the protocol's: what is refused here is never parsed, and no tool
-    hears of it.
-
-    `running` is the context in which `app` serves; `quick` answers what it takes. The client's own
-    credentials are taken off before `app` sees a request.
+    """The ASGI application in front of the protocol: what is refused here is never parsed, and no
+    tool hears of it. The client's own credentials are taken off.
     """
 
-    def __init__(
-        self,
-        app: App,
-        policy: AccessPolicy,
-        *,
-        running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
-        quick: Quick | None = None,
-    ) -> None:
-        self._app, self._policy, self._running, self._quick = app, policy, running, quick
+    def __init__(self, endpoint: Endpoint, policy: AccessPolicy) -> None:
+        self._endpoint, self._policy = endpoint, policy
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,23 +82,22 @@ class Gate:
         """Return the JSON text that answers a request at once; None for one that is refused, or
         needs more than its answer.
         """
-        if self._quick is None or self._refusal("POST", request.path, request.headers) is not None:
+        if self._refusal("POST", request.path, request.headers) is not None:
             return None
         try:
             message = strict_json.parse_json(request.body, limit=MAX_BODY_BYTES)
         except InvalidDocument:
             return None
         return (
-            self._quick.answer_at_once(request.headers, message)
+            self._endpoint.answer_at_once(request.headers, message, len(request.body))
             if isinstance(message, dict)
             else None
         )
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        async with self._running():
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _admitted(
@@ -131,22 +116,15 @@ class Gate:
                 return await _Answer(
                     400, messages.failed(None, messages.PARSE_ERROR, f"the body {error.reason}")
                 ).send(send)
-        gone = asyncio.Event()
-        async with _watching(receive, gone):
-            if (
-                self._quick is not None
-                and isinstance(message, dict)
-                and self._quick.takes(headers, message)
-            ):
-                answer = await self._quick.answer(message, gone)
-                if answer is not None:
-                    return await _Answer(200, answer).send(send)
-            kept = [(name, value) for name, value in scope["headers"] if name not in _KEPT_BACK]
-            return await self._app(
-                {**scope, "headers": kept, GONE: gone, MESSAGE: (body, message)},
-                replayed(body, gone),
-                send,
-            )
+        kept = {name: value for name, value in headers.items() if name not in _KEPT_BACK}
+        request = AdmittedRequest(
+            method=scope["method"],
+            headers=kept,
+            message=message,
+            size=len(body),
+            hung_up=partial(_hung_up, receive),
+        )
+        return await self._endpoint.serve(request, send)
 
     def _refusal(
         self, method: str, path: str, headers: Mapping[bytes, str | None]
@@ -288,30 +266,7 @@ async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Ans
         )
 
 
-def replayed(body: bytes, gone: asyncio.Event) -> Receive:
-    """Return what an application receives of a whole body, and then that its client has gone."""
-    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive() -> dict[str, Any]:
-        if waiting:
-            return waiting.pop()
-        await gone.wait()
-        return {"type": "http.disconnect"}
-
-    return receive
-
-
-@contextlib.asynccontextmanager
-async def _watching(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
-    """Set `gone` as soon as the client hangs up, whether anybody asks or not."""
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        gone.set()
-
-    task = asyncio.ensure_future(watch())
-    try:
-        yield
-    finally:
-        task.cancel()
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the client hangs up."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,12 +1,11 @@
-"""The HTTP server of the protocol: its handlers behind the gate."""
+"""The HTTP server of the protocol: its endpoint behind the gate."""
 
 import socket
 from collections.abc import Callable
 
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
+from vespe.features.mcp.server.http_endpoint import Endpoint, Served
 from vespe.features.mcp.server.http_gate import AccessPolicy, Gate
-from vespe.features.mcp.server.http_handlers import Handlers, Served
-from vespe.features.mcp.server.http_sessions import HttpSessions
 from vespe.http import server
 
 
@@ -24,9 +23,6 @@ def serve_http(
 
     `tell` takes a line about each failure that no client is to blame for.
     """
-    handlers = Handlers(tools, stateless=stateless, max_calls=max_calls)
-    manager = handlers.manager()
-    quick = handlers.quick()
-    app = manager.handle_request if stateless else HttpSessions(manager.handle_request)  # type: ignore[arg-type]  # the SDK's types are Starlette's
-    gate = Gate(app, policy, running=manager.run, quick=quick)  # type: ignore[arg-type]  # so are these
-    server.serve(gate, listener, life=handlers, tell=tell, answering=gate.answer_short)
+    endpoint = Endpoint(tools, stateless=stateless, max_calls=max_calls)
+    gate = Gate(endpoint, policy)
+    server.serve(gate, listener, life=endpoint, tell=tell, answering=gate.answer_short)

@@ -11,6 +11,7 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 BUSY: Final = -32000
 """Of the range that JSON-RPC leaves to servers: more calls wait than this server keeps."""
+HEADER_MISMATCH: Final = -32020
 UNSUPPORTED_REVISION: Final = -32022
 
 RequestId: TypeAlias = str | int
@@ -67,7 +68,7 @@ def is_response(message: JsonObject) -> bool:
 def why_no_request(message: JsonValue) -> str | None:
     """Say what keeps a message from being a request or a notification; None where it is one."""
     if isinstance(message, list):
-        return "batches are not taken: send one message a line"
+        return "batches are not taken: send one message at a time"
     if not isinstance(message, dict):
         return "a message is a JSON object"
     if message.get("jsonrpc") != "2.0":

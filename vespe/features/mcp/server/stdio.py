@@ -73,7 +73,7 @@ class _Server:
         self._warned = set(tools.left_out)
         self._session = ProtocolSession()
         self._outbox = Outbox(streams.target, source=streams.source)
-        self._flights = Flights(tools, self._outbox.send, limit=max_calls)
+        self._flights = Flights(tools, self._outbox, limit=max_calls)
         self._changes = Changes(tools)
         self._over = False
         self._brisk = False

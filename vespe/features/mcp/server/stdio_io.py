@@ -43,6 +43,9 @@ class Outbox:
         """Send one message; when this returns it is written or held, or the client is gone."""
         self.send_line(encoded(message))
 
+    tell = finish = send
+    """As the client of calls: each message is a line."""
+
     def send_line(self, data: bytes) -> None:
         """Send a message that is a line already, with its end."""
         with self._lock:

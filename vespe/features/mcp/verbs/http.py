@@ -16,7 +16,7 @@ from vespe.features.mcp.server import http_tokens
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
-    from vespe.features.mcp.server.http_handlers import Served
+    from vespe.features.mcp.server.http_endpoint import Served
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ADDRESS: Final = re.compile(
