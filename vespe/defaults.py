@@ -39,6 +39,12 @@ GRACE_S: Final = 2.0
 ORPHAN_GRACE_S: Final = 0.3
 MAX_OUTPUT_BYTES: Final = 1024 * 1024
 """What a call may give back, unless the tool says otherwise (`limits.max_output_bytes`)."""
+MODEL_TOKENS: Final = 10_000
+"""What a model is told of a result, by the estimate of `tool list --size`, unless the tool says
+otherwise (`limits.model_tokens`).
+"""
+WHOLE: Final = "whole"
+"""`limits.model_tokens` of a tool whose results a model is always told whole."""
 LARGER_CAP_BYTES: Final = 8 * 1024 * 1024
 """The larger cap: an output is kept whole, in a private file, up to here; past it the tool is
 ended.

@@ -320,6 +320,18 @@ class InvalidToolCall(InvalidArguments):
     code = "invalid_tool_call"
 
 
+class UnknownResult(InvalidArguments):
+    """A handle stands for no result that can be read: another conversation's, one that is kept no
+    longer, or a file that was changed.
+    """
+
+    code = "unknown_result"
+
+    def __init__(self, handle: str, reason: str) -> None:
+        super().__init__(f"the handle {handle[:40]!r} cannot be used: {reason}")
+        self.handle = handle
+
+
 class Refused(VespeError, PermissionError):
     """Policy says no: exit code 6."""
 

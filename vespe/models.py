@@ -155,6 +155,7 @@ class Tool:
     secrets: tuple[str, ...] = ()
     timeout_s: float | None = None
     max_output_bytes: int | None = None
+    model_tokens: int | str | None = None
     annotations: JsonObject = field(default_factory=dict)
     examples: tuple[JsonObject, ...] = ()
     permissions: JsonObject = field(default_factory=dict)

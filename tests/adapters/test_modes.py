@@ -12,6 +12,7 @@ from tests.features.agents.agents_on_disk import Bench
 from tests.features.agents.providers.serving import asking, sent, stream
 from vespe import Agent, AgentOptions, Toolset, tool
 from vespe.adapters.anthropic import AnthropicShape
+from vespe.adapters.large_results import reading
 from vespe.adapters.modes import defer, mark, mode_of
 from vespe.errors import UsageError
 from vespe.features.mcp.server.selection import Selection
@@ -132,7 +133,7 @@ def test_an_agent_has_the_api_search_and_goes_on_as_the_recorded_conversation_di
         )
         body = sent(server)[2]
     assert bench.ran == ["get_exchange_rate"] and [one.outcome.ok for one in result.calls] == [True]
-    assert body["tools"] == recorded()["tools"]
+    assert body["tools"] == [*recorded()["tools"], AnthropicShape().definition(reading.TOOL)]
     said, wanted = body["messages"][1]["content"], recorded()["messages"][1]["content"]
     assert [block["type"] for block in said] == [block["type"] for block in wanted]
     assert [block for block in said if "tool_search" in json.dumps(block)] == [

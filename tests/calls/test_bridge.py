@@ -98,7 +98,11 @@ def test_the_declared_list_is_the_same_bytes_through_a_conversation(bench: Bench
         "go"
     )
     assert len(provider.sent) == 3 and len(set(provider.sent)) == 1
-    assert [one["function"]["name"] for one in json.loads(provider.sent[0])] == ["status", *OWN]
+    assert [one["function"]["name"] for one in json.loads(provider.sent[0])] == [
+        "status",
+        *OWN,
+        "read_result",
+    ]
 
 
 @pytest.mark.parametrize(

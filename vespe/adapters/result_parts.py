@@ -41,6 +41,11 @@ def image_in(part: JsonObject) -> tuple[str, str] | None:
     return data_url(part["image_url"]["url"]) if part["type"] == "image_url" else None
 
 
+def is_image(block: JsonValue) -> bool:
+    """Say whether a block of MCP's `content` is an image that every API takes."""
+    return _image_of(block) is not None
+
+
 def named(parts: Sequence[JsonObject]) -> str:
     """Return parts as one text, for where a model cannot be shown an image: `[image/png]` stands in
     its place, never its base64.

@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Final, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overload
 
 from vespe import defaults
 from vespe.documents.near import suggest
@@ -37,8 +37,9 @@ class ToolOptions(TypedDict, total=False):
 
     `name` and `description` replace the function's own. `read_only`, `destructive`, `idempotent`
     and `open_world` are MCP's hints: a read-only tool runs unasked, and beside others. `timeout_s`
-    is the deadline in seconds, `max_output_bytes` where a result is cut. `examples` are
-    config.json's: `{"input": …, "output": …}`.
+    is the deadline in seconds, `max_output_bytes` where a result is cut, `model_tokens` what
+    a model is told of one (a number, or "whole"). `examples` are config.json's:
+    `{"input": …, "output": …}`.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ToolOptions(TypedDict, total=False):
     open_world: bool
     timeout_s: float
     max_output_bytes: int
+    model_tokens: int | Literal["whole"]
     tags: Sequence[str]
     examples: Sequence[JsonObject]
 
@@ -203,6 +205,7 @@ class FunctionTool:
             tags=tuple(given.get("tags", ())),
             timeout_s=given.get("timeout_s"),
             max_output_bytes=given.get("max_output_bytes"),
+            model_tokens=given.get("model_tokens"),
             annotations=annotations,
             examples=tuple(given.get("examples", ())),
             scope=defaults.PROGRAM,

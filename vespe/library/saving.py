@@ -9,6 +9,7 @@ from vespe import defaults
 from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
 from vespe.projects import project_tools
+from vespe.records import json_of
 from vespe.tools import authoring, catalog, drafts
 
 
@@ -52,7 +53,7 @@ def _file_of(function: Callable[..., Any], name: str) -> str:
 
 def _fields(definition: Tool) -> JsonObject:
     """What the decorator said beyond the function: it is written as config.json has it."""
-    limits = {"timeout_s": definition.timeout_s, "max_output_bytes": definition.max_output_bytes}
+    limits = json_of(definition, "timeout_s", "max_output_bytes", "model_tokens")
     said: JsonObject = {
         "description": definition.description,
         "schema": definition.document["schema"],

@@ -354,6 +354,7 @@ def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | Non
         secrets=secret_items.names_in(document.get("secrets")),
         timeout_s=limits.get("timeout_s"),
         max_output_bytes=limits.get("max_output_bytes"),
+        model_tokens=limits.get("model_tokens"),
         annotations=document.get("annotations", {}),
         examples=tuple(document.get("examples", ())),
         permissions=document.get("permissions", {}),

@@ -5,6 +5,7 @@ which the published schema is made.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from vespe import defaults
 from vespe.lazy import pattern
 from vespe.models import PERMISSIONS, JsonObject
 from vespe.schemas import forms
@@ -16,6 +17,8 @@ NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
+MIN_MODEL_TOKENS: Final = 100
+MAX_MODEL_TOKENS: Final = 1_000_000
 EFFECTS: Final = ("reads_private", "reads_untrusted", "sends_out", "writes", "destructive")
 """It reads what is not everybody's; what strangers may have written; it gives data to others; it
 changes something; what it changes may be lost.
@@ -188,6 +191,30 @@ _LIMITS: Final = {
     ),
     "max_output_bytes": forms.integer(
         1, MAX_OUTPUT_LIMIT, "What a call may give back; 1 MiB unless said."
+    ),
+    "model_tokens": forms.kind(
+        'an integer from 100 to 1000000 or "whole"',
+        lambda value: (
+            value == defaults.WHOLE
+            or (
+                isinstance(value, int)
+                and not isinstance(value, bool)
+                and MIN_MODEL_TOKENS <= value <= MAX_MODEL_TOKENS
+            )
+        ),
+        {
+            "anyOf": [
+                {
+                    "type": "integer",
+                    "minimum": MIN_MODEL_TOKENS,
+                    "maximum": MAX_MODEL_TOKENS,
+                },
+                {"const": defaults.WHOLE},
+            ]
+        },
+        "What a model is told of a result, in tokens of four characters; 10,000 unless said. It "
+        'reads the rest by a handle. With "whole" it is told all.',
+        shown=short,
     ),
     "worker": forms.only(
         "persistent",

@@ -228,10 +228,10 @@ def test_what_fails_beside_a_window_fails_in_its_thread() -> None:
     [
         (object(), "cannot be said in JSON"),
         (float("nan"), "cannot be said in JSON"),
-        ("x" * 9_000_000, "cut by vespe"),
+        ("x" * 9_000_000, "This is a part of the result"),
     ],
 )
-def test_what_json_cannot_say_is_an_error_for_the_model_and_what_is_too_long_is_cut(
+def test_what_json_cannot_say_is_an_error_for_the_model_and_what_is_too_long_is_shown_in_part(
     bench: Bench, result: Any, told: str
 ) -> None:
     bench.tool("f")

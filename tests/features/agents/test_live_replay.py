@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.features.agents.agents_on_disk import OBJECT, call
+from tests.features.agents.agents_on_disk import OBJECT, call, turn_of
 from tests.support.ondisk import python_tool
 from vespe.errors import InvalidDocument
 from vespe.features.agents.live_replay import recorded_calls
@@ -214,3 +214,38 @@ def test_a_bridges_calls_are_compared_under_their_own_names(talks: Command, proj
         (1, "search_tools", "differs"),
         (1, "first", "same"),
     ]
+
+
+@pytest.mark.parametrize("talk", ["record.json", "talk.json"])
+def test_results_that_were_shown_in_part_are_compared_whole_and_by_their_handles(
+    command: Command, project: Path, talk: str
+) -> None:
+    read_only: Any = READ
+    python_tool(
+        project / ".vespe/tools/tool-page", "page", "return open('page.txt').read()", **read_only
+    )
+    schema: Any = {"type": "object", "properties": {"text": {"type": "string"}}}
+    python_tool(
+        project / ".vespe/tools/tool-count",
+        "count",
+        "return len(text)",
+        params="text",
+        schema=schema,
+        **read_only,
+    )
+    page = project / "page.txt"
+    page.write_text("p" * 90_000, encoding="utf-8")
+    turns = [
+        [call("page", id="a")],
+        [call("read_result", {"handle": "r1", "offset": 89_990}, id="b")],
+        [call("count", {"text": {"$result": "r1"}}, id="c")],
+        "end",
+    ]
+    script = {"turns": [turn_of(turn) for turn in turns]}
+    (project / "script.json").write_text(json.dumps(script), encoding="utf-8")
+    model = ("--provider", "simulated", "--script", "script.json", "--approve", "all")
+    kept = ("--record", "record.json", "--save", "talk.json")
+    assert command("agent", "run", "go", *model, *kept).code == 0
+    assert [state for *_, state in states(command, talk=talk)] == ["same"] * 3
+    page.write_text("p" * 89_999 + "q", encoding="utf-8")
+    assert [state for *_, state in states(command, talk=talk)] == ["differs", "same", "same"]

@@ -7,6 +7,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from vespe.adapters.large_results import reading
+from vespe.adapters.large_results.handles import LargeResults
+from vespe.adapters.modes import most_tools
 from vespe.adapters.openai import OpenAIShape
 from vespe.adapters.streams.base import StreamEvent
 from vespe.calls.in_process import in_thread
@@ -23,7 +26,7 @@ from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.providers import provider_class
 from vespe.features.agents.providers.base import LLMProvider, ShownTools
 from vespe.features.agents.providers.requests import definitions
-from vespe.features.agents.tool_sets import chosen, tool_set
+from vespe.features.agents.tool_sets import ToolSet, chosen, tool_set
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import MAX_PARALLEL, PolicyLike, TurnRunner
 from vespe.lazy import asyncio, difflib
@@ -154,8 +157,11 @@ class Agent:
             budget=source.budget,
         )
         self.tools: Mapping[str, Tool] = shown.tools
+        # what 0.2 recorded is replayed as it was asked then
+        reads = getattr(provider, "bounds_results", True)
+        declared = [*shown.shown, *(_reading(shown, provider.api) if reads else ())]
         if events is not None and events.definitions is None:
-            events.definitions = lambda: definitions(shown.shown, OpenAIShape())
+            events.definitions = lambda: definitions(declared, OpenAIShape())
         turns = TurnRunner(
             tools=shown.tools,
             runner=source.runner if events is None else events.bound(source.runner),
@@ -166,12 +172,13 @@ class Agent:
             on_start=self.options.on_start,
             on_result=self.options.on_result,
             known=self.options.known,
+            large=LargeResults(self.transcript.results) if reads else None,
         )
         turns.saw_before(self.transcript.messages)
         self._loop = Loop(
             provider=provider,
             turns=turns,
-            tools=ShownTools(shown.shown),
+            tools=ShownTools(declared),
             limits=self.options.limits,
             options=self.options.request,
             stream=self.options.stream,
@@ -337,6 +344,15 @@ def run_loop(
     """
     with Agent(provider, project, options=options) as agent:
         return agent.run(prompt)
+
+
+def _reading(shown: ToolSet, api: str) -> Sequence[Tool]:
+    """Return `read_result` where there are tools whose results it could read, no other tool has its
+    name, and the API takes one more.
+    """
+    most = most_tools(api)
+    full = most is not None and len(shown.shown) >= most.value
+    return () if not shown.tools or reading.READ in shown.tools or full else (reading.TOOL,)
 
 
 def _path(project: Project | CallPath | str | None) -> CallPath:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from vespe import errors
+from vespe.adapters.large_results.handles import LargeResults
+from vespe.adapters.large_results.references import Reference, resolve
 from vespe.calls import path as call_path
 from vespe.features.agents.call_results import CallResult, not_run
 from vespe.features.agents.open_calls import ModelCall, calls_of
@@ -16,11 +18,15 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A call that may run, but for a person's word: the tool, and the inputs as it gets them."""
+    """A call that may run, but for a person's word: the tool, and the inputs as it gets them.
+
+    `references` are the arguments that were given as the handle of a large result.
+    """
 
     call: ModelCall
     tool: Tool
     inputs: JsonObject
+    references: tuple[Reference, ...] = ()
 
     @property
     def read_only(self) -> bool:
@@ -31,13 +37,17 @@ class Ready:
 
 
 def check(
-    call: ModelCall, tools: Mapping[str, Tool], *, strict: Collection[str] = ()
+    call: ModelCall,
+    tools: Mapping[str, Tool],
+    *,
+    strict: Collection[str] = (),
+    large: LargeResults | None = None,
 ) -> Ready | CallResult:
     """Return the call ready to run, or the result that says why it does not.
 
     `tools` are those that the model was shown, by name; `strict` names the ones shown in strict
     mode, whose nulls for what is absent are taken out again. Absent arguments, null and the empty
-    text are `{}`, and nothing else is.
+    text are `{}`, and nothing else is. References to results of `large` are resolved.
     """
     from vespe.adapters import openai_strict
 
@@ -57,7 +67,11 @@ def check(
             if call.name in strict
             else inputs
         )
-        return Ready(call=call, tool=tool, inputs=call_path.checked_inputs(tool, inputs))
+        inputs, references = (
+            (inputs, ()) if large is None else resolve(inputs, tool.input_schema, large)
+        )
+        checked = call_path.checked_inputs(tool, inputs)
+        return Ready(call=call, tool=tool, inputs=checked, references=references)
     except errors.VespeError as error:
         return CallResult(call=call, outcome=call_path.refused(tool, error))
 

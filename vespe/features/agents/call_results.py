@@ -28,17 +28,24 @@ class CallResult:
 
     `timing` has `wait_ms`, from the arrival of the call's last byte to the tool's start (absent
     where it did not start, or the call came from a file), and `duration_ms`, the tool's own time.
+    `shown` is what the model is told where the outcome is too large for it, None elsewhere.
     """
 
     call: ModelCall
     outcome: Outcome
     ran: bool = False
     timing: JsonObject = field(default_factory=dict)
+    shown: Outcome | None = None
+
+    @property
+    def told(self) -> Outcome:
+        """The outcome as the model is told of it."""
+        return self.shown or self.outcome
 
     @property
     def message(self) -> JsonObject:
         """The tool message in the inner format, the same however the call ran."""
-        value, failed = tool_errors.outcome_of(self.outcome)
+        value, failed = tool_errors.outcome_of(self.told)
         message: JsonObject = {
             "role": "tool",
             "tool_call_id": self.call.call_id,

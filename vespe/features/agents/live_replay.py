@@ -5,18 +5,19 @@ the project resolves now.
 from collections.abc import Iterator, Mapping
 
 from vespe.adapters import tool_errors
-from vespe.calls.bridge import CALL, OWN, Bridge
+from vespe.adapters.large_results.handles import LargeResults, handle_in
+from vespe.calls.bridge import CALL, Bridge
 from vespe.calls.path import CallPath, refused
 from vespe.documents import strict_json
-from vespe.errors import InvalidDocument, ProviderError, VespeError
+from vespe.errors import InvalidDocument, ProviderError, UnknownResult, VespeError
 from vespe.features.agents import transcripts
-from vespe.features.agents.call_checks import Ready, check
+from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.recording_file import first_difference
 from vespe.features.agents.recordings import ReplayProvider
 from vespe.features.agents.transcripts import Transcript
-from vespe.features.agents.turns import PolicyLike, bridged
+from vespe.features.agents.turns import PolicyLike, bounded, bridged, checked
 from vespe.models import Call, JsonObject, JsonValue, Tool
 from vespe.records import dataclass, json_of
 from vespe.schemas import validator
@@ -31,12 +32,14 @@ it fits, not run; none was kept.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """A call of a recorded turn, which counts from 1, with the message of its result, None where
-    there is none.
+    there is none. A result that the model was shown in part is whole here, and `large` has its
+    handle.
     """
 
     turn: int
     call: ModelCall
     message: JsonObject | None
+    large: LargeResults | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ def recorded_calls(path: str) -> list[Recorded]:
 
 def _of_recording(replay: ReplayProvider) -> Iterator[Recorded]:
     transcript, turn = Transcript([{"role": "user", "content": "-"}]), 0
+    large = LargeResults() if replay.bounds_results else None
     while not replay.is_over:
         turn += 1
         try:
@@ -83,21 +87,28 @@ def _of_recording(replay: ReplayProvider) -> Iterator[Recorded]:
         except ProviderError:  # the endpoint failed then: there are no calls to compare
             continue
         results: dict[int, JsonObject] = {}
+        if large is not None:
+            large.begin_turn()
         for call in transcript.open:
             outcome = replay.recorded_outcome(call.call_id)
-            message = None if outcome is None else CallResult(call=call, outcome=outcome).message
+            message = None
+            if outcome is not None:
+                result = CallResult(call=call, outcome=outcome)
+                message = result.message
+                bounded(result, {}, large)
             results[call.place] = message or {
                 "role": "tool",
                 "tool_call_id": call.call_id,
                 "content": "",
             }
-            yield Recorded(turn=turn, call=call, message=message)
+            yield Recorded(turn=turn, call=call, message=message, large=large)
         transcript.answer(results)
         transcript.add({"role": "user", "content": "-"})
 
 
 def _of_talk(talk: Transcript) -> Iterator[Recorded]:
     given, read, turn = list(talk.messages), Transcript(), 0
+    large = LargeResults(talk.results)
     for index, message in enumerate(given):
         read.add(message)
         if message.get("role") != "assistant":
@@ -109,7 +120,22 @@ def _of_talk(talk: Transcript) -> Iterator[Recorded]:
                 for one in given[index + 1 :]
                 if one.get("role") == "tool" and one.get("tool_call_id") == call.call_id
             )
-            yield Recorded(turn=turn, call=call, message=next(behind, None))
+            kept = next(behind, None)
+            whole = None if kept is None else _whole(kept, large)
+            yield Recorded(turn=turn, call=call, message=whole, large=large)
+
+
+def _whole(message: JsonObject, large: LargeResults) -> JsonObject | None:
+    """Return a kept result whole where the model was shown a part of it; None where that is kept no
+    longer.
+    """
+    handle = handle_in(message.get("content"))
+    if handle is None:
+        return message
+    try:
+        return message | {"content": large.text_of(handle)[0]}
+    except UnknownResult:
+        return None
 
 
 class LiveTools:
@@ -135,25 +161,19 @@ class LiveTools:
     def compare(self, recorded: Recorded) -> Compared:
         """Say what becomes of one recorded call now; those before it were compared already."""
         call = recorded.call if self._bridge is None else bridged(recorded.call, self._bridge)
-        state, said = self._judged(call, recorded.message)
+        state, said = self._judged(call, recorded.message, recorded.large)
         if state == DIFFERS and self._left:
             said += f" ({self._left} was not run before it; --in-copy runs it)"
         return Compared(
             turn=recorded.turn, call_id=call.call_id, tool=call.name, state=state, said=said
         )
 
-    def _judged(self, call: ModelCall, message: JsonObject | None) -> tuple[str, str]:
+    def _judged(
+        self, call: ModelCall, message: JsonObject | None, large: LargeResults | None
+    ) -> tuple[str, str]:
         if message is None:
-            return MISSING, "nothing was recorded of its result"
-        if self._bridge is not None and call.name in OWN:
-            one = check(call, OWN)
-            live = (
-                one
-                if isinstance(one, CallResult)
-                else CallResult(call=call, outcome=self._bridge.answer(call.name, one.inputs))
-            )
-            return _difference(message, live)
-        ready = check(call, self._tools)
+            return MISSING, "nothing was recorded of its result, or it is kept no longer"
+        ready = checked(call, self._tools, strict=(), bridge=self._bridge, cut=False, large=large)
         if isinstance(ready, CallResult):
             return _difference(message, ready)
         why = "" if ready.read_only or self._in_copy else "it does more than read"

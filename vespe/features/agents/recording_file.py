@@ -72,6 +72,7 @@ class Recording:
             "api": api,
             "model": model,
         } | ({"keep": list(keep)} if keep else {})
+        about["bounds_results"] = True
         self.document: JsonObject = about | {"turns": [], "outcomes": []}
         self._save()
 

@@ -136,6 +136,7 @@ class ReplayProvider:
                 pointer="/api",
             )
         self.keep: Sequence[str] = self._document["keep"]
+        self.bounds_results = self._document.get("bounds_results") is True
         # The one that builds the same requests; it is never asked to send one.
         self._inner = providers.provider_class(self.api)(self.model)
         self.traits = traits_of(self._inner)

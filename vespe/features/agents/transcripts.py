@@ -23,6 +23,7 @@ _OWN: Final = "vespe"
 _STARTED: Final = "started"
 _PROVIDER: Final = "provider"
 _LINES: Final = "vespe_conversation"
+_RESULTS: Final = "results"
 _UNKNOWN: Final = "unknown"
 _UNKNOWN_OWN: Final = "unknown_own"
 _FIRST_OF_LINES: Final = b'{"vespe_conversation":'
@@ -36,7 +37,8 @@ class Transcript:
     `keep` is called with the transcript after each change that a crash must not undo: a new
     message, calls about to be run, results; `changed` is then the index of the first message that
     is another one. A call that was begun and has no result is never run again. A message is
-    replaced, never changed in place. `provider` and `model` are those that go on with it. Raises
+    replaced, never changed in place. `provider` and `model` are those that go on with it. `results`
+    has, by handle, what a model was shown in part (`LargeResults.known`). Raises
     InvalidDocument for what is not a conversation.
 
     ```python
@@ -59,11 +61,13 @@ class Transcript:
         model: str = "",
         provider: str = "",
         started: Iterable[int] = (),
+        results: Mapping[str, JsonObject] | None = None,
         keep: Callable[["Transcript"], None] | None = None,
     ) -> None:
         self.messages: list[JsonObject] = Conversation()
         self.model, self.provider, self.keep = model, provider, keep
         self.changed = 0
+        self.results: dict[str, JsonObject] = dict(results or {})
         # What its file says that Vespe does not know: of the conversation, and under `vespe`.
         self.unknown: JsonObject = {}
         self.unknown_own: JsonObject = {}
@@ -161,6 +165,7 @@ class Transcript:
         own: JsonObject = ({_PROVIDER: self.provider} if self.provider else {}) | (
             {_STARTED: begun} if begun else {}
         )
+        own |= {_RESULTS: self.results} if self.results else {}
         own = {**self.unknown_own, **own}
         document: JsonObject = {"model": self.model} if self.model else {}
         document |= {"messages": self.messages, **({_OWN: own} if own else {})}
@@ -205,6 +210,7 @@ class ConversationFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.path.realpath(path)
         self._lines: LogFile | None = None
+        self._told = 0
 
     def keep(self, transcript: Transcript) -> None:
         """Keep a transcript's last change; raises StorageError."""
@@ -216,12 +222,12 @@ class ConversationFile:
                 **({_UNKNOWN: transcript.unknown} if transcript.unknown else {}),
                 **({_UNKNOWN_OWN: transcript.unknown_own} if transcript.unknown_own else {}),
             }
-            text = f"{strict_json.compact_json(head)}\n{_line(transcript, 0)}\n"
+            text = f"{strict_json.compact_json(head)}\n{self._line(transcript, 0)}\n"
             atomic.write_atomic(self._path, text, mode=0o600, durable=False)
             self._lines = LogFile(self._path, limit=sys.maxsize, kept=True)
             return
         try:
-            self._lines.append(_line(transcript, transcript.changed).encode("utf-8"))
+            self._lines.append(self._line(transcript, transcript.changed).encode("utf-8"))
         except OSError as error:
             self._lines = None
             raise StorageError("write", self._path, error) from error
@@ -235,14 +241,18 @@ class ConversationFile:
             with contextlib.suppress(StorageError):
                 save(transcript, self._path, durable=False)
 
-
-def _line(transcript: Transcript, first: int) -> str:
-    change = {
-        "from": first,
-        "messages": transcript.messages[first:],
-        _STARTED: sorted(transcript.started),
-    }
-    return strict_json.compact_json(change)
+    def _line(self, transcript: Transcript, first: int) -> str:
+        """Return a change as a line: the messages from the first other one on, and the results that
+        are new since the last line.
+        """
+        change: JsonObject = {
+            "from": first,
+            "messages": transcript.messages[first:],
+            _STARTED: sorted(transcript.started),
+        }
+        new = dict(list(transcript.results.items())[self._told :])
+        self._told += len(new)
+        return strict_json.compact_json(change | ({_RESULTS: new} if new else {}))
 
 
 def _document_of_lines(data: bytes, name: str) -> JsonObject:
@@ -253,6 +263,7 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
     ]
     messages: list[JsonValue] = []
     started: JsonValue = []
+    results: JsonObject = {}
     for number, line in enumerate(lines, start=2):
         first, said = line.get("from"), line.get("messages")
         if (
@@ -263,6 +274,8 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
             raise InvalidDocument(f"line {number} is not a change of the conversation", path=name)
         messages[first:] = said
         started = line.get(_STARTED)
+        new = line.get(_RESULTS)
+        results |= new if isinstance(new, dict) else {}
     unknown, own = head.get(_UNKNOWN), head.get(_UNKNOWN_OWN)
     return {
         **(unknown if isinstance(unknown, dict) else {}),
@@ -272,6 +285,7 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
             **(own if isinstance(own, dict) else {}),
             _PROVIDER: head.get("provider"),
             _STARTED: started,
+            **({_RESULTS: results} if results else {}),
         },
     }
 
@@ -321,13 +335,22 @@ def load(path: str | os.PathLike[str]) -> Transcript:
     )
     try:
         made = Transcript(messages, model=model, provider=provider, started=places)
+        made.results = _results_of(own.get(_RESULTS))
         made.unknown = fields.others(document, ("model", "messages", _OWN))
-        made.unknown_own = fields.others(own, (_PROVIDER, _STARTED))
+        made.unknown_own = fields.others(own, (_PROVIDER, _STARTED, _RESULTS))
         _check(made.messages)
         return made
     except InvalidDocument as error:
         pointer = f"{'/messages' if isinstance(document, dict) else ''}{error.pointer}"
         raise InvalidDocument(error.reason, path=name, pointer=pointer) from None
+
+
+def _results_of(given: JsonValue) -> dict[str, JsonObject]:
+    """Return what a file says of results that were shown in part; what is no such thing is left
+    out.
+    """
+    held = given if isinstance(given, dict) else {}
+    return {handle: one for handle, one in held.items() if isinstance(one, dict)}
 
 
 def _check(messages: list[JsonObject]) -> None:

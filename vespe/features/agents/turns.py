@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeAlias
 
 from vespe import errors
+from vespe.adapters.large_results import reading
+from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
 from vespe.features.agents.call_checks import Ready, check, refused_caller
@@ -54,7 +56,8 @@ class TurnRunner:
     of them does if it raises. `known` gives what became of a call in a recording: such a call is
     neither checked nor run, and has no result where that is WAITS. `quota` is how many calls of
     each tool may run. With a `bridge` calls of its tools are answered, and what they call is called
-    in their place.
+    in their place. With `large` the model is told a part of a result that is too large for it, and
+    its `read_result` is answered.
     """
 
     tools: Mapping[str, Tool]
@@ -69,6 +72,7 @@ class TurnRunner:
     known: Callable[[ModelCall], Known] = _nothing
     quota: Quota = field(default_factory=Quota)
     bridge: Bridge | None = None
+    large: LargeResults | None = None
 
     def run(
         self,
@@ -90,6 +94,8 @@ class TurnRunner:
         not have come whole.
         """
         work = _Work(self, results, stop, most=most, arrived=arrived or {})
+        if self.large is not None:
+            self.large.begin_turn()
         ready = [
             one for call in turn if (one := self._checked(call, cut=call.place in cut)) is not None
         ]
@@ -127,9 +133,8 @@ class TurnRunner:
             elif message.get("role") == "tool":
                 name = called.get(message.get("tool_call_id"), "an earlier call")
                 self.heard(message.get("content"), tool=name)
-        for name in {self._name(call) for message in messages for call in _calls(message)} - set(
-            OWN
-        ):
+        names = {self._name(call) for message in messages for call in _calls(message)}
+        for name in names - {*OWN, reading.READ}:
             self.saw(
                 self.tools.get(name) or Tool(uid="", name=name, description="", input_schema={})
             )
@@ -142,7 +147,9 @@ class TurnRunner:
         call = call if self.bridge is None else bridged(call, self.bridge)
         if (outcome := self.known(call)) is not None:
             return None if isinstance(outcome, str) else CallResult(call=call, outcome=outcome)
-        return refused or checked(call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut)
+        return refused or checked(
+            call, self.tools, strict=self.strict, bridge=self.bridge, cut=cut, large=self.large
+        )
 
 
 def checked(
@@ -152,9 +159,10 @@ def checked(
     strict: Collection[str],
     bridge: Bridge | None,
     cut: bool,
+    large: LargeResults | None = None,
 ) -> Ready | CallResult:
     """Return a call ready to run, or its result: why it does not run, or what a `bridge` answers to
-    a call of its own tools.
+    a call of its own tools, and `large` to one of `read_result`.
 
     `tools` and `strict` are as `check` takes them; `cut` says that the call may not have come
     whole.
@@ -166,8 +174,15 @@ def checked(
             code="cut",
             retryable=True,
         )
+    if large is not None and call.name == reading.READ and call.name not in tools:
+        one = check(call, {reading.READ: reading.TOOL})
+        return (
+            one
+            if isinstance(one, CallResult)
+            else CallResult(call=call, outcome=large.read(one.inputs), ran=True)
+        )
     if bridge is None or call.name not in OWN:
-        return check(call, tools, strict=strict)
+        return check(call, tools, strict=strict, large=large)
     one = check(call, OWN, strict=strict)
     return (
         one
@@ -297,6 +312,7 @@ class _Work:
             outcome.result if outcome.error is None else outcome.error.message, tool=one.tool.name
         )
         timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
+        outcome = noted(outcome, one)
         self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
 
     def _outcome(self, one: Ready) -> Outcome:
@@ -314,10 +330,31 @@ class _Work:
         return outcome
 
     def _done(self, result: CallResult, tell: _Tell) -> None:
+        result = bounded(result, self.owner.tools, self.owner.large)
         with self.lock:
             new = self.results.setdefault(result.call.place, result) is result
         if new:
             tell(lambda: self.owner.on_result(result))
+
+
+def noted(outcome: Outcome, one: Ready) -> Outcome:
+    """Return an outcome that says which results the arguments of its call were."""
+    said = tuple(map(str, one.references))
+    return replace(outcome, notes=(*outcome.notes, *said)) if said else outcome
+
+
+def bounded(
+    result: CallResult, tools: Mapping[str, Tool], large: LargeResults | None
+) -> CallResult:
+    """Return a result with what the model is told, where that is not the whole outcome. What
+    `read_result` answered is within the bound.
+    """
+    call = result.call
+    if large is None or (call.name == reading.READ and call.name not in tools):
+        return result
+    tool = tools.get(call.name) or Tool(uid="", name=call.name, description="", input_schema={})
+    shown = large.shown(tool, result.outcome, place=call.place)
+    return result if shown is result.outcome else replace(result, shown=shown)
 
 
 def _calls(message: JsonObject) -> Sequence[ModelCall]:

@@ -443,8 +443,8 @@ def test_the_model_is_shown_the_tools_that_are_named(
 ) -> None:
     python_tool(project / ".vespe/tools/tool-other", "other", "return 1")
     for given, shown in (
-        (("--tools", "other"), ["other"]),
-        (("--kit", "project_tools"), ["mark", "other"]),
+        (("--tools", "other"), ["other", "read_result"]),
+        (("--kit", "project_tools"), ["mark", "other", "read_result"]),
         (("--no-tools",), []),
     ):
         said = command("agent", "run", "go", *script(project, "x"), "--record", "r.json", *given)

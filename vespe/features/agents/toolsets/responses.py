@@ -109,7 +109,7 @@ class Turn:
             uid="", name=name, description="", input_schema={}
         )
         told: JsonObject = ADAPTERS[self.vendor](replace(tool, name=name)).format_tool_output(
-            result.outcome, call_id=result.call.call_id
+            result.told, call_id=result.call.call_id
         )
         return told
 

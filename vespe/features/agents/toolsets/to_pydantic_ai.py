@@ -33,10 +33,10 @@ def _made(tools: RunsCalls, tool: Tool) -> PydanticTool[Any]:
 def _async(tools: RunsCalls, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
     async def run(**arguments: Any) -> Any:
         result = await tools.arun_call(name, arguments)
-        error, content = result.outcome.error, result.message["content"]
+        error, content = result.told.error, result.message["content"]
         if error is None:
             return (
-                result.outcome.result
+                result.told.result
                 if isinstance(content, str)
                 else [_content(part) for part in content]
             )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES, callers
 from vespe.adapters.gemini_interactions import InteractionsShape
+from vespe.adapters.large_results import reading
+from vespe.adapters.large_results.handles import LargeResults
 from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
 from vespe.calls import tracing
@@ -24,7 +26,7 @@ from vespe.features.agents.limits import Stop
 from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.tool_sets import kit_tools, require_same, tool_set
 from vespe.features.agents.toolsets.responses import Turn, cut_calls, read_turn
-from vespe.features.agents.turns import TurnRunner, bridged, checked
+from vespe.features.agents.turns import TurnRunner, bounded, bridged, checked, noted
 from vespe.lazy import asyncio, difflib
 from vespe.library.function_tools import FunctionTool, function_tool
 from vespe.library.project import Project
@@ -83,6 +85,10 @@ class Toolset:
     `bridge` (three tools that search, describe and call the others, beside those that a project
     exposes always), or `auto`, a bridge where the definitions cost more than the project's
     `tool_budget`: what `answer` is given is then a call of these. The same tool given twice is one.
+
+    A model is told a part of a result that is larger than its tool's `limits.model_tokens`, with a
+    handle; the Outcome has all of it. Calls of `read_result`, which reads the rest, are answered
+    always, and with `read_result=True` the model is told of it.
     Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound,
     InvalidTool.
 
@@ -107,8 +113,10 @@ class Toolset:
         approve: str = "ask",
         ask: Ask | None = None,
         tools_mode: str = "all",
+        read_result: bool = False,
     ) -> None:
         self._approve, self._ask = approve, ask
+        self._large, self._reads = LargeResults(), read_result
         self._held: dict[str, _Held] = {}
         self._strict: frozenset[str] = frozenset()
         self._put_off: frozenset[str] = frozenset()
@@ -158,7 +166,9 @@ class Toolset:
     @property
     def declared(self) -> Mapping[str, Tool]:
         """The tools that a model is told of, by name: all, or those of a bridge in their place."""
-        return self.tools if self._bridge is None else self._bridge.declared
+        every = self.tools if self._bridge is None else self._bridge.declared
+        reads = self._reads and reading.READ not in self._held
+        return {**every, reading.READ: reading.TOOL} if reads else every
 
     # ---- definitions
 
@@ -214,9 +224,10 @@ class Toolset:
         if not native or self._bridge is None:
             return self._deferred("anthropic") if native else self._shown("anthropic")
         self._put_off = frozenset(self._bridge.tools) - frozenset(self._bridge.declared)
-        return defer(
-            self._bridge.tools.values(), always=self._exposed(), api="anthropic", search=OWN[SEARCH]
-        )
+        own = {name: tool for name, tool in self.declared.items() if name == reading.READ}
+        every = {**self._bridge.tools, **own}
+        always = self._exposed() | own.keys()
+        return defer(every.values(), always=always, api="anthropic", search=OWN[SEARCH])
 
     def gemini(self) -> list[Any]:
         """Return `tools` for Gemini's `generateContent`: one object with every declaration."""
@@ -252,7 +263,8 @@ class Toolset:
         return made
 
     def _deferred(self, shape: str) -> list[Any]:
-        return defer(self, always=self._exposed(), api=shape)
+        always = self._exposed() | {reading.READ}
+        return defer(self.declared.values(), always=always, api=shape)
 
     def _exposed(self) -> frozenset[str]:
         """The names of the tools that a project exposes always."""
@@ -395,6 +407,7 @@ class Toolset:
         `answer`.
         """
         turn, results = self._turn(response), dict[int, CallResult]()
+        self._large.begin_turn()
         cut, together = set(cut_calls(turn)), list[asyncio.Task[CallResult]]()
         try:
             for call in turn.calls:
@@ -458,6 +471,7 @@ class Toolset:
             strict=self._strict,
             programs=self._open_to_programs,
             bridge=self._bridge,
+            large=self._large,
         )
 
     def _turn(self, response: object) -> Turn:
@@ -469,14 +483,14 @@ class Toolset:
         refused = refused_caller(call, self._open_to_programs)
         call = call if self._bridge is None else bridged(call, self._bridge)
         one = refused or checked(
-            call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut
+            call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut, large=self._large
         )
         if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
             one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
         if isinstance(one, CallResult) and not one.ran:
             tool = self._held[call.name].tool if call.name in self._held else None
             tracing.tell_refused(call.name, one.outcome, tool=tool, call_id=call.call_id)
-        return one
+        return bounded(one, self.tools, self._large) if isinstance(one, CallResult) else one
 
     async def _result(self, one: Ready) -> CallResult:
         call = Call(
@@ -490,7 +504,8 @@ class Toolset:
         self.heard(
             outcome.result if outcome.error is None else outcome.error.message, tool=one.tool.name
         )
-        return CallResult(call=one.call, outcome=outcome, ran=True)
+        done = CallResult(call=one.call, outcome=noted(outcome, one), ran=True)
+        return bounded(done, self.tools, self._large)
 
     def _answer(self, turn: Turn, results: Mapping[int, CallResult]) -> ToolsetAnswer:
         ordered = [results[place] for place in sorted(results)]

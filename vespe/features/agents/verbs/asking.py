@@ -9,8 +9,12 @@ from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.files.digests import sha256
+from vespe.models import JsonValue
 
 _SHOWN: Final = 4000
+_LONG: Final = 1000
+_HEAD: Final = 400
 _ANSWERS: Final = {
     "y": Answer(allowed=True, holds=ONCE),
     "s": Answer(allowed=True, holds=SESSION),
@@ -45,12 +49,16 @@ def ask(question: Question) -> Answer:
         f"run: {question.why}"
     )
     text = strict_json.dump_json(question.inputs).rstrip("\n")
+    shortened = {name: _head(value) for name, value in question.inputs.items()}
+    first = strict_json.dump_json(shortened).rstrip("\n")
     more = (
-        f"\n  … and {len(text) - _SHOWN} more characters: v shows all of it"
-        if len(text) > _SHOWN
+        f"\n  … and {len(first) - _SHOWN} more characters: v shows all of it"
+        if len(first) > _SHOWN
+        else "\n  v shows all of it"
+        if first != text
         else ""
     )
-    report.say("  " + text[:_SHOWN].replace("\n", "\n  ") + more)
+    report.say("  " + first[:_SHOWN].replace("\n", "\n  ") + more)
     while True:
         sys.stderr.write(_PROMPT)
         sys.stderr.flush()
@@ -61,3 +69,16 @@ def ask(question: Question) -> Answer:
         if said in _ANSWERS:
             return _ANSWERS[said]
         report.say("  " + text.replace("\n", "\n  ") if said == "v" else _EXPLAINED)
+
+
+def _head(value: JsonValue) -> JsonValue:
+    """Return a value as it is shown first: of a long text its beginning and how long it is, so that
+    it hides no other.
+    """
+    if not isinstance(value, str) or len(value) <= _LONG:
+        return value
+    digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return (
+        f"{value[:_HEAD]} … and {len(value) - _HEAD:,} more characters, SHA-256 of all "
+        f"{digest[:16]}…"
+    )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import click
 
+from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import bridge
 from vespe.calls.path import open_path
 from vespe.calls.policy import Answer, Question, policy_of
@@ -54,7 +55,7 @@ def command(
         if action == "deny":
             results = waiting_calls.deny_waiting(transcript, calls)
         else:
-            turns = _turns(project_dir, trusted=trusted)
+            turns = _turns(project_dir, transcript, trusted=trusted)
             _ask(calls, yes=yes)
             results = waiting_calls.run_waiting(transcript, calls, turns)
     if as_json:
@@ -109,7 +110,7 @@ def _arguments(call: ModelCall) -> str:
     )
 
 
-def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
+def _turns(project_dir: str | None, transcript: Transcript, *, trusted: bool) -> TurnRunner:
     """Return what runs the calls: every available tool, and a person who said yes to what would be
     asked.
     """
@@ -124,6 +125,7 @@ def _turns(project_dir: str | None, *, trusted: bool) -> TurnRunner:
         bridge=None if bridge.CALL in tools else bridge.Bridge(tools),
         runner=path,
         policy=policy_of(path, ask=_yes),
+        large=LargeResults(transcript.results),
         on_start=shown.started,
         on_result=lambda result: _show(shown, result),
     )
