@@ -249,7 +249,9 @@ def _played(world: World) -> dict[str, int]:
     codes = {"echo": world.vespe("tool", "run", "echo", "--args", '{"fail": false}', "--json")}
     world.vespe("tool", "run", "echo", "--args", '{"fail": true}')
     codes |= {tool: world.vespe("tool", "run", tool, "--json") for tool in _TOOLS[1:]}
-    called = [[{"name": tool, "arguments": {}}] for tool in ("shell", "send", "spy")]
+    called: list[list[Any]] = [
+        [{"name": tool, "arguments": {}}] for tool in ("shell", "send", "spy")
+    ]
     called[0].append({"name": "echo", "arguments": {"fail": False}})
     turns = [{"tool_calls": calls} for calls in called]
     script = world.project / "script.json"
