@@ -48,6 +48,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "the 609 injected pairs and 97 honest tasks of AgentDojo v1.2.1, by their ground truths",
         ("tests.acceptance.flows", "--json"),
     ),
+    "results": (
+        "1,000 large results told and read back, 300 wrong references to results",
+        ("tests.acceptance.results", "--json"),
+    ),
     "secrets": (
         "each store of a secret with each of its faults: where does the secret leak?",
         ("tests.acceptance.secrets", "--json"),

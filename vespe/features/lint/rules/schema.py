@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from vespe.documents.pointers import resolve_pointer
+from vespe.adapters.large_results.references import KEY, takes_as_it_is
+from vespe.documents.pointers import pointer_to, resolve_pointer
 from vespe.features.lint.base import Found, SchemaProblem, Subject, rule
 from vespe.models import Severity
 from vespe.schemas.explain import describe, short
@@ -490,6 +491,30 @@ def _is_pattern(text: str) -> bool:
     except (re.error, RecursionError, OverflowError):
         return "\\k<" in text
     return True
+
+
+@rule("schema-result-reference", "warning")
+def _result_reference(subject: Subject) -> Iterator[Found]:
+    """An argument has a property `$result`, which is how large results are passed on.
+
+    `{"$result": "r7"}` as the value of an argument stands for a result that was too large for the
+    model. An argument whose own schema has that property is passed as it came, so no result can be
+    passed to it by its handle.
+
+    Bad: {"properties": {"body": {"type": "object", "properties": {"$result": {"type": "string"}}}}}
+    Good: {"properties": {"body": {"type": "object", "properties": {"result": {"type": "string"}}}}}
+    """
+    schema = subject.input_schema
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    for name in properties if isinstance(properties, dict) else ():
+        if takes_as_it_is({"properties": properties}, name):
+            yield Found(
+                part="input_schema",
+                pointer=pointer_to(("properties", name, "properties", KEY)),
+                message=f"the argument {short(name)} has a property `{KEY}`, so no large result "
+                "can be passed to it by its handle",
+                fix="give the property another name",
+            )
 
 
 @rule("schema-open", "warning")
