@@ -2,13 +2,13 @@
 by id, and what the API refuses refused.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
-from vespe.adapters.call_ids import Calls, Waiting
+from vespe.adapters.call_ids import Calls, Waiting, calls_of
 from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.messages import is_empty, quote, quoted_names, refuse
+from vespe.adapters.messages import copied, is_empty, quote, quoted_names, refuse
 from vespe.models import JsonObject, JsonValue
 
 SPEAKERS: Final = ("system", "developer", "user")
@@ -37,8 +37,26 @@ class ItemsOut:
     spoke: str = ""
     """Who spoke last."""
 
-    def assistant(self, message: JsonObject, index: int) -> Iterable[JsonObject]:
-        """Return the items of what the model said, each call with `called`."""
+    key: ClassVar[str]
+    """Where a message keeps what is left of the items that it came as."""
+    call_types: ClassVar[Collection[str]]
+    call_key: ClassVar[str]
+    """The types of the items of calls, and where these hold the id."""
+    speech: ClassVar[str]
+    """The type of the items of what the model said."""
+
+    def again(
+        self, entry: JsonObject, waiting: Iterator[JsonObject], index: int
+    ) -> Iterable[JsonObject]:
+        """Return what the model said as it came, with the words of the parts that wait."""
+        raise NotImplementedError
+
+    def said(self, waiting: Iterator[JsonObject], index: int) -> Iterable[JsonObject]:
+        """Return the items of what the model said, in the parts that wait."""
+        raise NotImplementedError
+
+    def call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
+        """Return the item of a call, made with `called`; `entry` is what is left of it."""
         raise NotImplementedError
 
     def spoken(self, message: JsonObject, index: int) -> Iterable[JsonObject]:
@@ -68,6 +86,21 @@ class ItemsOut:
             refuse(index, f"has the role {quote(role)}; there are {known}", pointer="/role")
         self.made += items
         self.spoke = str(role)
+
+    def assistant(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
+        """Return the items of what the model said, those that it came as in their places."""
+        waiting, calls = iter(said_parts(message, index)), iter(calls_of(message, index))
+        for entry in entries_of(message, self.key):
+            if entry.get("type") in self.call_types and self.call_key not in entry:
+                if (call := next(calls, None)) is not None:
+                    yield self.call(call, index, entry)
+            elif entry.get("type") == self.speech:
+                yield from self.again(entry, waiting, index)
+            else:
+                yield copied(entry, index)
+        yield from self.said(waiting, index)
+        for call in calls:
+            yield self.call(call, index, {})
 
     def called(self, item: JsonObject, key: str, given: object, index: int) -> JsonObject:
         """Return the item of a call with its id under `key`, and wait for its result."""

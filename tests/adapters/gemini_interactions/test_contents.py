@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.adapters.gemini_interactions.contents import filled, is_open, to_content, to_parts
+from vespe.adapters.gemini_interactions.contents import CONTENTS, to_content
 from vespe.errors import InvalidDocument
 
 
@@ -41,8 +41,8 @@ from vespe.errors import InvalidDocument
 def test_a_part_and_what_is_left_of_it_make_the_content_again(
     given: Any, part: Any, entry: Any
 ) -> None:
-    assert to_parts([given], 0) == ([part], [entry])
-    assert is_open(entry) and filled([entry], iter([part]), 0) == [given]
+    assert CONTENTS.to_parts([given], 0) == ([part], [entry])
+    assert CONTENTS.is_open(entry) and CONTENTS.filled([entry], iter([part]), 0) == [given]
 
 
 @pytest.mark.parametrize(
@@ -56,20 +56,20 @@ def test_a_part_and_what_is_left_of_it_make_the_content_again(
     ],
 )
 def test_what_no_part_can_say_is_kept_whole(given: Any) -> None:
-    assert to_parts([given, "b"], 0) == (
+    assert CONTENTS.to_parts([given, "b"], 0) == (
         [{"type": "text", "text": "b"}],
         [given, {"type": "text"}],
     )
-    assert filled([given], iter([]), 0) == [given]
+    assert CONTENTS.filled([given], iter([]), 0) == [given]
 
 
 def test_a_content_whose_words_are_gone_is_left_out_and_another_takes_its_place() -> None:
-    assert filled([{"type": "text"}, 3], iter([]), 0) == []
+    assert CONTENTS.filled([{"type": "text"}, 3], iter([]), 0) == []
     picture = {"type": "image_url", "image_url": "https://x.test/a.png"}
-    assert filled([{"type": "text"}], iter([picture]), 0) == [
+    assert CONTENTS.filled([{"type": "text"}], iter([picture]), 0) == [
         {"type": "image", "uri": "https://x.test/a.png"}
     ]
-    assert to_parts([{"type": "text"}], 0) == ([], [])
+    assert CONTENTS.to_parts([{"type": "text"}], 0) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.adapters.openai_responses.contents import filled, is_open, to_content, to_parts
+from vespe.adapters.openai_responses.contents import CONTENTS, to_content
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ from vespe.adapters.openai_responses.contents import filled, is_open, to_content
 def test_a_part_and_what_is_left_of_it_make_the_part_again(
     given: Any, part: Any, entry: Any
 ) -> None:
-    assert to_parts([given], 0) == ([part], [entry])
-    assert is_open(entry) and filled([entry], iter([part]), 0) == [given]
+    assert CONTENTS.to_parts([given], 0) == ([part], [entry])
+    assert CONTENTS.is_open(entry) and CONTENTS.filled([entry], iter([part]), 0) == [given]
 
 
 def test_a_part_whose_words_are_gone_is_left_out_and_another_takes_its_place() -> None:
     entries = [{"type": "output_text", "annotations": []}, {"type": "refusal"}, 3]
-    assert filled(entries, iter([]), 0) == []
-    assert filled(entries, iter([{"type": "refusal", "refusal": "no"}]), 0) == [
+    assert CONTENTS.filled(entries, iter([]), 0) == []
+    assert CONTENTS.filled(entries, iter([{"type": "refusal", "refusal": "no"}]), 0) == [
         {"type": "refusal", "refusal": "no"}
     ]
-    assert filled(None, iter([]), 0) == []
+    assert CONTENTS.filled(None, iter([]), 0) == []
 
 
 def test_a_part_that_says_nothing_stands_for_none() -> None:
-    assert to_parts([{"type": "output_text"}], 0) == ([], [])
-    assert to_parts([{"type": "input_image", "file_id": "f"}], 0)[1] == [
+    assert CONTENTS.to_parts([{"type": "output_text"}], 0) == ([], [])
+    assert CONTENTS.to_parts([{"type": "input_image", "file_id": "f"}], 0)[1] == [
         {"type": "input_image", "file_id": "f"}
     ]
 

@@ -1,16 +1,13 @@
 """One content of a step of Gemini's Interactions and one part of the inner format, each from the
 other.
-
-What is left of a content without the words of the part is its entry, kept beside the message where
-it holds more than its type.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from vespe.adapters.content_parts import data_url
-from vespe.adapters.messages import copied, is_empty, kind, quote, refuse, said
-from vespe.models import JsonObject, JsonValue
+from vespe.adapters.item_contents import Contents, other_content
+from vespe.adapters.messages import is_empty, kind, quote, refuse, said
+from vespe.models import JsonObject
 
 KINDS: Final = ("text", "image", "document", "audio", "video")
 """The types of contents."""
@@ -18,46 +15,6 @@ _MEDIA: Final = ("data", "mime_type", "uri")
 _WORDS: Final = {"text": ("text",), "image": _MEDIA, "document": _MEDIA, "audio": _MEDIA}
 _AUDIO: Final = {"audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _PDF: Final = "application/pdf"
-
-
-def to_parts(content: JsonValue, index: int) -> tuple[list[JsonObject], list[JsonObject]]:
-    """Return the inner parts of a step's content, and an entry for each content of it; one that the
-    inner format cannot say is its entry whole.
-    """
-    parts: list[JsonObject] = []
-    entries: list[JsonObject] = []
-    for given in _listed(content, index):
-        part = _inner(given)
-        if part is None:
-            if not is_open(given):
-                entries.append(copied(given, index))
-            continue
-        parts.append(copied(part, index))
-        words = _WORDS[given["type"]]
-        entries.append({key: copied(given[key], index) for key in given if key not in words})
-    return parts, entries
-
-
-def filled(entries: JsonValue, waiting: Iterator[JsonObject], index: int) -> list[JsonObject]:
-    """Return the contents of a step: its entries with the words of the inner parts that wait, in
-    order; an entry whose part is gone is left out.
-    """
-    made: list[JsonObject] = []
-    for entry in entries if isinstance(entries, list) else ():
-        if not isinstance(entry, dict):
-            continue
-        if not is_open(entry):
-            made.append(copied(entry, index))
-        elif (part := next(waiting, None)) is not None:
-            own = to_content(part, index)
-            made.append({**own, **copied(entry, index)} if own["type"] == entry["type"] else own)
-    return made
-
-
-def is_open(entry: JsonObject) -> bool:
-    """Whether an entry stands for a part of the inner message."""
-    words = _WORDS.get(str(entry.get("type")))
-    return words is not None and not any(word in entry for word in words)
 
 
 def to_content(part: JsonObject, index: int) -> JsonObject:
@@ -78,33 +35,7 @@ def to_content(part: JsonObject, index: int) -> JsonObject:
         return _file(part, index)
     if sort == "input_audio":
         return _audio(part, index)
-    if not isinstance(sort, str):
-        refuse(
-            index,
-            f"a part of `content` needs a `type`, a string, not {kind(sort)}",
-            pointer="/content",
-        )
-    made: JsonObject = copied(part, index)
-    return made
-
-
-def _listed(content: JsonValue, index: int) -> Iterator[JsonObject]:
-    given = [] if content is None else [content] if isinstance(content, (dict, str)) else content
-    if not isinstance(given, (list, tuple)):
-        refuse(
-            index, f"`content` must be a string or a list, not {kind(content)}", pointer="/content"
-        )
-    for place, part in enumerate(given):
-        if isinstance(part, str):
-            yield {"type": "text", "text": part}
-        elif isinstance(part, dict):
-            yield part
-        else:
-            refuse(
-                index,
-                f"a part of `content` must be an object, not {kind(part)}",
-                pointer=f"/content/{place}",
-            )
+    return other_content(part, index)
 
 
 def _inner(given: JsonObject) -> JsonObject | None:
@@ -175,3 +106,12 @@ def _audio(part: JsonObject, index: int) -> JsonObject:
     if not isinstance(sound, dict) or not isinstance(data, str):
         refuse(index, "an `input_audio` part needs `data`", pointer="/content")
     return {"type": "audio", "data": said(data), "mime_type": f"audio/{sound.get('format', 'wav')}"}
+
+
+CONTENTS: Final = Contents(
+    words=_WORDS,
+    inner=_inner,
+    outer=lambda part, index, _: to_content(part, index),
+    text="text",
+    single=True,
+)

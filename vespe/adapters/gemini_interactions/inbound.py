@@ -3,12 +3,13 @@ with what chat cannot say beside them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from vespe.adapters import arguments, tool_errors
-from vespe.adapters.call_ids import Calls, decode_id, text_id
-from vespe.adapters.gemini_interactions.contents import KINDS, to_parts
+from vespe.adapters.call_ids import Calls
+from vespe.adapters.gemini_interactions.contents import CONTENTS, KINDS
+from vespe.adapters.item_contents import rest_of_item
+from vespe.adapters.items_in import TurnIn, answered, called, messages_of, with_entry
 from vespe.adapters.messages import STEPS, check_messages, copied, plain_text, refuse, said
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -29,27 +30,21 @@ def to_openai_messages(
     that Vespe does not know. Raises InvalidDocument, naming the step's index, for what is not a
     conversation.
     """
-    given = as_steps(steps)
     made: list[JsonObject] = []
     if system_instruction:
         made.append({"role": "system", "content": said(system_instruction)})
     calls: Calls[None] = Calls()
-    turn: _Turn | None = None
-    for index, step in enumerate(given):
+
+    def begin() -> _Turn:
+        calls.begin_turn()
+        return _Turn(calls)
+
+    def others(step: JsonObject, index: int) -> JsonObject | None:
         if step.get("type") == "user_input":
-            spoken = _spoken(step, index)
-        elif step.get("type") == "function_result":
-            spoken = _result(step, calls, index)
-        else:
-            if turn is None:
-                turn = _Turn(calls)
-                calls.begin_turn()
-            turn.add(step, index)
-            continue
-        made += [turn.message()] if turn is not None else []
-        turn = None
-        made.append(spoken)
-    return [*made, turn.message()] if turn is not None else made
+            return _spoken(step, index)
+        return _result(step, calls, index) if step.get("type") == "function_result" else None
+
+    return made + messages_of(as_steps(steps), begin, others)
 
 
 def assistant_message(steps: Iterable[JsonObject]) -> JsonObject:
@@ -72,47 +67,24 @@ def last_turn(steps: Iterable[JsonValue]) -> list[JsonObject]:
     return listed[others[-1] + 1 :] if others else listed
 
 
-@dataclass(slots=True)
-class _Turn:
-    """What the model says until somebody else does."""
-
-    calls: Calls[None]
-    parts: list[JsonObject] = field(default_factory=list)
-    made: list[JsonObject] = field(default_factory=list)
-    order: list[JsonValue] = field(default_factory=list)
-
+class _Turn(TurnIn):
     def add(self, step: JsonObject, index: int) -> None:
         """Take the next step."""
         if step.get("type") == "function_call":
             self.made.append(_call(step, self.calls, index))
-            self.order.append(
-                {key: copied(step[key], index) for key in step if key not in _CALL_WORDS}
-            )
+            self.order.append(rest_of_item(step, _CALL_WORDS, index))
         elif step.get("type") == "model_output":
-            parts, entries = to_parts(step.get("content"), index)
+            parts, entries = CONTENTS.to_parts(step.get("content"), index)
             self.parts += parts
-            rest = {key: copied(step[key], index) for key in step if key != "content"}
-            self.order.append(rest | {"content": entries})
+            self.order.append(rest_of_item(step, ("content",), index) | {"content": entries})
         else:
             self.order.append(copied(step, index))
 
     def message(self) -> JsonObject:
-        """Return the message; its content is a text where that is all there is."""
-        text = plain_text(self.parts)
-        made: JsonObject = {
-            "role": "assistant",
-            "content": text if text is not None else self.parts or None,
-        }
-        if self.made:
-            made["tool_calls"] = self.made
-        return made if self._is_usual() else made | {STEPS: self.order}
-
-    def _is_usual(self) -> bool:
-        """Whether the order says nothing that the message does not: one output, then calls."""
-        plain = [{"type": part["type"]} for part in self.parts]
+        """Return the message; one output of texts, then calls are its usual steps."""
+        plain = [{"type": "text"} for _ in self.parts]
         usual: list[JsonValue] = [{"type": "model_output", "content": plain}] if plain else []
-        texts = all(part["type"] == "text" for part in self.parts)
-        return texts and self.order == usual + [{"type": "function_call"}] * len(self.made)
+        return self.with_order(STEPS, usual=usual + [{"type": "function_call"}] * len(self.made))
 
 
 def as_steps(steps: Iterable[JsonObject] | JsonObject | str) -> list[JsonObject]:
@@ -128,23 +100,18 @@ def as_steps(steps: Iterable[JsonObject] | JsonObject | str) -> list[JsonObject]
 
 
 def _spoken(step: JsonObject, index: int) -> JsonObject:
-    entry: JsonObject = {key: copied(step[key], index) for key in step if key != "content"}
-    parts, entries = to_parts(step.get("content"), index)
+    entry = rest_of_item(step, ("content",), index)
+    parts, entries = CONTENTS.to_parts(step.get("content"), index)
     if any(entry.keys() != {"type"} for entry in entries) or len(entries) != len(parts):
         entry["content"] = entries
     text = plain_text(parts)
-    message: JsonObject = {"role": "user", "content": parts if text is None else text}
-    return message if entry.keys() == {"type"} else message | {STEPS: [entry]}
+    return with_entry({"role": "user", "content": parts if text is None else text}, STEPS, entry)
 
 
 def _call(step: JsonObject, calls: Calls[None], index: int) -> JsonObject:
-    name = step.get("name")
-    if not isinstance(name, str) or not name:
-        refuse(index, "a `function_call` has no name", pointer="/name")
-    name = said(name)
+    identifier, name = called(step, "id", calls, index)
     given = step.get("arguments")
     custom = arguments.custom_text(given)
-    identifier = decode_id(calls.add(step.get("id"), name, None).id)
     if custom is not None:
         return {"id": identifier, "type": "custom", "custom": {"name": name, "input": custom}}
     try:
@@ -155,30 +122,18 @@ def _call(step: JsonObject, calls: Calls[None], index: int) -> JsonObject:
 
 
 def _result(step: JsonObject, calls: Calls[None], index: int) -> JsonObject:
-    given = step.get("call_id")
-    waiting = calls.answer(given)
-    identifier = waiting.id if waiting is not None else text_id(given)
-    if not identifier:
-        refuse(
-            index,
-            "a `function_result` has no `call_id`, and no call before it is open",
-            pointer="/call_id",
-        )
-    entry: JsonObject = {key: copied(step[key], index) for key in step if key not in _RESULT_WORDS}
+    identifier = answered(step, calls, index)
+    entry = rest_of_item(step, _RESULT_WORDS, index)
     result = step.get("result")
     if result is None or isinstance(result, str):
         content: JsonValue = said(result or "")
     elif isinstance(result, list):
-        content, entries = to_parts(result, index)
+        content, entries = CONTENTS.to_parts(result, index)
         if any(one.keys() != {"type"} for one in entries) or len(entries) != len(content):
             entry["result"] = entries
     else:
         content, entry["result"] = arguments.to_text(result), copied(result, index)
-    message: JsonObject = {
-        "role": "tool",
-        "tool_call_id": decode_id(identifier),
-        "content": content or "",
-    }
+    message = {"role": "tool", "tool_call_id": identifier, "content": content or ""}
     if isinstance(failed := step.get(tool_errors.IS_ERROR), bool):
         message[tool_errors.IS_ERROR] = failed
-    return message if entry.keys() == {"type"} else message | {STEPS: [entry]}
+    return with_entry(message, STEPS, entry)

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from vespe.adapters import arguments, tool_errors
-from vespe.adapters.call_ids import Waiting, calls_of, custom_text_of, function_of, is_custom
-from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.gemini_interactions.contents import filled, to_content
-from vespe.adapters.items_out import ItemsOut, Made, entries_of, only_entry, said_parts
-from vespe.adapters.messages import STEPS, copied, is_empty, refuse, said, told
+from vespe.adapters.call_ids import Waiting, custom_text_of, function_of, is_custom
+from vespe.adapters.gemini_interactions.contents import CONTENTS, to_content
+from vespe.adapters.item_contents import rest_of_item
+from vespe.adapters.items_out import ItemsOut, Made, only_entry
+from vespe.adapters.messages import STEPS, copied, refuse, said, told
 from vespe.adapters.translated import translated
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
@@ -37,29 +37,25 @@ class _Outward(ItemsOut):
 
     system: list[str] = field(default_factory=list)
 
-    def assistant(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
-        waiting, calls = iter(said_parts(message, index)), iter(calls_of(message, index))
-        for entry in entries_of(message, STEPS):
-            if entry.get("type") == "function_call" and "id" not in entry:
-                if (call := next(calls, None)) is not None:
-                    yield self._call(call, index, entry)
-            elif entry.get("type") == "model_output":
-                held = entry.get("content")
-                content = filled(held, waiting, index)
-                if content or not held:
-                    yield {**copied(entry, index), "content": content}
-            else:
-                yield copied(entry, index)
-        if rest := [to_content(part, index) for part in waiting]:
-            yield {"type": "model_output", "content": rest}
-        for call in calls:
-            yield self._call(call, index, {})
+    key, call_types, call_key, speech = STEPS, ("function_call",), "id", "model_output"
+
+    def again(
+        self, entry: JsonObject, waiting: Iterator[JsonObject], index: int
+    ) -> Iterator[JsonObject]:
+        held = entry.get("content")
+        content = CONTENTS.filled(held, waiting, index)
+        if content or not held:
+            yield {**copied(entry, index), "content": content}
+
+    def said(self, waiting: Iterator[JsonObject], index: int) -> Iterator[JsonObject]:
+        if content := [to_content(part, index) for part in waiting]:
+            yield {"type": "model_output", "content": content}
 
     def spoken(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
         entry = only_entry(message, STEPS)
-        content = _content(message, entry.get("content"), index)
+        content = CONTENTS.of_message(message, entry.get("content"), index)
         if message["role"] == "user":
-            rest = {key: copied(entry[key], index) for key in entry if key != "content"}
+            rest = rest_of_item(entry, ("content",), index)
             if content:
                 yield {**rest, "type": "user_input", "content": content}
             return
@@ -70,7 +66,7 @@ class _Outward(ItemsOut):
     def result(self, message: JsonObject, call: Waiting[Made], index: int) -> JsonObject:
         message = told(message, index)
         entry = only_entry(message, STEPS)
-        rest = {key: copied(entry[key], index) for key in entry if key not in ("type", "result")}
+        rest = rest_of_item(entry, ("type", "result"), index)
         held, given = entry.get("result"), message.get("content")
         result: JsonValue
         if isinstance(held, dict) and given == arguments.to_text(held):
@@ -78,7 +74,7 @@ class _Outward(ItemsOut):
         elif isinstance(given, str):
             result = said(given)
         else:
-            result = _content(message, held, index) or ""
+            result = CONTENTS.of_message(message, held, index) or ""
         return {
             "type": "function_result",
             **rest,
@@ -88,9 +84,9 @@ class _Outward(ItemsOut):
             **tool_errors.copied_field(message),
         }
 
-    def _call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
+    def call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
         function = function_of(call, index)
-        item: JsonObject = {key: copied(entry[key], index) for key in entry}
+        item = rest_of_item(entry, (), index)
         item |= {"type": "function_call", "id": "", "name": said(function["name"])}
         if is_custom(call):
             item["arguments"] = arguments.custom_input(custom_text_of(function, index))
@@ -99,10 +95,4 @@ class _Outward(ItemsOut):
                 item["arguments"] = arguments.to_input(function.get("arguments"))
             except InvalidDocument as error:
                 refuse(index, f"a call's arguments {error.reason}", pointer="/tool_calls")
-        return self.called(item, "id", call.get("id"), index)
-
-
-def _content(message: JsonObject, entries: JsonValue, index: int) -> list[JsonObject]:
-    waiting = (part for part in readable_parts(message, index) if not is_empty(part))
-    made = filled(entries, waiting, index)
-    return [*made, *(to_content(part, index) for part in waiting)]
+        return self.called(item, self.call_key, call.get("id"), index)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from vespe.adapters import definition_parts, definitions, model_calls, result_parts, tool_errors
 from vespe.adapters.messages import quote
-from vespe.adapters.openai_responses.inbound import assistant_message, to_openai_messages
+from vespe.adapters.openai_responses.inbound import as_items, assistant_message, to_openai_messages
 from vespe.adapters.openai_responses.outbound import from_openai_messages
 from vespe.adapters.stops import from_responses_usage
 from vespe.models import Call, JsonObject, JsonValue, Tool
@@ -13,6 +13,7 @@ from vespe.records import dataclass
 __all__ = [
     "OpenAIResponsesAdapter",
     "OpenAIResponsesShape",
+    "as_items",
     "assistant_message",
     "from_openai_messages",
     "from_responses_usage",

@@ -1,15 +1,12 @@
 """One part of an item's content at OpenAI's Responses API and one of the inner format, each from
 the other.
-
-An item's own words are in the inner message; what is left of the part without them is its entry,
-kept beside the message where it holds more than its type.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
-from vespe.adapters.messages import copied, is_empty, kind, quote, refuse, said
-from vespe.models import JsonObject, JsonValue
+from vespe.adapters.item_contents import Contents, other_content
+from vespe.adapters.messages import is_empty, kind, quote, refuse, said
+from vespe.models import JsonObject
 
 TEXTS: Final = ("output_text", "input_text", "text")
 """The types of parts that hold a text."""
@@ -20,47 +17,6 @@ _WORDS: Final = {
     "input_file": ("file_id", "file_data", "file_url", "filename"),
 }
 """The keys of each type of part that the inner part says."""
-
-
-def to_parts(content: JsonValue, index: int) -> tuple[list[JsonObject], list[JsonObject]]:
-    """Return the inner parts of an item's content, and an entry for each part of it; one that the
-    inner format cannot say is its entry whole.
-    """
-    parts: list[JsonObject] = []
-    entries: list[JsonObject] = []
-    for given in _listed(content, index):
-        part = _inner(given)
-        if part is None:
-            if not is_open(given):
-                entries.append(copied(given, index))
-            continue
-        parts.append(copied(part, index))
-        words = _WORDS[given["type"]]
-        entries.append({key: copied(given[key], index) for key in given if key not in words})
-    return parts, entries
-
-
-def filled(entries: JsonValue, waiting: Iterator[JsonObject], index: int) -> list[JsonObject]:
-    """Return the parts of an item: its entries with the words of the inner parts that wait, in
-    order; an entry whose part is gone is left out.
-    """
-    made: list[JsonObject] = []
-    for entry in entries if isinstance(entries, list) else ():
-        if not isinstance(entry, dict):
-            continue
-        if not is_open(entry):
-            made.append(copied(entry, index))
-        elif (part := next(waiting, None)) is not None:
-            own = to_content(part, index, spoken=entry["type"] in ("output_text", "refusal"))
-            same = own["type"] == entry["type"] or {own["type"], entry["type"]} <= set(TEXTS)
-            made.append({**own, **copied(entry, index)} if same else own)
-    return made
-
-
-def is_open(entry: JsonObject) -> bool:
-    """Whether an entry stands for a part of the inner message."""
-    words = _WORDS.get(str(entry.get("type")))
-    return words is not None and not any(word in entry for word in words)
 
 
 def to_content(part: JsonObject, index: int, *, spoken: bool) -> JsonObject:
@@ -82,32 +38,7 @@ def to_content(part: JsonObject, index: int, *, spoken: bool) -> JsonObject:
         return _image(part, index)
     if given in ("file", "document_url"):
         return _file(part, index)
-    if not isinstance(given, str):
-        refuse(
-            index,
-            f"a part of `content` needs a `type`, a string, not {kind(given)}",
-            pointer="/content",
-        )
-    made: JsonObject = copied(part, index)
-    return made
-
-
-def _listed(content: JsonValue, index: int) -> Iterator[JsonObject]:
-    if not isinstance(content, (list, tuple)):
-        refuse(
-            index, f"`content` must be a string or a list, not {kind(content)}", pointer="/content"
-        )
-    for place, part in enumerate(content):
-        if isinstance(part, str):
-            yield {"type": "input_text", "text": part}
-        elif isinstance(part, dict):
-            yield part
-        else:
-            refuse(
-                index,
-                f"a part of `content` must be an object, not {kind(part)}",
-                pointer=f"/content/{place}",
-            )
+    return other_content(part, index)
 
 
 def _inner(given: JsonObject) -> JsonObject | None:
@@ -168,3 +99,14 @@ def _file(part: JsonObject, index: int) -> JsonObject:
     return {"type": "input_file"} | {
         key: said(held[key]) for key in kept if isinstance(held.get(key), str) and held[key]
     }
+
+
+CONTENTS: Final = Contents(
+    words=_WORDS,
+    inner=_inner,
+    outer=lambda part, index, sort: to_content(
+        part, index, spoken=sort in ("output_text", "refusal")
+    ),
+    text="input_text",
+    alike=TEXTS,
+)

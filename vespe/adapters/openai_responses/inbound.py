@@ -3,22 +3,23 @@ what chat cannot say beside them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.call_ids import Calls, decode_id, text_id
+from vespe.adapters.call_ids import Calls
+from vespe.adapters.item_contents import rest_of_item
+from vespe.adapters.items_in import TurnIn, answered, called, messages_of, with_entry
 from vespe.adapters.messages import (
     ITEMS,
     check_messages,
     copied,
     kind,
-    plain_text,
     quote,
     refuse,
     said,
 )
-from vespe.adapters.openai_responses.contents import to_parts
+from vespe.adapters.openai_responses.contents import CONTENTS
 from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
@@ -44,29 +45,26 @@ def to_openai_messages(
     know. Instructions become a system message, and stay one. Raises InvalidDocument, naming the
     item's index, for what is not a conversation.
     """
-    given: Any = [{"role": "user", "content": items}] if isinstance(items, str) else items
+    given = as_items(items)
     made: list[JsonObject] = []
     if isinstance(instructions, str) and instructions:
         made.append({"role": "system", "content": said(instructions)})
     elif isinstance(instructions, list):
-        given = [*instructions, *check_messages(given)]
+        given = check_messages([*instructions, *given])
     calls: Calls[None] = Calls()
-    turn: _Turn | None = None
-    for index, item in enumerate(check_messages(given)):
+
+    def others(item: JsonObject, index: int) -> JsonObject | None:
         sort = _sort(item)
         if sort == "message" and item.get("role") in _SPEAKERS:
-            spoken = _spoken(item, index)
-        elif sort in _RESULTS:
-            spoken = _result(item, calls, index)
-        else:
-            if turn is None:
-                turn = _Turn(calls)
-            turn.add(item, index)
-            continue
-        made += [turn.message()] if turn is not None else []
-        turn = None
-        made.append(spoken)
-    return [*made, turn.message()] if turn is not None else made
+            return _spoken(item, index)
+        return _result(item, calls, index) if sort in _RESULTS else None
+
+    return made + messages_of(given, lambda: _Turn(calls), others)
+
+
+def as_items(items: Iterable[JsonObject] | str) -> list[JsonObject]:
+    """Return an `input` as items: a text is one message of the user."""
+    return [{"role": "user", "content": items}] if isinstance(items, str) else check_messages(items)
 
 
 def assistant_message(items: Iterable[JsonObject]) -> JsonObject:
@@ -89,13 +87,7 @@ def assistant_message(items: Iterable[JsonObject]) -> JsonObject:
 
 
 @dataclass(slots=True)
-class _Turn:
-    """What the model says until somebody else does."""
-
-    calls: Calls[None]
-    parts: list[JsonObject] = field(default_factory=list)
-    made: list[JsonObject] = field(default_factory=list)
-    order: list[JsonValue] = field(default_factory=list)
+class _Turn(TurnIn):
     begun: bool = False
 
     def begin(self) -> None:
@@ -109,8 +101,7 @@ class _Turn:
         if sort in CALLS:
             self.begin()
             self.made.append(_call(item, str(sort), self.calls, index))
-            rest = {key: copied(item[key], index) for key in item if key not in _CALL_WORDS}
-            self.order.append(rest)
+            self.order.append(rest_of_item(item, _CALL_WORDS, index))
         elif sort == "message":
             self.begin()
             self.order.append(self._message(item, index))
@@ -118,24 +109,21 @@ class _Turn:
             self.order.append(copied(item, index))
 
     def message(self) -> JsonObject:
-        """Return the message; its content is a text where that is all there is."""
-        text = plain_text(self.parts)
-        made: JsonObject = {
-            "role": "assistant",
-            "content": text if text is not None else self.parts or None,
-        }
-        if self.made:
-            made["tool_calls"] = self.made
-        return made if self._is_usual() else made | {ITEMS: self.order}
+        """Return the message; texts, then calls are its usual items."""
+        usual: list[JsonValue] = [{"type": "message", "role": "assistant"}] * len(self.parts)
+        usual += [
+            {"type": "custom_tool_call" if call["type"] == "custom" else "function_call"}
+            for call in self.made
+        ]
+        return self.with_order(ITEMS, usual=usual)
 
     def _message(self, item: JsonObject, index: int) -> JsonObject:
         role = item.get("role")
         if role not in ("assistant", None):
             known = ", ".join((*_SPEAKERS, "assistant"))
             refuse(index, f"has the role {quote(role)}; there are {known}", pointer="/role")
-        entry: JsonObject = {"type": "message", "role": "assistant"} | {
-            key: copied(item[key], index) for key in item if key != "content"
-        }
+        entry: JsonObject = {"type": "message", "role": "assistant"}
+        entry |= rest_of_item(item, ("content",), index)
         content = item.get("content")
         if isinstance(content, str):
             if content:
@@ -143,17 +131,9 @@ class _Turn:
             else:
                 entry["content"] = ""
         else:
-            parts, entry["content"] = to_parts(content, index)
+            parts, entry["content"] = CONTENTS.to_parts(content, index)
             self.parts += parts
         return entry
-
-    def _is_usual(self) -> bool:
-        """Whether the order says nothing that the message does not: texts, then calls."""
-        usual: list[JsonValue] = [{"type": "message", "role": "assistant"}] * len(self.parts)
-        return self.order == usual + [
-            {"type": "custom_tool_call" if call["type"] == "custom" else "function_call"}
-            for call in self.made
-        ]
 
 
 def _sort(item: JsonObject) -> JsonValue:
@@ -162,25 +142,19 @@ def _sort(item: JsonObject) -> JsonValue:
 
 
 def _spoken(item: JsonObject, index: int) -> JsonObject:
-    rest = {key: copied(item[key], index) for key in item if key not in ("role", "content")}
-    entry: JsonObject = {"type": "message"} | rest
+    entry: JsonObject = {"type": "message"} | rest_of_item(item, ("role", "content"), index)
     content = item.get("content")
     if isinstance(content, str):
         parts: JsonValue = said(content)
     else:
-        parts, entries = to_parts(content, index)
+        parts, entries = CONTENTS.to_parts(content, index)
         if any(one != {"type": "input_text"} for one in entries):
             entry["content"] = entries
-    message: JsonObject = {"role": item["role"], "content": parts}
-    return message if entry.keys() == {"type"} else message | {ITEMS: [entry]}
+    return with_entry({"role": item["role"], "content": parts}, ITEMS, entry)
 
 
 def _call(item: JsonObject, sort: str, calls: Calls[None], index: int) -> JsonObject:
-    name = item.get("name")
-    if not isinstance(name, str) or not name:
-        refuse(index, f"a `{sort}` has no name", pointer="/name")
-    name = said(name)
-    identifier = decode_id(calls.add(item.get("call_id"), name, None).id)
+    identifier, name = called(item, "call_id", calls, index)
     if sort == "custom_tool_call":
         text = item.get("input")
         if not isinstance(text, str):
@@ -200,26 +174,14 @@ def _arguments(given: JsonValue, index: int) -> str:
 
 
 def _result(item: JsonObject, calls: Calls[None], index: int) -> JsonObject:
-    given = item.get("call_id")
-    waiting = calls.answer(given)
-    identifier = waiting.id if waiting is not None else text_id(given)
-    if not identifier:
-        refuse(
-            index,
-            f"a `{item['type']}` has no `call_id`, and no call before it is open",
-            pointer="/call_id",
-        )
-    entry: JsonObject = {key: copied(item[key], index) for key in item if key not in _RESULT_WORDS}
+    identifier = answered(item, calls, index)
+    entry = rest_of_item(item, _RESULT_WORDS, index)
     output = item.get("output")
     if output is None or isinstance(output, str):
         content: JsonValue = said(output or "")
     else:
-        content, entries = to_parts(output, index)
+        content, entries = CONTENTS.to_parts(output, index)
         if any(one != {"type": "input_text"} for one in entries):
             entry["output"] = entries
-    message: JsonObject = {
-        "role": "tool",
-        "tool_call_id": decode_id(identifier),
-        "content": content or "",
-    }
-    return message if entry.keys() == {"type"} else message | {ITEMS: [entry]}
+    message = {"role": "tool", "tool_call_id": identifier, "content": content or ""}
+    return with_entry(message, ITEMS, entry)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from vespe.adapters import arguments, tool_errors
-from vespe.adapters.call_ids import Waiting, calls_of, custom_text_of, function_of, is_custom
-from vespe.adapters.content_parts import readable_parts
-from vespe.adapters.items_out import ItemsOut, Made, entries_of, only_entry, said_parts
-from vespe.adapters.messages import ITEMS, copied, is_empty, quote, refuse, said, told
-from vespe.adapters.openai_responses.contents import filled, to_content
+from vespe.adapters.call_ids import Waiting, custom_text_of, function_of, is_custom
+from vespe.adapters.item_contents import rest_of_item
+from vespe.adapters.items_out import ItemsOut, Made, only_entry
+from vespe.adapters.messages import BLOCKS, ITEMS, copied, quote, refuse, said, told
+from vespe.adapters.openai_responses.contents import CONTENTS, to_content
 from vespe.adapters.openai_responses.inbound import CALLS
 from vespe.adapters.translated import translated
 from vespe.errors import InvalidDocument
@@ -31,28 +31,30 @@ def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
 class _Outward(ItemsOut):
     """A conversation on its way out; see `from_openai_messages`."""
 
-    def assistant(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
-        waiting, calls = iter(said_parts(message, index)), iter(calls_of(message, index))
-        for entry in entries_of(message, ITEMS):
-            if entry.get("type") in CALLS and "call_id" not in entry:
-                if (call := next(calls, None)) is not None:
-                    yield self._call(call, index, entry)
-            elif entry.get("type") == "message":
-                yield from _again(entry, waiting, index)
-            else:
-                yield copied(entry, index)
+    key, call_types, call_key, speech = ITEMS, CALLS, "call_id", "message"
+
+    def again(
+        self, entry: JsonObject, waiting: Iterator[JsonObject], index: int
+    ) -> Iterator[JsonObject]:
+        held = entry.get("content")
+        if isinstance(held, list):
+            content = CONTENTS.filled(held, waiting, index)
+            if content or not held:
+                yield {**copied(entry, index), "content": content}
+        elif "content" in entry:
+            yield copied(entry, index)
+        elif (part := next(waiting, None)) is not None:
+            yield {**copied(entry, index), "content": _text_of(part, index)}
+
+    def said(self, waiting: Iterator[JsonObject], index: int) -> Iterator[JsonObject]:
         for part in waiting:
             yield {"type": "message", "role": "assistant", "content": _text_of(part, index)}
-        for call in calls:
-            yield self._call(call, index, {})
 
     def spoken(self, message: JsonObject, index: int) -> Iterator[JsonObject]:
         entry = only_entry(message, ITEMS)
         content = _content(message, entry.get("content"), index)
         if content:
-            rest = {
-                key: copied(entry[key], index) for key in entry if key not in ("type", "content")
-            }
+            rest = rest_of_item(entry, ("type", "content"), index)
             yield {"type": "message", **rest, "role": message["role"], "content": content}
 
     def result(self, message: JsonObject, call: Waiting[Made], index: int) -> JsonObject:
@@ -61,7 +63,7 @@ class _Outward(ItemsOut):
         made: JsonObject = {"type": CALLS[item["type"]]}
         if isinstance(item.get("caller"), dict):
             made["caller"] = copied(item["caller"], index)
-        made |= {key: copied(entry[key], index) for key in entry if key not in ("type", "output")}
+        made |= rest_of_item(entry, ("type", "output"), index)
         output = _content(message, entry.get("output"), index)
         failed = message.get(tool_errors.IS_ERROR) is True
         if failed and isinstance(output, list):
@@ -70,41 +72,25 @@ class _Outward(ItemsOut):
             output = tool_errors.mark(output, error=True)
         return made | {"call_id": call.id, "output": output}
 
-    def _call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
+    def call(self, call: JsonObject, index: int, entry: JsonObject) -> JsonObject:
         function = function_of(call, index)
-        item: JsonObject = {key: copied(entry[key], index) for key in entry}
+        item = rest_of_item(entry, (), index)
         item["name"] = said(function["name"])
         if is_custom(call):
             item |= {"type": "custom_tool_call", "input": custom_text_of(function, index)}
         else:
             text = _arguments(function.get("arguments"), index)
             item |= {"type": "function_call", "arguments": text}
-        return self.called(item, "call_id", call.get("id"), index)
+        return self.called(item, self.call_key, call.get("id"), index)
 
 
 def _content(message: JsonObject, entries: JsonValue, index: int) -> str | list[JsonObject]:
     """Return a message's content as it was, a text or parts."""
-    parts = [part for part in readable_parts(message, index) if not is_empty(part)]
-    if isinstance(message.get("content"), str) and len(parts) <= 1:
-        return said(message["content"])
-    waiting = iter(parts)
-    made = filled(entries, waiting, index)
-    return [*made, *(to_content(part, index, spoken=False) for part in waiting)] or ""
-
-
-def _again(entry: JsonObject, waiting: Iterator[JsonObject], index: int) -> Iterator[JsonObject]:
-    """Give a message of the model's back as it came, with its words; one that has none left is left
-    out.
-    """
-    held = entry.get("content")
-    if isinstance(held, list):
-        content = filled(held, waiting, index)
-        if content or not held:
-            yield {**copied(entry, index), "content": content}
-    elif "content" in entry:
-        yield copied(entry, index)
-    elif (part := next(waiting, None)) is not None:
-        yield {**copied(entry, index), "content": _text_of(part, index)}
+    text = message.get("content")
+    if isinstance(text, str) and BLOCKS not in message:
+        return said(text)
+    made = CONTENTS.of_message(message, entries, index)
+    return said(text) if isinstance(text, str) and len(made) <= 1 else made or ""
 
 
 def _text_of(part: JsonObject, index: int) -> str:

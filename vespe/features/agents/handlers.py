@@ -66,6 +66,40 @@ class _Handler:
         return payload | {"messages": [*payload.get("messages", ()), *said]}
 
 
+class _ItemsHandler(_Handler):
+    """What the handlers of APIs share whose requests have an `input` of items."""
+
+    instructions: ClassVar[str]
+    """The key of a request's system text."""
+    to_inner: "ClassVar[staticmethod[..., list[JsonObject]]]"
+    from_inner: "ClassVar[staticmethod[..., JsonObject]]"
+    listed: "ClassVar[staticmethod[..., list[JsonObject]]]"
+    """Gives an `input` as items."""
+
+    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
+        """Return the payload with the prompt behind its system text."""
+        return payload | {self.instructions: _joined(payload.get(self.instructions), prompt)}
+
+    def inner(self, payload: JsonObject) -> list[JsonObject]:
+        """Return the items of the input as messages in the inner format."""
+        return self.to_inner(payload.get("input", ()))
+
+    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
+        """Return the items of the last messages: ids that an earlier turn has used are made
+        unique.
+        """
+        every, before = (
+            self.from_inner(said)["input"]
+            for said in (messages, messages[: len(messages) - answered])
+        )
+        made: list[JsonObject] = every[len(before) :]
+        return made
+
+    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
+        """Return the request with what was said behind its input."""
+        return payload | {"input": [*self.listed(payload.get("input", ())), *said]}
+
+
 def _joined(system: JsonValue, prompt: str) -> JsonValue:
     """Return a system text, or a list of its blocks, with the prompt behind it."""
     if isinstance(system, list):
@@ -136,7 +170,7 @@ class GptHandler(_Handler):
         return to_wire(messages[len(messages) - answered :])
 
 
-class ResponsesHandler(_Handler):
+class ResponsesHandler(_ItemsHandler):
     """Handles answers of OpenAI's Responses API, and of endpoints of Open Responses; see
     `ToolHandler`.
 
@@ -154,34 +188,13 @@ class ResponsesHandler(_Handler):
 
     processor = ResponsesStreamingProcessor
     shape = OpenAIResponsesShape()
-
-    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
-        """Return the payload with the prompt behind its `instructions`."""
-        return payload | {"instructions": _joined(payload.get("instructions"), prompt)}
-
-    def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Return the items of the input as messages in the inner format."""
-        return openai_responses.to_openai_messages(payload.get("input", ()))
-
-    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the items of the last messages: ids that an earlier turn has used are made
-        unique.
-        """
-        every, before = (
-            openai_responses.from_openai_messages(said)["input"]
-            for said in (messages, messages[: len(messages) - answered])
-        )
-        made: list[JsonObject] = every[len(before) :]
-        return made
-
-    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
-        """Return the request with what was said behind its input."""
-        given = payload.get("input", ())
-        first = [{"role": "user", "content": given}] if isinstance(given, str) else given
-        return payload | {"input": [*first, *said]}
+    instructions = "instructions"
+    to_inner = staticmethod(openai_responses.to_openai_messages)
+    from_inner = staticmethod(openai_responses.from_openai_messages)
+    listed = staticmethod(openai_responses.as_items)
 
 
-class InteractionsHandler(_Handler):
+class InteractionsHandler(_ItemsHandler):
     """Handles answers of Gemini's Interactions; see `ToolHandler`.
 
     A request goes on with the steps of the answer as they came, and one result for each call.
@@ -199,30 +212,10 @@ class InteractionsHandler(_Handler):
 
     processor = InteractionsStreamingProcessor
     shape = InteractionsShape()
-
-    def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
-        """Return the payload with the prompt behind its `system_instruction`."""
-        return payload | {"system_instruction": _joined(payload.get("system_instruction"), prompt)}
-
-    def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Return the steps of the input as messages in the inner format."""
-        return gemini_interactions.to_openai_messages(payload.get("input", ()))
-
-    def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the steps of the last messages: ids that an earlier turn has used are made
-        unique.
-        """
-        every, before = (
-            gemini_interactions.from_openai_messages(said)["input"]
-            for said in (messages, messages[: len(messages) - answered])
-        )
-        made: list[JsonObject] = every[len(before) :]
-        return made
-
-    def extended(self, payload: JsonObject, said: Sequence[JsonObject]) -> JsonObject:
-        """Return the request with what was said behind its input."""
-        given = payload.get("input", ())
-        return payload | {"input": [*gemini_interactions.as_steps(given), *said]}
+    instructions = "system_instruction"
+    to_inner = staticmethod(gemini_interactions.to_openai_messages)
+    from_inner = staticmethod(gemini_interactions.from_openai_messages)
+    listed = staticmethod(gemini_interactions.as_steps)
 
 
 class OllamaHandler(_Handler):

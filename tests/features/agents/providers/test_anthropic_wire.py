@@ -3,8 +3,10 @@ judge them already.
 """
 
 from vespe.features.agents.providers import anthropic
+from vespe.features.agents.providers.anthropic import AnthropicProvider
 
 USER = [{"role": "user", "content": "Hi"}]
+PROVIDER = AnthropicProvider("m", api_key="k")
 
 
 def test_anthropic_is_told_a_limit_where_the_caller_names_none() -> None:
@@ -39,7 +41,7 @@ def test_thinking_of_a_whole_answer_comes_back_as_it_was() -> None:
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "text", "text": "Hi"},
     ]
-    spoken = anthropic.answer(
+    spoken = PROVIDER.answer(
         {"role": "assistant", "content": blocks, "stop_reason": "end_turn", "usage": None}
     ).message
     assert (
@@ -51,7 +53,7 @@ def test_thinking_of_a_whole_answer_comes_back_as_it_was() -> None:
 
 
 def test_an_answer_that_says_nothing_is_a_message_all_the_same() -> None:
-    assert anthropic.answer({"content": [], "stop_reason": "end_turn"}).message == {
+    assert PROVIDER.answer({"content": [], "stop_reason": "end_turn"}).message == {
         "role": "assistant",
         "content": None,
     }

@@ -3,8 +3,10 @@ them already.
 """
 
 from vespe.features.agents.providers import openai
+from vespe.features.agents.providers.openai import OpenAIProvider
 
 USER = [{"role": "user", "content": "Hi"}]
+PROVIDER = OpenAIProvider("m", api_key="k")
 
 
 def test_a_stream_asks_for_usage_unless_the_caller_does_not_want_it() -> None:
@@ -34,7 +36,7 @@ def test_what_only_vespe_knows_is_not_sent() -> None:
 
 def test_calls_of_a_whole_answer_are_read_like_streamed_ones() -> None:
     call = {"function": {"name": "f", "arguments": {"a": 1}}}
-    read = openai.answer(
+    read = PROVIDER.answer(
         {
             "choices": [
                 {

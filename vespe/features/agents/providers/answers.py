@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from vespe.adapters.messages import plain_text, quote
+from vespe.adapters.streams.base import StreamingProcessor
 from vespe.calls import tracing
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ProviderError
@@ -30,6 +31,27 @@ def whole(provider: LLMProvider, reply: Reply) -> ModelAnswer:
         return checked(answer, provider, reply, body=strict_json.compact_json(document))
     except InvalidDocument as error:
         raise _unreadable(provider, reply, error.message) from None
+
+
+def of_document(read: StreamingProcessor, document: JsonObject) -> ModelAnswer:
+    """Return a body that was not streamed as the answer that it is, read by the rules of a stream,
+    so that both give the same message. It came whole, whether it says why the model stopped or not.
+    """
+    read.feed(strict_json.compact_json(document).encode("utf-8"))
+    read.close()
+    answer = gathered(read)
+    return answer if answer.finish_reason else replace(answer, complete=True, cut_calls=frozenset())
+
+
+def gathered(read: StreamingProcessor) -> ModelAnswer:
+    """Return what a processor has read as an answer."""
+    return ModelAnswer(
+        message=read.message(),
+        finish_reason=read.finish_reason,
+        usage=read.usage,
+        complete=read.complete,
+        cut_calls=read.cut_calls(),
+    )
 
 
 def known_by(answer: ModelAnswer, read: Callable[[], JsonObject]) -> ModelAnswer:

@@ -49,24 +49,9 @@ def payload(
     }
     if translated["system"]:
         made["system"] = translated["system"]
-    if defined := requests.definitions(tools, adapter_anthropic.AnthropicShape()):
-        made["tools"] = defined
-    if stream:
-        made["stream"] = True
-    return requests.with_options(made, _own_words(requests.checked_options(options)))
-
-
-def answer(document: JsonObject) -> ModelAnswer:
-    """Read a whole answer."""
-    stop = adapter_anthropic.to_finish_reason(document.get("stop_reason"))
-    spoken = adapter_anthropic.to_openai_messages(
-        [{"role": "assistant", "content": document.get("content") or []}]
-    )
-    message = spoken[0] if spoken else {"role": "assistant", "content": None}
-    return ModelAnswer(
-        message=message,
-        finish_reason=stop["finish_reason"],
-        usage=adapter_anthropic.from_anthropic_usage(document.get("usage")),
+    own = _own_words(requests.checked_options(options))
+    return requests.finished(
+        made, tools, adapter_anthropic.AnthropicShape(), stream=stream, options=own
     )
 
 
@@ -119,13 +104,21 @@ class AnthropicProvider(EndpointProvider):
     request = staticmethod(payload)
     request_url = staticmethod(_messages)
 
+    def answer(self, document: JsonObject) -> ModelAnswer:
+        """Read a body that was not streamed; raises InvalidDocument for what is no message."""
+        spoken = adapter_anthropic.to_openai_messages(
+            [{"role": "assistant", "content": document.get("content") or []}]
+        )
+        stop = adapter_anthropic.to_finish_reason(document.get("stop_reason"))
+        return ModelAnswer(
+            message=spoken[0] if spoken else {"role": "assistant", "content": None},
+            finish_reason=stop["finish_reason"],
+            usage=adapter_anthropic.from_anthropic_usage(document.get("usage")),
+        )
+
     def own_headers(self) -> Mapping[str, str]:
         """Return the header of the API's version."""
         return {"anthropic-version": VERSION}
-
-    def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; see `answer` of this module."""
-        return answer(document)
 
 
 ANTHROPIC: Final[ProviderClass] = AnthropicProvider

@@ -5,11 +5,12 @@ say, one file each.
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import ClassVar
 
 from vespe.adapters.streams.base import StreamingProcessor
 from vespe.errors import Refused
-from vespe.features.agents.providers import endpoint_account, retries, turns
+from vespe.features.agents.providers import answers, endpoint_account, retries, turns
 from vespe.features.agents.providers.base import ModelAnswer, Reply, Tools, Traits
 from vespe.features.agents.providers.endpoint import Destination, Endpoint
 from vespe.features.agents.providers.endpoint_account import Account
@@ -35,6 +36,9 @@ class EndpointProvider:
     request: "ClassVar[staticmethod[..., JsonObject]]"
     """Makes the vendor's request of the model's name and what `payload` is given."""
     processor: ClassVar[Callable[[], StreamingProcessor]]
+    version: ClassVar[str] = "/v1"
+    path: ClassVar[str] = ""
+    """Where requests go: the path of a base URL without one, and what stands behind it."""
     create_message = turns.create_message
     respond = turns.respond
 
@@ -81,8 +85,8 @@ class EndpointProvider:
         return self.request(self.model, messages, tools, options=options, stream=stream)
 
     def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed: each API its own."""
-        raise NotImplementedError
+        """Read a body that was not streamed."""
+        return answers.of_document(type(self).processor(), document)
 
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
@@ -98,10 +102,12 @@ class EndpointProvider:
         """Return the API's own headers, beside that of the key."""
         return {}
 
-    @staticmethod
-    def request_url(base: Url) -> Url:
+    @classmethod
+    def request_url(cls, base: Url) -> Url:
         """Return where requests go, of the base URL as the user wrote it."""
-        return base
+        path, mark, query = base.target.partition("?")
+        path = path.rstrip("/").removesuffix(cls.path) or cls.version
+        return replace(base, target=f"{path}{cls.path}{mark}{query}")
 
     def _destination(self) -> Destination:
         return endpoint_account.destination(

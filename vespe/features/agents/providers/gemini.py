@@ -1,17 +1,14 @@
 """Models behind Gemini's Interactions."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from vespe.adapters import gemini_interactions as adapter_interactions
 from vespe.adapters.streams.gemini_interactions import InteractionsStreamingProcessor
-from vespe.documents import strict_json
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
+from vespe.features.agents.providers.base import ProviderClass, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
-from vespe.http.addresses import Url
 from vespe.models import JsonObject
 
 _GENERATION: Final = {
@@ -32,12 +29,6 @@ _GENERATION: Final = {
 _CHOICES: Final = {"required": "any"}
 
 
-def _interactions(base: Url) -> Url:
-    path, mark, query = base.target.partition("?")
-    path = path.rstrip("/").removesuffix("/interactions") or "/v1beta"
-    return replace(base, target=f"{path}/interactions{mark}{query}")
-
-
 def payload(
     model: str,
     messages: Iterable[JsonObject],
@@ -56,26 +47,9 @@ def payload(
     made: JsonObject = {"model": model, "input": translated["input"], "store": False}
     if translated["system_instruction"]:
         made["system_instruction"] = translated["system_instruction"]
-    if defined := requests.definitions(tools, adapter_interactions.InteractionsShape()):
-        made["tools"] = defined
-    if stream:
-        made["stream"] = True
-    return requests.with_options(made, _own_words(requests.checked_options(options)))
-
-
-def answer(document: JsonObject) -> ModelAnswer:
-    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
-    message.
-    """
-    read = InteractionsStreamingProcessor()
-    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\n")
-    read.close()
-    return ModelAnswer(
-        message=read.message(),
-        finish_reason=read.finish_reason,
-        usage=read.usage,
-        complete=read.complete,
-        cut_calls=read.cut_calls(),
+    own = _own_words(requests.checked_options(options))
+    return requests.finished(
+        made, tools, adapter_interactions.InteractionsShape(), stream=stream, options=own
     )
 
 
@@ -149,11 +123,8 @@ class GeminiProvider(EndpointProvider):
     key_header = "x-goog-api-key"
     processor = InteractionsStreamingProcessor
     request = staticmethod(payload)
-    request_url = staticmethod(_interactions)
-
-    def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; see `answer` of this module."""
-        return answer(document)
+    path = "/interactions"
+    version = "/v1beta"
 
 
 GEMINI: Final[ProviderClass] = GeminiProvider

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from vespe.adapters import ollama as adapter_ollama
 from vespe.adapters.streams.ollama import OllamaStreamingProcessor
-from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools, Traits
+from vespe.features.agents.providers.base import ProviderClass, Tools, Traits
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
 from vespe.http.addresses import Url
@@ -72,16 +71,6 @@ def payload(
     return requests.with_options(made, own) | ({"options": inner} if inner else {})
 
 
-def answer(document: JsonObject) -> ModelAnswer:
-    """Read a whole answer, as the one line of a stream, so that both give the same message: ids for
-    calls without one, too.
-    """
-    read = OllamaStreamingProcessor()
-    read.feed(strict_json.compact_json(document).encode("utf-8") + b"\n")
-    read.close()
-    return ModelAnswer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
-
-
 def _format(given: Any) -> JsonObject:
     """Return Ollama's `format` of OpenAI's `response_format`."""
     if not isinstance(given, dict) or given.get("type") == "text":
@@ -116,10 +105,6 @@ class OllamaProvider(EndpointProvider):
     processor = OllamaStreamingProcessor
     request = staticmethod(payload)
     request_url = staticmethod(_chat)
-
-    def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; see `answer` of this module."""
-        return answer(document)
 
 
 OLLAMA: Final[ProviderClass] = OllamaProvider

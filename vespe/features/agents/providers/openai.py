@@ -3,24 +3,15 @@ them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from vespe.adapters import openai as adapter_openai
 from vespe.adapters.streams.openai import GptStreamingProcessor
-from vespe.documents import strict_json
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
+from vespe.features.agents.providers.base import ProviderClass, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
-from vespe.http.addresses import Url
 from vespe.models import JsonObject
-
-
-def _completions(base: Url) -> Url:
-    path, mark, query = base.target.partition("?")
-    path = path.rstrip("/").removesuffix("/chat/completions") or "/v1"
-    return replace(base, target=f"{path}/chat/completions{mark}{query}")
 
 
 def payload(
@@ -36,23 +27,10 @@ def payload(
     taken off the messages.
     """
     made: JsonObject = {"model": model, "messages": adapter_openai.to_wire(messages, keep=keep)}
-    if defined := requests.definitions(tools, adapter_openai.OpenAIShape()):
-        made["tools"] = defined
     if stream:
-        made |= {"stream": True, "stream_options": {"include_usage": True}}
-    return requests.with_options(made, requests.checked_options(options))
-
-
-def answer(document: JsonObject) -> ModelAnswer:
-    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
-    message.
-    """
-    read = GptStreamingProcessor()
-    read.feed(
-        b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\ndata: [DONE]\n\n"
-    )
-    read.close()
-    return ModelAnswer(message=read.message(), finish_reason=read.finish_reason, usage=read.usage)
+        made["stream_options"] = {"include_usage": True}
+    own = requests.checked_options(options)
+    return requests.finished(made, tools, adapter_openai.OpenAIShape(), stream=stream, options=own)
 
 
 class OpenAIProvider(EndpointProvider):
@@ -75,7 +53,7 @@ class OpenAIProvider(EndpointProvider):
         provider="openai", default_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
     )
     processor = GptStreamingProcessor
-    request_url = staticmethod(_completions)
+    path = "/chat/completions"
 
     def payload(
         self,
@@ -91,10 +69,6 @@ class OpenAIProvider(EndpointProvider):
     def own_headers(self) -> Mapping[str, str]:
         """Return the header of the organization."""
         return {"openai-organization": self._account.settings.organization}
-
-    def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; see `answer` of this module."""
-        return answer(document)
 
 
 OPENAI: Final[ProviderClass] = OpenAIProvider

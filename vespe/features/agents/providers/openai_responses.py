@@ -1,18 +1,15 @@
 """Models behind OpenAI's Responses API: its own, and any endpoint of Open Responses."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from vespe.adapters import openai_responses as adapter_responses
 from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
-from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.features.agents.providers import requests
-from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Tools
+from vespe.features.agents.providers.base import ProviderClass, Tools
 from vespe.features.agents.providers.endpoint_account import Account
 from vespe.features.agents.providers.endpoint_provider import EndpointProvider
-from vespe.http.addresses import Url
 from vespe.models import JsonObject
 
 INCLUDED: Final = ["reasoning.encrypted_content"]
@@ -20,12 +17,6 @@ INCLUDED: Final = ["reasoning.encrypted_content"]
 keeps nothing.
 """
 _MOST: Final = ("max_completion_tokens", "max_tokens")
-
-
-def _responses(base: Url) -> Url:
-    path, mark, query = base.target.partition("?")
-    path = path.rstrip("/").removesuffix("/responses") or "/v1"
-    return replace(base, target=f"{path}/responses{mark}{query}")
 
 
 def payload(
@@ -44,26 +35,9 @@ def payload(
     """
     made: JsonObject = {"model": model, **adapter_responses.from_openai_messages(messages)}
     made |= {"store": False, "include": list(INCLUDED)}
-    if defined := requests.definitions(tools, adapter_responses.OpenAIResponsesShape()):
-        made["tools"] = defined
-    if stream:
-        made["stream"] = True
-    return requests.with_options(made, _own_words(requests.checked_options(options)))
-
-
-def answer(document: JsonObject) -> ModelAnswer:
-    """Read a whole answer, by the rules that a streamed one is read by, so that both give the same
-    message.
-    """
-    read = ResponsesStreamingProcessor()
-    read.feed(b"data: " + strict_json.compact_json(document).encode("utf-8") + b"\n\n")
-    read.close()
-    return ModelAnswer(
-        message=read.message(),
-        finish_reason=read.finish_reason,
-        usage=read.usage,
-        complete=read.complete,
-        cut_calls=read.cut_calls(),
+    own = _own_words(requests.checked_options(options))
+    return requests.finished(
+        made, tools, adapter_responses.OpenAIResponsesShape(), stream=stream, options=own
     )
 
 
@@ -131,15 +105,11 @@ class OpenAIResponsesProvider(EndpointProvider):
     )
     processor = ResponsesStreamingProcessor
     request = staticmethod(payload)
-    request_url = staticmethod(_responses)
+    path = "/responses"
 
     def own_headers(self) -> Mapping[str, str]:
         """Return the header of the organization."""
         return {"openai-organization": self._account.settings.organization}
-
-    def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; see `answer` of this module."""
-        return answer(document)
 
 
 OPENAI_RESPONSES: Final[ProviderClass] = OpenAIResponsesProvider

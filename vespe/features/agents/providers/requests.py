@@ -35,6 +35,15 @@ def with_options(payload: JsonObject, options: Mapping[str, object]) -> JsonObje
     return {key: value for key, value in {**payload, **options}.items() if value is not None}
 
 
+def finished(
+    made: JsonObject, tools: Tools | None, shape: ToolShape, *, stream: bool, options: JsonObject
+) -> JsonObject:
+    """Return a request with the tools, `stream` where that is asked for, and the options."""
+    if defined := definitions(tools, shape):
+        made["tools"] = defined
+    return with_options(made | ({"stream": True} if stream else {}), options)
+
+
 def definitions(
     tools: Tools | None, shape: ToolShape, *, beside: Iterable[object] = ()
 ) -> list[JsonObject]:

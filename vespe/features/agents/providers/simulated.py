@@ -10,7 +10,7 @@ from typing import Final
 
 from vespe.adapters.streams.openai import GptStreamingProcessor
 from vespe.errors import Diverged, ProviderError
-from vespe.features.agents.providers import failures, openai, retries, scripts, turns
+from vespe.features.agents.providers import answers, failures, openai, retries, scripts, turns
 from vespe.features.agents.providers import scripts as provider_scripts
 from vespe.features.agents.providers.base import ModelAnswer, ProviderClass, Reply, Tools
 from vespe.features.agents.providers.scripts import Script
@@ -78,7 +78,7 @@ class SimulatedProvider:
 
     def answer(self, document: JsonObject) -> ModelAnswer:
         """Read a body that was not streamed: OpenAI's."""
-        return openai.answer(document)
+        return answers.of_document(GptStreamingProcessor(), document)
 
     def close(self) -> None:
         """Do nothing: there are no connections."""

@@ -164,14 +164,7 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> ModelAn
             request_id=reply.request_id,
             transient=True,
         )
-    answer = ModelAnswer(
-        message=processor.message(),
-        finish_reason=processor.finish_reason,
-        usage=processor.usage,
-        complete=processor.complete,
-        cut_calls=processor.cut_calls(),
-    )
-    answer = answers.known_by(answer, processor.native_message)
+    answer = answers.known_by(answers.gathered(processor), processor.native_message)
     return answers.checked(answer, provider, reply)
 
 
