@@ -1,5 +1,5 @@
-"""Whole loops against a server that others wrote: aimock from npm, which speaks OpenAI's,
-Anthropic's and Ollama's API.
+"""Whole loops against a server that others wrote: aimock from npm, which speaks OpenAI's APIs,
+Anthropic's, Gemini's and Ollama's.
 """
 
 import json
@@ -143,7 +143,7 @@ def test_a_busy_server_is_asked_again(api: str, server: str) -> None:
     provider.close()
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic"])
+@pytest.mark.parametrize("api", ["openai", "openai-responses", "anthropic", "gemini"])
 def test_p40b_a_wrong_key_is_refused_and_not_told(api: str, server: str) -> None:
     provider = asking(api, server, key="sk-a-wrong-one-9876543210")
     with pytest.raises(ProviderError, match=f"{api} answered with status 401") as caught:
@@ -152,7 +152,7 @@ def test_p40b_a_wrong_key_is_refused_and_not_told(api: str, server: str) -> None
     assert "wrong-one" not in f"{caught.value!r} {caught.value.details}"
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic"])
+@pytest.mark.parametrize("api", ["openai", "openai-responses", "anthropic", "gemini"])
 def test_the_command_runs_the_same_loop(api: str, server: str, measuring: Path) -> None:
     vespe("config", "set", f"providers.{api}.base_url", server)
     done = vespe(
@@ -164,7 +164,7 @@ def test_the_command_runs_the_same_loop(api: str, server: str, measuring: Path) 
         "--model",
         "m",
         "--json",
-        env={f"{api.upper()}_API_KEY": KEY},
+        env={f"{api.removesuffix('-responses').upper()}_API_KEY": KEY},
     )
     assert done.returncode == 0, done.stderr
     assert "Five and none." in json.dumps(json.loads(done.stdout))

@@ -248,6 +248,8 @@ class OpenSpan:
         attributes = {
             "gen_ai.usage.input_tokens": counts["input"],
             "gen_ai.usage.output_tokens": counts["output"],
+            "gen_ai.usage.cache_read.input_tokens": _within(used, "prompt", "cached_tokens"),
+            "gen_ai.usage.reasoning.output_tokens": _within(used, "completion", "reasoning_tokens"),
             "gen_ai.response.finish_reasons": finish_reason and (finish_reason,),
             "gen_ai.response.model": model,
             "gen_ai.response.id": response_id,
@@ -349,6 +351,13 @@ def _telemetry() -> Telemetry | None:
             explicit_bucket_boundaries_advisory=_TOKEN_BOUNDS,
         ),
     )
+
+
+def _within(used: JsonObject, part: str, key: str) -> Any:
+    """Return one of the counts within an answer's, or of a run's, which has them beside."""
+    details = used.get(f"{part}_tokens_details")
+    count = details.get(key) if isinstance(details, dict) else used.get(key)
+    return count if type(count) is int else None
 
 
 def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:

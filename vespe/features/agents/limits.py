@@ -13,6 +13,11 @@ from vespe.records import dataclass
 MAX_ITERATIONS: Final = 5
 MAX_CALLS: Final = 100
 _COUNTED: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
+_WITHIN: Final = {
+    "cached_tokens": "prompt_tokens_details",
+    "reasoning_tokens": "completion_tokens_details",
+}
+"""What of these is counted apart where an answer says it, and where it stands in its usage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class Limits:
 @dataclass(slots=True)
 class Spent:
     """What a run has used so far: turns of the model, calls that ran, and tokens as the provider
-    counts them.
+    counts them, those from a cache and of reasoning too where it tells them.
     """
 
     iterations: int = 0
@@ -73,8 +78,12 @@ class Spent:
         counts.setdefault(
             "total_tokens", counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0)
         )
+        for key, place in _WITHIN.items():
+            details = (usage or {}).get(place)
+            if isinstance(details, dict) and (count := _count(details.get(key))) is not None:
+                counts[key] = count
         for key, value in counts.items():
-            self.usage[key] += value
+            self.usage[key] = self.usage.get(key, 0) + value
 
     def over(self, limits: Limits) -> str:
         """Return the name of the limit that ends the run at once, `max_tokens`, or ""."""

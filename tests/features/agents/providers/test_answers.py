@@ -10,6 +10,7 @@ import pytest
 
 from tests.features.agents.providers.serving import KEY, USER, asking, said, stream
 from vespe.errors import ProviderError
+from vespe.features.agents.limits import Spent
 
 
 def choice(content: str) -> bytes:
@@ -120,3 +121,65 @@ def test_p40b_no_part_of_a_key_stands_in_the_quote_of_a_page(
     with asking(stream(body, "text/html")) as (provider, _), pytest.raises(ProviderError) as caught:
         provider.create_message(USER, on_event=(lambda event: None) if streamed else None)
     assert not any(KEY[start : start + 8] in str(caught.value) for start in range(len(KEY) - 8))
+
+
+USED: dict[str, dict[str, Any]] = {
+    "openai": {
+        "choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": 100,
+            "completion_tokens": 20,
+            "prompt_tokens_details": {"cached_tokens": 60},
+            "completion_tokens_details": {"reasoning_tokens": 5},
+        },
+    },
+    "openai-responses": {
+        "status": "completed",
+        "output": [{"type": "message", "role": "assistant", "content": "Hi"}],
+        "usage": {
+            "input_tokens": 100,
+            "output_tokens": 20,
+            "input_tokens_details": {"cached_tokens": 60},
+            "output_tokens_details": {"reasoning_tokens": 5},
+        },
+    },
+    "anthropic": {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Hi"}],
+        "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": 40,
+            "cache_read_input_tokens": 60,
+            "output_tokens": 20,
+            "output_tokens_details": {"thinking_tokens": 5},
+        },
+    },
+    "gemini": {
+        "status": "completed",
+        "steps": [{"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}],
+        "usage": {
+            "total_input_tokens": 100,
+            "total_output_tokens": 15,
+            "total_thought_tokens": 5,
+            "total_cached_tokens": 60,
+        },
+    },
+    "ollama": {
+        "message": {"role": "assistant", "content": "Hi"},
+        "done": True,
+        "done_reason": "stop",
+        "prompt_eval_count": 100,
+        "eval_count": 20,
+    },
+}
+
+
+@pytest.mark.parametrize("api", USED)
+def test_tokens_are_told_alike_whoever_counts_them(api: str) -> None:
+    spent = Spent()
+    with asking(said(USED[api]), api) as (provider, _):
+        for _ in range(2):
+            spent.add_usage(provider.respond(USER).usage)
+    told = {"prompt_tokens": 200, "completion_tokens": 40, "total_tokens": 240}
+    apart = {"cached_tokens": 120, "reasoning_tokens": 10}
+    assert spent.usage == told | ({} if api == "ollama" else apart)

@@ -623,3 +623,28 @@ def test_one_file_is_not_two_things(command: Command, project: Path, option: str
     assert (said.code, "same file" in said.document["error"]["message"]) == (2, True) and (
         project / "kept.json"
     ).read_text(encoding="utf-8") == "[]"
+
+
+def test_the_tokens_that_a_run_used_are_told_behind_its_answer(
+    command: Command, project: Path
+) -> None:
+    used = {
+        "prompt_tokens": 1000,
+        "completion_tokens": 20,
+        "prompt_tokens_details": {"cached_tokens": 600},
+        "completion_tokens_details": {"reasoning_tokens": 5},
+    }
+    turns = [{"text": "end", "usage": used}]
+    said = command("agent", "run", "go", *script(project, *turns))
+    assert said.out == "end\n"
+    assert "tokens: 1,000 in (600 cached), 20 out (5 reasoning)" in said.err
+    told = command("agent", "run", "go", *script(project, *turns), "--json")
+    assert told.document["usage"] == {
+        "prompt_tokens": 1000,
+        "completion_tokens": 20,
+        "total_tokens": 1020,
+        "cached_tokens": 600,
+        "reasoning_tokens": 5,
+    }
+    assert "tokens:" not in told.err
+    assert "tokens:" not in command("agent", "run", "go", *script(project, "end")).err

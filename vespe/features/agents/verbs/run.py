@@ -20,7 +20,12 @@ from vespe.features.agents.loop import DONE, RunResult
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import live, recording, setup
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.models import JsonObject
 
+_TOKENS: Final = (
+    ("prompt_tokens", "in", "cached_tokens", "cached"),
+    ("completion_tokens", "out", "reasoning_tokens", "reasoning"),
+)
 _LIMITS: Final = {
     "max_iterations": ("it used up its rounds of calls", "--max-iterations"),
     "max_calls": ("it may run no more calls", "--max-calls"),
@@ -204,6 +209,8 @@ def _file(resume: str | None, save: str | None) -> str | None:
 def _ended(result: RunResult, *, as_json: bool, resuming: str | None) -> int:
     if as_json:
         report.emit_json(result.to_dict())
+    elif any(result.usage.values()):
+        report.note(_tokens(result.usage))
     if result.stop_reason == DONE:
         if not result.complete:
             report.warn(
@@ -220,6 +227,15 @@ def _ended(result: RunResult, *, as_json: bool, resuming: str | None) -> int:
     )
     report.error(f"the model was stopped: {said} ({option}){waiting}", hint)
     return 124 if result.stop_reason == "max_seconds" else 1
+
+
+def _tokens(usage: JsonObject) -> str:
+    """Say how many tokens went in and out, and how many of them were cached or reasoning."""
+    said = []
+    for total, word, part, name in _TOKENS:
+        within = f" ({usage[part]:,} {name})" if usage.get(part) else ""
+        said.append(f"{usage.get(total, 0):,} {word}{within}")
+    return f"tokens: {', '.join(said)}"
 
 
 def _say_resumable(transcript: Transcript, kept: str | None) -> None:
