@@ -150,3 +150,10 @@ def test_every_recorded_conversation_is_one_that_googles_types_take_and_reads_ba
         assert sent(to_openai_messages(steps)) == steps, file.name
         count += 1
     assert count > 90 and all("no other vendor's `file_id`" in why for why in refused)
+
+
+def test_a_result_that_holds_only_what_chat_cannot_say_comes_back() -> None:
+    call = {"type": "function_call", "id": "c", "name": "f", "arguments": {}}
+    video = {"type": "video", "uri": "https://e.org/v.mp4"}
+    result = {"type": "function_result", "call_id": "c", "name": "f", "result": [video]}
+    assert from_openai_messages(to_openai_messages([call, result]))["input"] == [call, result]

@@ -295,3 +295,21 @@ def test_it_stands_ready_for_another_body() -> None:
     processor.feed(body(*WHOLE))
     processor.close()
     assert result(processor) == result(read(*WHOLE)[0])
+
+
+def test_a_whole_answer_with_a_status_of_its_own_is_over_and_one_in_the_background_is_an_error() -> (
+    None
+):
+    output = [{"type": "message", "role": "assistant", "content": "Hi."}]
+    for status in ("complete", 7, None):
+        answer = ResponsesStreamingProcessor()
+        answer.feed(json.dumps({"status": status, "output": output}).encode())
+        answer.close()
+        assert (answer.message()["content"], answer.finish_reason) == ("Hi.", "stop")
+        assert answer.complete and answer.error is None
+    for status in ("queued", "in_progress"):
+        answer = ResponsesStreamingProcessor()
+        answer.feed(json.dumps({"object": "response", "status": status, "output": []}).encode())
+        answer.close()
+        assert answer.error is not None and not answer.complete
+        assert answer.error["message"].startswith(f"the response is {status}: it is made in the")

@@ -71,7 +71,7 @@ class _Outward(ItemsOut):
         result: JsonValue
         if isinstance(held, dict) and given == arguments.to_text(held):
             result = copied(held, index)
-        elif isinstance(given, str):
+        elif isinstance(given, str) and not isinstance(held, list):
             result = said(given)
         else:
             result = CONTENTS.of_message(message, held, index) or ""

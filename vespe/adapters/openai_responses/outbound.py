@@ -87,10 +87,11 @@ class _Outward(ItemsOut):
 def _content(message: JsonObject, entries: JsonValue, index: int) -> str | list[JsonObject]:
     """Return a message's content as it was, a text or parts."""
     text = message.get("content")
-    if isinstance(text, str) and BLOCKS not in message:
+    if isinstance(text, str) and not entries and BLOCKS not in message:
         return said(text)
     made = CONTENTS.of_message(message, entries, index)
-    return said(text) if isinstance(text, str) and len(made) <= 1 else made or ""
+    plain = isinstance(text, str) and not entries and len(made) <= 1
+    return said(str(text)) if plain else made or ""
 
 
 def _text_of(part: JsonObject, index: int) -> str:

@@ -35,6 +35,9 @@ _CALL_DONE: Final = {
     "response.function_call_arguments.done": "arguments",
     "response.custom_tool_call_input.done": "input",
 }
+_GOING_ON: Final = ("queued", "in_progress")
+_ENDED: Final = ("completed", "incomplete", "failed", "cancelled")
+"""What a response's `status` may be."""
 _LAST: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -216,9 +219,13 @@ class ResponsesStreamingProcessor:
         """Take the Response itself, which comes at the beginning and at the end."""
         self._response.update({key: value for key, value in given.items() if key != "output"})
         status = given.get("status")
-        if kind in _LAST and status in (None, "in_progress", "queued"):
+        if kind in _LAST and status not in _ENDED:
             status = self._response["status"] = kind.removeprefix("response.")
-        elif not kind and status is None:  # a whole answer of a server that says no more
+        elif not kind and status in _GOING_ON:
+            why = "it is made in the background, where no answer is read"
+            self._fail(outcomes.error_object(f"the response is {status}: {why}"), events)
+            return
+        elif not kind and status not in _ENDED:  # a whole answer of a server with other words
             status = self._response["status"] = "completed"
         if (kind == "response.failed" or status in ("failed", "cancelled")) or given.get("error"):
             error = given.get("error")
