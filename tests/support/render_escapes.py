@@ -11,6 +11,8 @@ _SAID: Final = {
     "it reads all but protected places, and writes the project.",
     "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, "
     "and has 256 MiB.",
+    "hosts": "It reaches `example.org`, and what is not stated has its default.",
+    "sockets": "It reaches one Unix socket in the home directory and no host.",
     "links": "It states directories of the project that are links: to others in the project, which "
     "hold, to keys, to the home, out of\nthe project, to `.git` and `.vespe`, which open nothing; "
     "and writes a directory and a file that are not there.",
@@ -20,7 +22,54 @@ _SAID: Final = {
     "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
     "in such a directory.",
 }
-_EVERYWHERE: Final = ("programs", "late")
+BESIDE: Final = (
+    (
+        "write a number or an object in another way, past a rule on arguments",
+        "another number, an object with other members",
+        "calls/test_policy_rules.py",
+        "test_an_argument_is_compared_by_its_value_however_it_is_written",
+    ),
+    (
+        "end the body of a request early, and let what came be called",
+        "a body that comes in pieces",
+        "features/mcp/server/test_http_gate.py",
+        "test_a_body_that_ends_early_is_no_request",
+    ),
+    (
+        "send the proxy a second `Host` behind a bare line feed",
+        "a whole URL of a stated host",
+        "processes/sandbox/test_proxy.py",
+        "test_a_line_that_only_some_servers_end_passes_no_second_host",
+    ),
+    (
+        "name a port to the proxy that no machine has",
+        "the next connection, which is served",
+        "processes/sandbox/test_proxy.py",
+        "test_anything_else_is_refused",
+    ),
+    (
+        "run code through the cluster that a batch made for itself with Dask",
+        "the calls of that batch",
+        "features/batch/test_dask_cluster.py",
+        "test_a_cluster_of_ones_own_takes_nothing_from_others_and_shows_no_page",
+    ),
+    (
+        "leave a repository or an `.envrc` that other programs run, unnoticed",
+        "other new files, of which no note speaks",
+        "files/test_repositories.py",
+        "test_what_is_new_of_what_others_execute_is_told",
+    ),
+    (
+        "answer as an MCP server with JSON that can be read in two ways",
+        "an answer that can be read in one",
+        "types/mcp_tool/test_session.py",
+        "test_an_answer_that_can_be_read_in_two_ways_is_none",
+    ),
+)
+"""What is no process's sandbox, and so the same at every level: what is tried, what is allowed
+beside it, and the test that tries both.
+"""
+_EVERYWHERE: Final = ("programs", "late", "loopback")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 
@@ -57,6 +106,17 @@ def render() -> str:
         for row in rows:
             name = f"{row.name} (as root)" if row.root_only else row.name
             parts.append(f"| {name} | {_at(row, 'namespaces')} | {_at(row, 'landlock')} |")
+    parts += [
+        "",
+        "## What is the same at every level",
+        "",
+        "No sandbox of a process is asked here. Other tests of Vespe try these ways, and `vespe doctor` "
+        "does not.",
+        "",
+        "| tried | allowed beside it | |",
+        "|---|---|---|",
+    ]
+    parts += [f"| {tried} | {allowed} | held |" for tried, allowed, _, _ in BESIDE]
     return "\n".join(parts) + "\n"
 
 

@@ -17,3 +17,12 @@ def test_no_two_rows_of_the_table_have_one_name() -> None:
 def test_each_row_has_a_policy_that_is_tried_and_an_honest_twin() -> None:
     assert {row.policy for row in ROWS} == set(TITLES)
     assert [row.name for row in ROWS if not row.twin or row.twin == row.attack] == []
+
+
+def test_the_tests_that_the_page_speaks_of_are_there() -> None:
+    tests = render_escapes.PAGE.parent.parent / "tests"
+    assert [
+        name
+        for _, _, path, name in render_escapes.BESIDE
+        if f"def {name}(" not in (tests / path).read_text(encoding="utf-8")
+    ] == []

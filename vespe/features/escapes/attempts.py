@@ -157,6 +157,12 @@ def own_socket(path: Any) -> bool:
         return reach(socket.AF_UNIX, str(path))
 
 
+def own_server() -> bool:
+    """Listen on this machine, and be reached."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return reach(socket.AF_INET, one.getsockname())
+
+
 def send(family: int, address: Any) -> int:
     with socket.socket(family, socket.SOCK_DGRAM) as one:
         return one.sendto(_said(), address)
@@ -305,7 +311,10 @@ def _enter(message: dict[str, Any], names: dict[str, Any], space: dict[str, Any]
     made = {**message, "rules": rules, "filter": bytes.fromhex(message["filter"])}
     if made["namespaces"]:
         made["namespaces"] = {key: _encoded(one) for key, one in made["namespaces"].items()}
-    space["enter"](made)
+    # Where hosts are stated, the socket of a proxy goes out by it, which nobody serves here.
+    proxy, channel = socket.socketpair()
+    space["enter"](made, channel.detach())
+    os.set_inheritable(proxy.detach(), False)
     LIBC.prctl(_DUMPABLE, 1, 0, 0, 0)  # as the exec of a program does
 
 

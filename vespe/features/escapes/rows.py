@@ -20,11 +20,15 @@ STATED: Final = {
         network=(),
         programs=("true", "./program", "./document"),
     ),
+    "hosts": Permissions(network=("example.org",)),
+    "sockets": Permissions(network=(), sockets=("~/docs/socket",)),
 }
 """What the tools of a policy state; those of the others state nothing."""
 TITLES: Final = {
     "default": "A tool that states nothing",
     "closed": "A tool that states little",
+    "hosts": "A tool that states a host",
+    "sockets": "A tool that states a Unix socket",
     "links": "A tool whose stated places are links",
     "late": "What is made or replaced once a tool runs",
     "home": "A project that is the home directory",
@@ -36,7 +40,8 @@ TITLES: Final = {
 @dataclass(frozen=True, slots=True)
 class Way:
     """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be),
-    `links` (what is stated are links, and what is not there), `late` (nothing stated, and the home
+    `hosts` and `sockets` (one of them stated, and little else), `links` (what is stated are links,
+    and what is not there), `late` (nothing stated, and the home
     changes once it runs), or `home` (the project is the home), `late home` (both).
 
     `gap` is what names a leak; of several words, each does. `needs` is what both take that not
@@ -520,6 +525,86 @@ ROWS: Final = (
         "link(P/'docs/socket', P/'l6'); reach(1, str(P/'l6'))",
         "own_socket(P/'own')",
         gap="sockets",
+    ),
+    Way(
+        "reach a server that listens on this machine alone",
+        "reach(2, ('127.0.0.1', TCP))",
+        "own_server()",
+        gap="loopback",
+    ),
+    Way(
+        "send a datagram to a server that listens on this machine alone",
+        "send(2, ('127.0.0.1', UDP)) and False",
+        "own_server()",
+        gap="loopback",
+    ),
+    # ---- the network, with a host or a socket
+    Way(
+        "reach a server of this machine where a host is stated",
+        "reach(2, ('127.0.0.1', TCP))",
+        "own_server()",
+        gap="hosts",
+        policy="hosts",
+    ),
+    Way(
+        "reach a server of this machine over IPv6 where a host is stated",
+        "reach(10, ('::1', TCP6))",
+        "own_server()",
+        gap="hosts",
+        policy="hosts",
+        needs="TCP6",
+    ),
+    Way(
+        "send a datagram to a server of this machine where a host is stated",
+        "send(2, ('127.0.0.1', UDP)) and False",
+        "own_server()",
+        gap="hosts",
+        policy="hosts",
+    ),
+    Way(
+        "reach a Unix socket where a host is stated",
+        "reach(1, str(O/'socket'))",
+        "own_server()",
+        policy="hosts",
+    ),
+    Way(
+        "reach an abstract Unix socket where a host is stated",
+        "reach(1, '\\0' + ABSTRACT)",
+        "own_server()",
+        policy="hosts",
+    ),
+    Way(
+        "reach a Unix socket beside the one that is stated",
+        "reach(1, str(O/'socket'))",
+        "reach(1, str(H/'docs/socket'))",
+        gap="sockets",
+        policy="sockets",
+    ),
+    Way(
+        "reach a Unix socket in the temporary directory of all beside the one that is stated",
+        "reach(1, SOCKET)",
+        "reach(1, str(H/'docs/socket'))",
+        gap="sockets",
+        policy="sockets",
+    ),
+    Way(
+        "reach an abstract Unix socket beside the one that is stated",
+        "reach(1, '\\0' + ABSTRACT)",
+        "reach(1, str(H/'docs/socket'))",
+        gap="signals",
+        policy="sockets",
+    ),
+    Way(
+        "put another socket in the place of the one that is stated",
+        "os.rename(H/'docs/socket', H/'docs/s'); link(O/'socket', H/'docs/socket')",
+        "reach(1, str(H/'docs/socket'))",
+        policy="sockets",
+    ),
+    Way(
+        "reach a host by TCP where a Unix socket is stated",
+        "reach(2, ('127.0.0.1', TCP))",
+        "reach(1, str(H/'docs/socket'))",
+        policy="sockets",
     ),
     # ---- the network, with `network: []`
     Way(
