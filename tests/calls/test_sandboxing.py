@@ -151,6 +151,55 @@ def test_npm_works_with_a_cache_that_is_made_for_it(held: Path, home: Path) -> N
     assert (home / ".npm/_cacache").is_dir()
 
 
+@pytest.mark.skipif(shutil.which("uv") is None, reason="this machine has no uv")
+def test_uv_installs_and_runs_with_a_cache_that_is_made_for_it(held: Path, home: Path) -> None:
+    name = distribution(held, "greeting")
+    how = f"--offline --no-index --find-links . --python {sys.executable}"
+    asks = "import greeting; print(greeting.WORD)"
+    script = (
+        f"uv pip install {how} --target packages {name} && "
+        f"uv run --no-project {how} --with {name} -- python -c '{asks}'"
+    )
+    stated = {"read": [".", sys.prefix], "write": [".", "~/.cache/uv/"], "network": []}
+    shell(held, "sh", "-c", script, permissions=stated)
+    outcome = run(held, "s")
+    assert outcome.error is None and outcome.result == "1\n", outcome.error
+    assert (held / "packages/greeting.py").is_file()
+    assert (home / ".cache/uv/CACHEDIR.TAG").is_file()
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="this machine has no uv")
+def test_uv_is_refused_a_cache_that_the_tool_does_not_state(held: Path, home: Path) -> None:
+    shell(held, "uv", "cache", "clean", permissions={"write": ["."], "network": []})
+    (home / ".cache/uv").mkdir(parents=True)
+    (home / ".cache/uv/mine").write_text("x", encoding="utf-8")
+    error = run(held, "s").error
+    assert error is not None and error.code == "permission_denied"
+    assert error.hint.endswith('"permissions": {"write": [".", "~/.cache/uv/"]}')
+    assert (home / ".cache/uv/mine").read_text(encoding="utf-8") == "x"
+
+
+RUST = (
+    "printf 'error: Could not create temporary file\\n  cause: Permission denied (os error 13) at "
+    'path "%s"\\n\' '
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [(".cache/x/.tmpN71gHB", "~/.cache/x/"), (".cache/x/plain", "~/.cache/x/plain")],
+)
+def test_a_refused_temporary_file_is_stated_by_the_directory_it_was_to_be_in(
+    held: Path, home: Path, name: str, line: str
+) -> None:
+    (home / ".cache/x").mkdir(parents=True)
+    shell(held, "sh", "-c", f"{RUST} {home / name} >&2; exit 2", permissions={"write": ["."]})
+    error = run(held, "s").error
+    assert error is not None and error.code == "permission_denied"
+    assert str(home / name) in error.message
+    assert error.hint.endswith(f'"permissions": {{"write": [".", "{line}"]}}')
+
+
 @pytest.mark.parametrize(
     ("stated", "said"),
     [

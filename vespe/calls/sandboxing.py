@@ -406,9 +406,10 @@ only not to be written is seen.
 """
 _SAID_BEFORE: Final = pattern(
     r"(?i)(permission denied|operation not permitted|read-only file system|no such file or "
-    r"directory)(?:, \w+)?:? ['\"‘`]((?:/|~/|[\w.@+-]+/)[^'\"’`\n]+)"
+    r"directory)(?:, \w+|(?: \(os error \d+\))?(?: at path)?):? "
+    r"['\"‘`]((?:/|~/|[\w.@+-]+/)[^'\"’`\n]+)"
 )
-"""How Node and Python say it."""
+"""How Node, Python and Rust say it."""
 _NETWORK: Final = pattern(
     r"(?i)network is unreachable|could not resolve host|temporary failure in name "
     r"resolution|couldn't connect to server|bad address"
@@ -437,16 +438,17 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         if stated is None:
             # What is stated holds alone: the default has to be stated beside it.
             stated = PERMISSIONS[kind].default
-        lead = _lead(kind, what, made)
-        line = ", ".join(f'"{item}"' for item in [*stated, _short(lead.leads if lead else what)])
+        place = _lead(kind, what, made)
+        lead = _short(place.leads) if place else ""
+        line = ", ".join(f'"{item}"' for item in [*stated, lead or _to_state(what)])
         # a kit's bytes are pinned
         own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
         says = (
             f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}'
         )
         if kind in widened:
-            place = what if os.path.lexists(what) else os.path.dirname(what)
-            says = f"where it is to: `{widened[kind]} {shlex.quote(_short(place))}`"
+            there = what if os.path.lexists(what) else os.path.dirname(what)
+            says = f"where it is to: `{widened[kind]} {shlex.quote(_short(there))}`"
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
             f"{_why(kind, what, made)}: {error}",
@@ -506,6 +508,19 @@ def _came_late(kind: str, what: str, made: Policy) -> bool:
     # What a mount covers is never reached, whenever it was made.
     covered = made.covers(os.fsencode(os.path.realpath(what)))
     return kind == "read" and not covered and made.parts.came_late(what)
+
+
+def _to_state(what: str) -> str:
+    """Return what a config.json says for a path: for a temporary file the directory it was to be
+    made in, since the next one has another name.
+    """
+    above = os.path.dirname(what)
+    is_temporary = _TEMPORARY_NAME.fullmatch(os.path.basename(what)) and not os.path.lexists(what)
+    return f"{_short(above)}/" if is_temporary and above not in ("/", *homes()) else _short(what)
+
+
+_TEMPORARY_NAME: Final = pattern(r"\.tmp[A-Za-z0-9]{6}")
+"""What Rust's programs call one, uv too."""
 
 
 def _short(what: str) -> str:
