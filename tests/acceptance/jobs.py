@@ -56,6 +56,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "each store of a secret with each of its faults: where does the secret leak?",
         ("tests.acceptance.secrets", "--json"),
     ),
+    "survival": (
+        "a server over stdio and over HTTP, after 244 calls of 61 tools that try to end, starve or "
+        "contaminate it, as root and as an ordinary user",
+        ("tests.acceptance.survival", "--json"),
+    ),
     "stories": (
         "the stories of people with Vespe, played from a terminal",
         ("tests.acceptance.stories",),

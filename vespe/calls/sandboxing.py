@@ -28,6 +28,7 @@ from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy, is_loopback
+from vespe.processes.sandbox.listing import real_path
 from vespe.processes.sandbox.places import Places, StatedPlace, make_written
 from vespe.processes.sandbox.policy import PROXY_PORT, ToolSurroundings, policy, python_needs
 from vespe.processes.sandbox.protected import find_protected, holds, homes
@@ -475,12 +476,12 @@ _DECLARED: Final = "a tool that needs a secret names it under `secrets` in its c
 
 def _is_own(what: str, made: Policy) -> bool:
     """Whether a path, links followed, is a place that no permission opens."""
-    return what[:1] == "/" and any(holds(own, os.path.realpath(what)) for own in made.own)
+    return what[:1] == "/" and any(holds(own, real_path(what)) for own in made.own)
 
 
 def _lead(kind: str, what: str, made: Policy | None) -> StatedPlace | None:
     """Return the stated place that would hold a path, if its link were followed."""
-    real = os.path.realpath(what)
+    real = real_path(what)
     return next(
         (
             place
@@ -506,7 +507,7 @@ def _why(kind: str, what: str, made: Policy | None) -> str:
 
 def _came_late(kind: str, what: str, made: Policy) -> bool:
     # What a mount covers is never reached, whenever it was made.
-    covered = made.covers(os.fsencode(os.path.realpath(what)))
+    covered = made.covers(os.fsencode(real_path(what)))
     return kind == "read" and not covered and made.parts.came_late(what)
 
 

@@ -42,3 +42,11 @@ def test_a_directory_is_listed_again_once_it_changed(tmp_path: Path) -> None:
 
 def test_what_is_above_places_is_all_that_holds_them() -> None:
     assert listing.above(["/a/b/c", "/a/d", "/"]) == {"/", "/a", "/a/b"}
+
+
+def test_a_link_that_may_not_be_read_leads_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("there")
+    assert listing.real_path(str(tmp_path / "link")) == str(tmp_path.resolve() / "there")
+    assert listing.real_path("/a\0b") == "/a\0b"
+    # What nobody may ask for.
+    assert listing.real_path("/proc/1/cwd")

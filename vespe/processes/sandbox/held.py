@@ -9,7 +9,7 @@ from typing import Any
 
 from vespe.lazy import shutil
 from vespe.models import Permissions
-from vespe.processes.sandbox.listing import Parts
+from vespe.processes.sandbox.listing import Parts, real_path
 from vespe.processes.sandbox.places import StatedPlace
 from vespe.records import dataclass
 
@@ -54,7 +54,7 @@ class Policy:
         if not self.message:
             return False
         if kind == "sockets":
-            return what[:1] == "/" and self.covers(os.fsencode(os.path.realpath(what)))
+            return what[:1] == "/" and self.covers(os.fsencode(real_path(what)))
         if kind == "network":
             return (
                 self.stated.network is not None
@@ -65,7 +65,7 @@ class Policy:
         found = shutil.which(what) if kind == "programs" and "/" not in what else what
         if found is None:
             return False
-        place = os.fsencode(os.path.realpath(found))
+        place = os.fsencode(real_path(found))
         mounts = self.message.get("namespaces") or {"kept": ()}
         if kind == "write" and any(_holds(path, place) for path in mounts["kept"]):
             return True

@@ -36,12 +36,22 @@ class Parts:
         """Whether a path that is refused was made, or replaced, since it was listed: who starts now
         reaches it.
         """
-        here, there = os.path.realpath(path), ""
+        here, there = real_path(path), ""
         while here != "/":
             here, there = os.path.dirname(here), here
             if here in self.split and any(holds(one, here) for one in self.given):
                 return there not in self.holes and os.path.lexists(there)
         return False
+
+
+def real_path(path: str) -> str:
+    """Return where a path that a tool told leads; the path itself where that cannot be said: of
+    another's `/proc/1/cwd` even its user may not ask.
+    """
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
 
 
 def above(places: Iterable[str]) -> set[str]:

@@ -33,6 +33,7 @@ from vespe.processes.answering import AnsweringProcess, NoAnswer, ProcessAnswer
 from vespe.processes.keeper import Terms
 from vespe.processes.sandbox.held import READ_FILE, Policy
 from vespe.tool_types import Context, Executor, wants_to_be_kept
+from vespe.tools.permissions import LISTS
 from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.tools.templates import substitute_secrets
@@ -405,19 +406,32 @@ def _execution(finished: process.Finished, implementation: Implementation) -> Ex
             f"the result {error.reason}",
             details=_details(logs, pointer=error.pointer.removeprefix("/result")),
         ) from None
+    # The tool runs in the process that answers, and may have written any of it.
     if "error" in answer:
-        raise _told(answer["error"], logs, answer.get("touched"))
+        why = answer["error"]
+        raise _told(why if isinstance(why, dict) else {}, logs, _touched(answer))
+    said = answer.get("notes")
+    noted = [note for note in said if isinstance(note, str)] if isinstance(said, list) else []
     return Execution(
         result=answer.get("result"),
         logs=logs,
-        notes=(*notes, *answer.get("notes", ())),
+        notes=(*notes, *noted),
         touched=_touched(answer),
     )
 
 
 def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
     """Return what the child says that the tool touched, as (kind, path or host)."""
-    return tuple((str(kind), str(what)) for kind, what in answer.get("touched", ()))
+    said = answer.get("touched")
+    return tuple(
+        (one[0], one[1])
+        for one in (said if isinstance(said, list) else ())
+        if isinstance(one, list)
+        and len(one) == 2
+        and one[0] in LISTS
+        and isinstance(one[1], str)
+        and "\0" not in one[1]
+    )
 
 
 _ABSENT: Final = (
@@ -425,6 +439,9 @@ _ABSENT: Final = (
     "copy a module of your own beside the script; "
     'name a package that you know in it: `# /// script`, `# dependencies = ["NAME"]`, `# ///`'
 )
+
+
+_TOLD: Final[dict[str, type]] = {"exception": str, "traceback": list}
 
 
 def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | InvalidArguments:
@@ -439,7 +456,8 @@ def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | In
             f"the result{' at ' + pointer if pointer else ''} {message}",
             details=_details(logs, pointer=pointer),
         )
-    fields = {key: error[key] for key in ("exception", "traceback") if key in error} | (
+    told = {key: error[key] for key in _TOLD if key in error}
+    fields = {key: value for key, value in told.items() if isinstance(value, _TOLD[key])} | (
         {"touched": touched} if touched else {}
     )
     missing = error.get("exception") == "ModuleNotFoundError"
