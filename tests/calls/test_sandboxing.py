@@ -539,6 +539,20 @@ def test_a_repository_that_was_made_since_the_last_call_is_kept(held: Path) -> N
         assert error is not None and "vendor/x/.git/config" in error.message
 
 
+def test_a_file_that_is_not_there_is_not_told_as_a_program_that_was_refused(held: Path) -> None:
+    (held / "notes").mkdir()
+    (held / "notes/run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (held / "notes/run.sh").chmod(0o755)
+    for name, code in (("notes/none.txt", "tool_error"), ("notes/run.sh", "permission_denied")):
+        said = "No such file or directory" if "none" in name else "Permission denied"
+        directory = tool(held, "p")
+        shutil.rmtree(directory, ignore_errors=True)
+        body = f'raise OSError("cannot open {name}: {said}")'
+        python_tool(directory, "p", body, permissions={"programs": []})
+        error = run(held, "p").error
+        assert error is not None and error.code == code
+
+
 def test_a_repository_in_the_project_is_written_where_it_is_named(held: Path) -> None:
     (held / "vendor/x/.git").mkdir(parents=True)
     body = "open('vendor/x/.git/index', 'w').close()\nreturn 1"

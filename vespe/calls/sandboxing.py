@@ -607,9 +607,10 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
             kinds = ("sockets",)
         elif os.path.lexists(os.path.dirname(path)) and why != "Connection refused":
             writes = ("write",) if not why.lower().startswith("no") else ()
-            # What can be run was rather started than written.
-            runs = os.path.isfile(path) and os.access(path, os.X_OK)
-            kinds = ("read", "programs", *writes) if runs else ("read", *writes, "programs")
+            # What can be run was rather started than written, and what is no file was not started.
+            started = ("programs",) if os.path.isfile(path) else ()
+            runs = bool(started) and os.access(path, os.X_OK)
+            kinds = ("read", *started, *writes) if runs else ("read", *writes, *started)
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")
