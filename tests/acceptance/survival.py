@@ -212,16 +212,36 @@ def is_safe_here() -> bool:
     return found.level == "namespaces" and found.processes == 0
 
 
+def _python_for(user: list[str], place: Path) -> str:
+    """Return a Python that the user can run: this one, else the system's own of the same version,
+    with this one's packages.
+    """
+    own = sys.executable
+    if not subprocess.run(
+        [*user, own, "-c", ""], check=False, stderr=subprocess.DEVNULL
+    ).returncode:
+        return own
+    version = f"python3.{sys.version_info.minor}"
+    made = place / "python"
+    system = [*user, f"/usr/bin/{version}", "-m", "venv", "--without-pip", str(made)]
+    subprocess.run(system, check=False)
+    ours = (str(Path(__file__).parents[2]), *(path for path in sys.path if "site-packages" in path))
+    packages = made / "lib" / version / "site-packages"
+    packages.joinpath("vespe.pth").write_text("\n".join(ours) + "\n", encoding="utf-8")
+    return str(made / "bin/python")
+
+
 def _as_another(rounds: int) -> Any:
     """Try the same as an ordinary user, where root can become one that finds this Python; else
     why not.
     """
     if shutil.which("setpriv") is None:
         return "there is no setpriv here"
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable]
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     words = ["-m", "tests.acceptance.survival", "--json", "--rounds", str(rounds)]
     with tempfile.TemporaryDirectory(prefix="vespe-survival-") as place:
         os.chown(place, 65534, 65534)
+        user.append(_python_for(user, Path(place)))
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         done = subprocess.run(
             [*user, *words],
