@@ -249,11 +249,10 @@ def _played(world: World) -> dict[str, int]:
     codes = {"echo": world.vespe("tool", "run", "echo", "--args", '{"fail": false}', "--json")}
     world.vespe("tool", "run", "echo", "--args", '{"fail": true}')
     codes |= {tool: world.vespe("tool", "run", tool, "--json") for tool in _TOOLS[1:]}
-    called: list[list[Any]] = [
-        [{"name": tool, "arguments": {}}] for tool in ("shell", "send", "spy")
+    turns: list[dict[str, Any]] = [
+        {"tool_calls": [{"name": tool, "arguments": {}}]} for tool in ("shell", "send", "spy")
     ]
-    called[0].append({"name": "echo", "arguments": {"fail": False}})
-    turns = [{"tool_calls": calls} for calls in called]
+    turns[0]["tool_calls"].append({"name": "echo", "arguments": {"fail": False}})
     script = world.project / "script.json"
     script.write_text(json.dumps({"turns": [*turns, {"text": "done"}]}), encoding="utf-8")
     simulated = ("--provider", "simulated", "--script", "script.json", "--approve", "all")

@@ -47,6 +47,9 @@ def test_a_secret_is_proved_and_never_quoted(tools: Path, monkeypatch: pytest.Mo
         ("hunter2", "ok", "value", None),
         ("xyz", "ok", "value", "shorter than 4"),
         ("op://hunter2", "ok", "value", "it is used as it is"),
+        ('{"ref": "env:hunter2"}', "ok", "value", "it is used as it is"),
+        ('{"type": "service_account", "private_key": "hunter2"}', "ok", "value", None),
+        ("{hunter2", "ok", "value", None),
     )
     for said, state, source, message in steps:
         if said is not None:

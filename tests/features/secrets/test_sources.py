@@ -95,7 +95,16 @@ def test_a_file_that_others_can_open_is_refused_with_the_command_that_mends_it(f
     for mode in (0o644, 0o640, 0o602, 0o601):
         file.chmod(mode)
         assert f"mode {mode:o}" in refused({"ref": f"file:{file}"})
-    assert f"chmod 600 {file}" in refused({"ref": f"file:{file}"})
+    assert f"`chmod 600 {file}`" in refused({"ref": f"file:{file}"})
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root's files are root's own")
+def test_a_file_of_roots_is_not_to_be_mended_by_its_reader(home: Path) -> None:
+    said = refused({"ref": "file:/etc/passwd"})
+    assert "others can open the file" in said and "make a copy of your own" in said
+    (home / "closed").touch(0o000)
+    said = refused({"ref": f"file:{home}/closed"})
+    assert "Permission denied" in said and "see that you can read it" in said
 
 
 @pytest.mark.root

@@ -8,9 +8,9 @@ from typing import Final
 
 from vespe import defaults, errors
 from vespe.calls.secrets import SecretValues, names_of_secret
-from vespe.documents import redaction
+from vespe.documents import redaction, strict_json
 from vespe.features.secrets import settings
-from vespe.features.secrets.references import store_of
+from vespe.features.secrets.references import KNOWN, store_of
 from vespe.models import JsonObject
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
@@ -89,11 +89,21 @@ def remark(value: str, source: str | None) -> str | None:
     """Return what is to be said of a value that works, without quoting it; None for nothing."""
     if len(value.strip()) < redaction.SHORTEST:
         return SHORT
-    if source == "value" and value.startswith(_STORES):
+    if source == "value" and (value.startswith(_STORES) or _is_object(value)):
         return (
             'it is used as it is; to refer to a store, write {"ref": …} (`vespe secret set --ref`)'
         )
     return None
+
+
+def _is_object(value: str) -> bool:
+    """Whether a string is a reference in JSON, as `config set secrets.NAME` takes it for a value."""
+    if not value.lstrip().startswith("{"):
+        return False
+    try:
+        return not {*KNOWN}.isdisjoint(strict_json.parse_object(value))
+    except errors.InvalidDocument:
+        return False
 
 
 def needs(workspace: Workspace) -> list[SecretNeed]:

@@ -16,6 +16,7 @@ from vespe import errors
 from vespe.documents import redaction
 from vespe.errors import SecretUnavailable
 from vespe.features.secrets import keyrings, references, settings, tokens
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
@@ -110,7 +111,10 @@ def _from_file(asked: SecretRequest) -> str:
         # A named pipe must not make this wait, and a terminal must not become ours.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError as error:
-        raise asked.fails(_reason(error), f"put the secret into {path}, with mode 600") from None
+        hint = f"put the secret into {path}, with mode 600"
+        if error.errno in (errno.EACCES, errno.EPERM):
+            hint = "see that you can read it: `vespe secret set` keeps a value in a file of yours"
+        raise asked.fails(_reason(error), hint) from None
     try:
         _check_private(asked, path, os.fstat(descriptor))
         data = _read(asked, descriptor)
@@ -126,15 +130,15 @@ def _reason(error: OSError) -> str:
 def _check_private(asked: SecretRequest, path: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise asked.fails("it is not a regular file", "put the secret into a file of its own")
+    quoted = shlex.quote(path)
+    copy = f"make a copy of your own: `(umask 077; cat {quoted} > COPY)`"
     if status.st_uid not in (0, os.geteuid()):
-        raise asked.fails(
-            f"the file belongs to another user (number {status.st_uid}), who could change it",
-            f"make a copy of your own: (umask 077; cat {path} > COPY)",
-        )
+        said = f"the file belongs to another user (number {status.st_uid}), who could change it"
+        raise asked.fails(said, copy)
     if status.st_mode & 0o077:
         raise asked.fails(
             f"others can open the file (mode {stat.S_IMODE(status.st_mode):o})",
-            f"chmod 600 {path}",
+            f"`chmod 600 {quoted}`" if status.st_uid == os.geteuid() else copy,
         )
 
 
