@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from vespe.calls.kept_policies import policy_for
 from vespe.calls.secrets import secret_files
 from vespe.errors import (
     InvalidDocument,
@@ -73,13 +74,10 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         reach = Reach(permissions.network or (), context)
         root = os.path.realpath(context.project_root)
         found = _repositories(root, permissions)
-        made = policy(
-            machine(),
-            level,
-            permissions,
-            _surroundings(tool, context, scratch, found),
-            connect=reach.connect,
-        )
+        # Who makes one call alone has nothing of noting what a policy was made of.
+        make = policy if context.workers is None else policy_for
+        where = _surroundings(tool, context, scratch, found)
+        made = make(machine(), level, permissions, where, connect=reach.connect)
         made = _looking(made, root, found)
         own = {**made.environment, **_for_git(tool, context, made, scratch, kept=kept)}
         made = replace(made, refusals=reach.refusals, environment=own)
@@ -326,7 +324,8 @@ def _own() -> tuple[str, ...]:
 
 def _needs(tool: Tool) -> tuple[str, ...]:
     environments = os.path.join(locations.user_cache_dir(), "envs")
-    if tool.implementation is not None and type_of(tool.implementation.type).is_python:
+    is_python = tool.implementation is not None and type_of(tool.implementation.type).is_python
+    if is_python and not os.path.isdir(environments):
         # The call may make the first environment, and only what is there now can be let through.
         with contextlib.suppress(OSError):
             os.makedirs(environments, mode=0o700, exist_ok=True)

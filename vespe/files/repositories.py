@@ -16,7 +16,7 @@ import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
 
 from vespe.errors import StorageError
@@ -102,12 +102,13 @@ def executed_in(directories: Iterable[str]) -> frozenset[str]:
 
 def _at_once(root: str) -> Iterator[str]:
     """Return what is found without a walk; not all of it is there."""
-    yield from _named(root)
-    yield from (f"{entry}/.git" for entry in _directories(root))
+    here, directories = _names_in(root)
+    yield from _named(root, here)
+    yield from (f"{entry}/.git" for entry in directories)
 
 
-def _named(root: str) -> Iterator[str]:
-    yield from (f"{root}/{name}" for name in NAMES)
+def _named(root: str, here: Collection[str] = NAMES) -> Iterator[str]:
+    yield from (f"{root}/{name}" for name in NAMES if name in here)
     for path in _SUBMODULE.findall(_text(f"{root}/.gitmodules")):
         if ".." not in path.split("/") and not os.path.isabs(path):
             yield f"{root}/{path}/.git"
@@ -239,12 +240,15 @@ def _look(root: str, walk: _Walk, most: int) -> _Walk:
     return walk
 
 
-def _directories(path: str) -> list[str]:
+def _names_in(path: str) -> tuple[set[str], list[str]]:
+    """Return the names in a directory, and the paths of the directories there."""
     try:
         with os.scandir(path) as listed:
-            return [entry.path for entry in listed if entry.is_dir(follow_symlinks=False)]
+            entries = list(listed)
     except OSError:
-        return []
+        return set(NAMES), []
+    directories = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return {entry.name for entry in entries}, directories
 
 
 _walked: dict[str, _Walk] = {}

@@ -83,6 +83,9 @@ def delete(path: str) -> None:
     cannot be deleted stays.
     """
     with uninterruptible():
+        with contextlib.suppress(OSError):  # most are empty
+            os.rmdir(path)
+            return
         directories = [path]
         for directory in directories:
             with contextlib.suppress(OSError):

@@ -184,6 +184,10 @@ class Watch:
             happened, self._happened = self._happened, {}
         return happened
 
+    def is_covered(self, covered: int) -> bool:
+        """Whether what `cover` gave this number for is still watched, all of it."""
+        return covered == self._told and self._descriptor >= 0
+
     def _open(self) -> bool:
         self._libc = ctypes.CDLL(None, use_errno=True)
         try:

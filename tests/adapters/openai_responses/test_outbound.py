@@ -184,5 +184,5 @@ def test_every_recorded_conversation_is_one_that_openais_types_take_and_reads_ba
 def test_a_result_that_holds_only_what_chat_cannot_say_comes_back() -> None:
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     image = {"type": "input_image", "file_id": "file-1", "detail": "auto"}
-    items = [call, {"type": "function_call_output", "call_id": "c", "output": [image]}]
+    items: list[Any] = [call, {"type": "function_call_output", "call_id": "c", "output": [image]}]
     assert from_openai_messages(to_openai_messages(items)) == {"input": items}

@@ -97,7 +97,7 @@ def remark(value: str, source: str | None) -> str | None:
 
 
 def _is_object(value: str) -> bool:
-    """Whether a string is a reference in JSON, as `config set secrets.NAME` takes it for a value."""
+    """Whether a string is a reference in JSON, as `config set secrets.NAME` takes for a value."""
     if not value.lstrip().startswith("{"):
         return False
     try:

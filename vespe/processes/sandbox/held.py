@@ -16,6 +16,17 @@ from vespe.records import dataclass
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 
 
+class Shared:
+    """What the policies of several calls have in common: `message` is all of it as `enter.share`
+    takes it, and `is_valid` says that it is still what a policy would be made of.
+    """
+
+    __slots__ = ("is_valid", "message")
+
+    def __init__(self, message: Mapping[str, Any]) -> None:
+        self.message, self.is_valid = message, True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
@@ -29,7 +40,8 @@ class Policy:
     other programs take commands from. `connect` opens the connections of its proxy; None where
     there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
     proxy refused so far. `prefix` is a program that holds what it is given to start, where the
-    system has one.
+    system has one. `shared` is what it has in common with others, where there is something, and
+    `of_call` what it has not, as `enter.enter_shared` takes it.
     """
 
     level: str
@@ -46,6 +58,8 @@ class Policy:
     environment: Mapping[str, str] = field(default_factory=dict)
     prefix: tuple[str, ...] = ()
     refusals: list[tuple[str, str]] = field(default_factory=list)
+    shared: Shared | None = field(default=None, repr=False)
+    of_call: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def refuses(self, kind: str, what: str) -> bool:
         """Whether it holds the process back from a path (`read`, `write`, `programs`), from a

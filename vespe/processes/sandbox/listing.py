@@ -5,21 +5,16 @@ nothing that is made later. So a directory that could hold a protected place is 
 """
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Set
 from typing import Final
 
+from vespe.lazy import pattern
+from vespe.processes.sandbox.looked import Entry, entries
 from vespe.processes.sandbox.protected import holds
 from vespe.records import dataclass
 
-_FRESH_NS: Final = 100_000_000
-"""A directory that changed this lately may change again without another time of change."""
-_MOST: Final = 64
-
-Entry = tuple[str, bool]
-"""A path, and whether it is a directory."""
-
-_kept: dict[str, tuple[tuple[int, ...], tuple[Entry, ...]]] = {}
+_IS_OF_A_CALL: Final = pattern(r".*/\.vespe-[0-9a-f]{24}\.tmp").fullmatch
+"""What a call of Vespe has made for itself, which is given to that call by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +65,9 @@ def without(path: str, holes: Set[str], split: Set[str]) -> Iterator[Entry]:
     if path not in split:
         yield path, True
         return
-    for child, is_directory in _entries(path):
+    for child, is_directory in entries(path):
         if child not in holes:
             if is_directory and child in split:
                 yield from without(child, holes, split)
-            else:
+            elif not (child.endswith(".tmp") and _IS_OF_A_CALL(child)):
                 yield child, is_directory
-
-
-def _entries(path: str) -> tuple[Entry, ...]:
-    """Return what lies in a directory, links left out; as it was listed before, where its times
-    are what they were.
-    """
-    try:
-        status = os.stat(path)
-        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
-        if (known := _kept.get(path)) is not None and known[0] == stamp:
-            return known[1]
-        with os.scandir(path) as listed:
-            found = tuple(
-                (entry.path, entry.is_dir(follow_symlinks=False))
-                for entry in listed
-                if not entry.is_symlink()
-            )
-    except OSError:
-        return ()
-    if time.time_ns() - max(stamp[2:]) > _FRESH_NS:
-        if len(_kept) >= _MOST:
-            _kept.clear()
-        _kept[path] = stamp, found
-    return found

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from vespe.models import Permissions
+from vespe.processes.sandbox import looked
 from vespe.processes.sandbox.protected import find_protected, holds, may_be_protected
 from vespe.records import dataclass
 
@@ -43,7 +44,7 @@ class Places:
     """
 
     def __init__(self, project: str, hidden: Collection[str]) -> None:
-        self.root = os.path.realpath(project)
+        self.root = looked.realpath(project)
         self._said, self._hidden = os.path.abspath(project), frozenset(hidden)
 
     def find(self, stated: str) -> StatedPlace:
@@ -57,7 +58,7 @@ class Places:
         path = os.path.normpath(os.path.join(self.root, os.path.expanduser(stated)))
         if self._said != self.root and holds(self._said, path):
             path = self.root + path[len(self._said) :]
-        real = os.path.realpath(path)
+        real = looked.realpath(path)
         if real == path:
             return StatedPlace(stated=stated, path=real)
         entered, named = self._walk(path)
@@ -77,7 +78,7 @@ class Places:
         for word in path.split("/")[1:]:
             entered = entered or holds(self.root, here)
             there = os.path.join(here, word)
-            here = os.path.realpath(there)
+            here = looked.realpath(there)
             named |= {there, here} if there in self._hidden else {there}
         return entered, named
 
@@ -120,10 +121,10 @@ def make_written(
     PermissionError for what lies in a protected place.
     """
     place = places.find(stated).path
-    if not place or os.path.lexists(place) or any(word in EXECUTED for word in place.split("/")):
+    if not place or looked.lexists(place) or any(word in EXECUTED for word in place.split("/")):
         return
     if not stated.endswith("/"):
-        if any(os.path.isdir(one) and holds(one, place) for one in beside):
+        if any(looked.isdir(one) and holds(one, place) for one in beside):
             return
         if not as_directory:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)

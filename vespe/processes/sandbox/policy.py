@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from vespe.models import PERMISSIONS, Permissions
 from vespe.processes.sandbox import filter as seccomp
-from vespe.processes.sandbox import listing, seatbelt, sockets
+from vespe.processes.sandbox import listing, looked, seatbelt, sockets
 from vespe.processes.sandbox.held import EXECUTE, READ_DIR, READ_FILE, WRITE_FILE, Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.places import EXECUTED, Places, StatedPlace
@@ -137,10 +137,10 @@ def policy(
         level=level,
         gaps=tuple(_gaps(machine, level, permissions, files)),
         message=message,
-        root=os.path.realpath(where.project),
+        root=looked.realpath(where.project),
         stated=permissions,
         leads=tuple(files.leads()),
-        own=tuple(map(os.path.realpath, where.own)),
+        own=tuple(map(looked.realpath, where.own)),
         parts=files.parts(),
         connect=connect if proxied else None,
         environment=_environment(permissions, where, proxied=proxied),
@@ -173,10 +173,10 @@ def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files"
         level="seatbelt",
         gaps=gaps,
         message=message,
-        root=os.path.realpath(where.project),
+        root=looked.realpath(where.project),
         stated=permissions,
         leads=tuple(files.leads()),
-        own=tuple(map(os.path.realpath, where.own)),
+        own=tuple(map(looked.realpath, where.own)),
         parts=files.parts(),
         environment=environment,
         prefix=(seatbelt.PROGRAM, "-p", profile),
@@ -302,34 +302,34 @@ class _Files:
         self._hiding = tuple(f"{path}/" for path in self.hidden)
         self._places = Places(where.project, self.hidden)
         self._root = self._places.root
-        self._scratch = os.path.realpath(where.scratch)
+        self._scratch = looked.realpath(where.scratch)
         stated = permissions.write if permissions.write is not None else self._written_by_default()
         self._write = tuple(map(self._places.find, stated))
         self._read = tuple(map(self._places.find, permissions.read or ()))
         # What is not there yet opens nothing, least of all the directory that it would be made in.
         self._written = tuple(
-            dict.fromkeys(one.path for one in self._write if os.path.lexists(one.path))
+            dict.fromkeys(one.path for one in self._write if looked.lexists(one.path))
         )
         # Nothing covers what is not there yet, nor a link.
-        links = (path for path in self._executed() if os.path.islink(path))
+        links = (path for path in self._executed() if looked.islink(path))
         self.is_open = any(
             holds(place, one) for place in self._written for one in (*homes(), *links)
         ) or (not where.knows_all and self._root in self._written)
         self.kept = self._kept_places()
         self._directory, self._own = (
-            os.path.realpath(where.directory),
-            tuple(map(os.path.realpath, where.own)),
+            looked.realpath(where.directory),
+            tuple(map(looked.realpath, where.own)),
         )
         self._needs = [
             path
-            for path in (self._directory, *map(os.path.realpath, where.needs))
-            if os.path.lexists(path)
+            for path in (self._directory, *map(looked.realpath, where.needs))
+            if looked.lexists(path)
         ]
         stated_sockets = filter(None, map(sockets.stated_path, permissions.sockets or ()))
         self._sockets = [
             place.path
             for place in map(self._places.find, stated_sockets)
-            if place.path and os.path.exists(place.path)
+            if place.path and looked.exists(place.path)
         ]
         self._covered = self._covered_places() if mounts else ()
         closed = closed_places(homes(), os.getuid())
@@ -374,8 +374,8 @@ class _Files:
         return [
             path
             for path in found
-            if os.path.lexists(path)
-            and not os.path.islink(path)
+            if looked.lexists(path)
+            and not looked.islink(path)
             and any(holds(place, path) for place in self._written)
         ]
 
@@ -383,7 +383,7 @@ class _Files:
         """Return the project; nothing for a directory that holds a home and that nobody made a
         project: a client merely starts there.
         """
-        is_project = os.path.isdir(os.path.join(self._root, ".vespe"))
+        is_project = looked.isdir(os.path.join(self._root, ".vespe"))
         return (".",) if is_project or not any(holds(self._root, home) for home in homes()) else ()
 
     def leads(self) -> Iterator[tuple[str, StatedPlace]]:
@@ -426,7 +426,7 @@ class _Files:
         yield from self._given(self._needs, read, named=True)
         yield from self._given(filter(self._may_be_named, self._written), read | _WRITE, named=True)
         # Python finds a package by listing what it is in.
-        yield os.path.realpath(os.path.dirname(_PACKAGE)), READ_DIR
+        yield looked.realpath(os.path.dirname(_PACKAGE)), READ_DIR
         yield self._scratch, read | _WRITE
         for path in _DEVICES:
             # A shared map of this one is memory that no limit counts.
@@ -435,7 +435,9 @@ class _Files:
         if self._mounts:
             yield "/dev/shm", _READ | _WRITE
         if not may_start:
-            yield from ((path, READ_FILE | EXECUTE) for path in self._programs())
+            for path in self._programs():
+                looked.note(path)
+                yield path, READ_FILE | EXECUTE
 
     def _may_be_named(self, path: str) -> bool:
         """Whether a tool can be given a place that it names; none of Vespe's own state."""
@@ -455,8 +457,8 @@ class _Files:
             return True
         place = self._places.find(name)
         return bool(place.path) or (
-            os.path.isfile(place.leads)
-            and os.access(place.leads, os.X_OK)
+            looked.isfile(place.leads)
+            and looked.access(place.leads, os.X_OK)
             and not f"{place.leads}/".startswith(self._hiding)
         )
 
@@ -480,7 +482,7 @@ class _Files:
         hidden = [
             path
             for path in (*SOCKETS, *self._covered, *self._listening(temporary))
-            if os.path.exists(path) and not os.path.islink(path) and path not in self._sockets
+            if looked.exists(path) and not looked.islink(path) and path not in self._sockets
         ]
         shown = [
             path
@@ -497,7 +499,7 @@ class _Files:
             "kept": [os.fsencode(path) for path in self.kept],
             "hidden": [os.fsencode(path) for path in _outermost(hidden)],
             "shown": [os.fsencode(path) for path in shown],
-            "memory": os.path.isdir("/dev/shm"),
+            "memory": looked.isdir("/dev/shm"),
             "size": b",size=%dm" % self._permissions.memory_mb
             if self._permissions.memory_mb
             else b"",
@@ -510,7 +512,7 @@ class _Files:
         and what it sees in it: what it works in, needs and states; "" where it states that
         directory, or has its home there.
         """
-        place = os.path.realpath(_TEMPORARY)
+        place = looked.realpath(_TEMPORARY)
         named = (*self._written, *(place.path for place in self._read if place.path))
         if place in (*homes(), self._root) or any(holds(path, place) for path in named):
             return "", []
@@ -526,8 +528,8 @@ class _Files:
             *search_path(self._where.path),
             os.path.dirname(_PACKAGE),
         )
-        beneath = [path for path in seen if holds(place, path) and os.path.lexists(path)]
-        return place if os.path.isdir(place) else "", _outermost(beneath)
+        beneath = [path for path in seen if holds(place, path) and looked.lexists(path)]
+        return place if looked.isdir(place) else "", _outermost(beneath)
 
     def _listening(self, temporary: str) -> list[str]:
         """Return the sockets that are to be covered: of others, and where the call can see them."""
@@ -572,6 +574,7 @@ class _Files:
             if path in holes.above:
                 self._listed.add(path)
                 yield path, rights & READ_DIR
+            looked.note(path)
             yield from (
                 (part, rights if is_directory else rights & _OF_FILES)
                 for part, is_directory in listing.without(path, holes.places, holes.above)
@@ -591,9 +594,9 @@ def _scripts(command: Iterable[str], temporary: str) -> Iterator[str]:
     it, which it imports.
     """
     for word in filter(os.path.isabs, command):
-        path = os.path.realpath(word)
-        beside = path if os.path.isdir(path) else os.path.dirname(path)
-        if path != temporary and holds(temporary, path) and os.path.lexists(path):
+        path = looked.realpath(word)
+        beside = path if looked.isdir(path) else os.path.dirname(path)
+        if path != temporary and holds(temporary, path) and looked.lexists(path):
             yield path if beside == temporary else beside
 
 
@@ -625,7 +628,7 @@ def python_needs(interpreter: str) -> tuple[str, ...]:
                 own,
                 sys.prefix,
                 sys.base_prefix,
-                os.path.dirname(os.path.realpath(interpreter)),
+                os.path.dirname(looked.realpath(interpreter)),
                 _PACKAGE,
             )
         )

@@ -1,10 +1,9 @@
 """Programs by their names: where each really is, and what else has to start so that it can."""
 
-import functools
 import os
-import time
 from collections.abc import Iterable, Iterator
 
+from vespe.processes.sandbox import looked
 from vespe.processes.sandbox.protected import homes
 
 _LOADERS = ("/lib64", "/lib", "/usr/lib", "/usr/lib64")
@@ -13,22 +12,15 @@ _LOADERS = ("/lib64", "/lib", "/usr/lib", "/usr/lib64")
 def search_path(path: str) -> tuple[str, ...]:
     """Return the directories of a PATH that programs come from and, for a `bin`, what it stands in;
     never a home directory.
-
-    They are believed for a second: no protected place depends on them.
     """
-    return _searched(path, homes(), int(time.monotonic()))
-
-
-@functools.lru_cache(8)
-def _searched(path: str, homes: tuple[str, ...], _: int) -> tuple[str, ...]:
-    return tuple(_directories(path, homes))
+    return tuple(_directories(path, homes()))
 
 
 def _directories(path: str, homes: tuple[str, ...]) -> Iterator[str]:
     for directory in dict.fromkeys(path.split(os.pathsep)):
-        if not os.path.isabs(directory) or not os.path.isdir(directory):
+        if not os.path.isabs(directory) or not looked.isdir(directory):
             continue
-        real = os.path.realpath(directory)
+        real = looked.realpath(directory)
         yield real
         above = os.path.dirname(real)
         if (
@@ -65,18 +57,21 @@ def _places(name: str, search: str, home: str) -> Iterator[str]:
             if os.path.isabs(directory)
         )
         found = next(
-            (path for path in candidates if os.access(path, os.X_OK) and not os.path.isdir(path)),
+            (
+                path
+                for path in candidates
+                if looked.access(path, os.X_OK) and not looked.isdir(path)
+            ),
             "",
         )
     if found:
-        yield os.path.realpath(found)
+        yield looked.realpath(found)
 
 
 def interpreters(path: str) -> list[str]:
     """Return what a script's first line names: `#!/usr/bin/env NAME` names two programs."""
     try:
-        with open(path, "rb") as file:
-            first = file.readline(256)
+        first = looked.first_line(path, 256)
     except OSError:
         return []
     if not first.startswith(b"#!"):
@@ -94,11 +89,11 @@ def loaders() -> Iterator[str]:
     """Return the dynamic loaders of this machine, without which no program starts that was linked
     for it.
     """
-    for directory in dict.fromkeys(map(os.path.realpath, _LOADERS)):
+    for directory in dict.fromkeys(map(looked.realpath, _LOADERS)):
         try:
-            names = os.listdir(directory)
+            names = looked.listdir(directory)
         except OSError:
             continue
         for name in names:
             if name.startswith(("ld-linux", "ld-musl", "ld64.so", "ld.so")):
-                yield os.path.realpath(os.path.join(directory, name))
+                yield looked.realpath(os.path.join(directory, name))

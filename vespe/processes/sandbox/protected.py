@@ -10,6 +10,8 @@ import pwd
 from collections.abc import Iterator
 from typing import Final
 
+from vespe.processes.sandbox import looked
+
 HOME: Final = (
     # Keys, and who they open doors to.
     ".ssh",
@@ -215,15 +217,15 @@ def _homes(named: str) -> tuple[str, ...]:
     found = [named] if os.path.isabs(named) else []
     with contextlib.suppress(KeyError):
         found.append(pwd.getpwuid(os.getuid()).pw_dir)
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in found if os.path.isabs(path)))
+    return tuple(dict.fromkeys(looked.realpath(path) for path in found if os.path.isabs(path)))
 
 
 def find_protected(own: tuple[str, ...]) -> tuple[str, ...]:
     """Return every protected place that there is, links followed, sorted; `own` are the directories
     of Vespe's own state.
     """
-    there = [path for path in (*own, *MACHINE, *_of_homes()) if os.path.lexists(path)]
-    return tuple(sorted({*there, *filter(os.path.lexists, map(os.path.realpath, there))}))
+    there = [path for path in (*own, *MACHINE, *_of_homes()) if looked.lexists(path)]
+    return tuple(sorted({*there, *filter(looked.lexists, map(looked.realpath, there))}))
 
 
 def may_be_protected(path: str) -> bool:
@@ -252,7 +254,7 @@ def _of_homes() -> Iterator[str]:
     for home in homes():
         if home != "/":
             try:
-                listed = {name.casefold() for name in os.listdir(home)}
+                listed = {name.casefold() for name in looked.listdir(home)}
             except OSError:
                 listed = set(_IN_HOME)
             yield from (

@@ -14,7 +14,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from vespe.lazy import pattern
+
 _TABLE: Final = "/proc/net/unix"
+_BOUND: Final = pattern(rb"(?m)^(?:\S+ +){7}(/.*)$")
 _MOST_NAMED: Final = 8
 _NAME_SERVICES: Final = (
     "/run/nscd",
@@ -67,12 +70,10 @@ def bound() -> frozenset[str]:
     """Return the absolute paths that sockets were bound to, whether or not they are still there."""
     try:
         with open(_TABLE, "rb") as file:
-            lines = file.read().split(b"\n")[1:]
+            said = file.read()
     except OSError:
         return frozenset()
-    fields = (line.split(None, 7) for line in lines)
-    named = {row[7] for row in fields if len(row) > 7}
-    return frozenset(os.fsdecode(path) for path in named if path.startswith(b"/"))
+    return frozenset(map(os.fsdecode, _BOUND.findall(said)))
 
 
 def _is_reached(path: str) -> bool:
