@@ -156,6 +156,7 @@ def _leases(command: Command) -> "Iterator[Lease | None]":
             lease = workers.lease(
                 command.interpreter or _PLAIN,
                 apart=command.sandbox is not None and command.sandbox.is_apart,
+                shared=None if command.sandbox is None else command.sandbox.shared,
             )
         except OSError:  # it has ended just now: the next is another one
             yield None

@@ -178,7 +178,9 @@ class Lease(Protocol):
         """The supervisor's process; 0 while it is not there."""
         ...
 
-    def begin(self, descriptors: Sequence[int], command: dict[str, Any]) -> None:
+    def begin(
+        self, descriptors: Sequence[int], command: dict[str, Any], sandbox: "Policy | None"
+    ) -> None:
         """Let the call begin."""
         ...
 
@@ -250,7 +252,7 @@ class Supervised:
             else:
                 # it is gone: the status pipe says that nothing has begun
                 with contextlib.suppress(OSError):
-                    self.lease.begin(theirs, command)
+                    self.lease.begin(theirs, command, sandbox)
         except OSError as error:
             raise StorageError("start a process for", self.program, error) from error
         finally:

@@ -11,12 +11,15 @@ import signal
 import sys
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vespe.lazy import socket
 from vespe.processes.answering import AnsweringProcess
 from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, ZYGOTE, Interpreter
 from vespe.processes.keeper import Keeper
+
+if TYPE_CHECKING:
+    from vespe.processes.sandbox.held import Policy, Shared
 
 _MAX_ZYGOTES: Final = 8
 _MAX_PERSISTENT: Final = 16
@@ -25,6 +28,8 @@ _MAX_SUPERVISORS: Final = 64
 """Of one zygote: more calls at a time than that have a process of their own each, as in a process
 that does not live.
 """
+_MAX_SHARING: Final = 8
+"""Of those that are free, so many at most hold a policy."""
 _SWEEP_S: Final = 1.0
 """How long is waited for what a supervisor left that was killed."""
 _END_S: Final = 1.0
@@ -50,9 +55,12 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def lease(self, interpreter: Interpreter, *, apart: bool = False) -> "Lease | None":
-        """Return a supervisor for one call, `apart` in a namespace of processes, or None where
-        there is to be none, without waiting; raises OSError where none can be had.
+    def lease(
+        self, interpreter: Interpreter, *, apart: bool = False, shared: "Shared | None" = None
+    ) -> "Lease | None":
+        """Return a supervisor for one call, `apart` in a namespace of processes, and for calls that
+        have something `shared` alone; or None where there is to be none, without waiting. Raises
+        OSError where none can be had.
         """
         if not is_possible():
             return None
@@ -61,7 +69,7 @@ class Workers:
             return None
         make = functools.partial(_Zygote, interpreter, key, self._spoilt)
         with self._zygotes.borrow(key, make) as (zygote, _):
-            return zygote.lease(apart=apart)
+            return zygote.lease(apart=apart, shared=shared)
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
@@ -142,17 +150,19 @@ class _Zygote:
         """Whether it forks supervisors."""
         return not self.over.is_set()
 
-    def lease(self, *, apart: bool) -> "Lease | None":
+    def lease(self, *, apart: bool, shared: "Shared | None") -> "Lease | None":
         """Return a supervisor that is free, or else a new one; raises OSError where the zygote is
         gone.
         """
         with self.lock:
-            for index in range(len(self.idle) - 1, -1, -1):
-                if self.idle[index].apart == apart:
-                    return self.idle.pop(index)
-            if self.leased >= _MAX_SUPERVISORS:
-                return None
-            self.leased += 1
+            found = self._idle_one(apart, shared)
+            over = self._let_go(room=found is None)
+            is_full = self.leased >= _MAX_SUPERVISORS
+            self.leased += found is None and not is_full
+        for one in over:
+            one.close()
+        if found is not None or is_full:
+            return found
         ours, theirs = socket.socketpair()
         try:
             socket.send_fds(self.socket, [b"a" if apart else b"s"], [theirs.fileno()])
@@ -164,6 +174,29 @@ class _Zygote:
         finally:
             theirs.close()
         return Lease(self, ours, apart=apart)
+
+    def _idle_one(self, apart: bool, shared: "Shared | None") -> "Lease | None":
+        """Return a supervisor that is free, the one before others that has made what is shared."""
+        fits = [one for one in self.idle if one.apart == apart and one.shared in (shared, None)]
+        found = next((one for one in reversed(fits) if one.shared is shared), None)
+        found = found or (fits[-1] if fits else None)
+        if found is not None:
+            self.idle.remove(found)
+        return found
+
+    def _let_go(self, *, room: bool) -> "list[Lease]":
+        """Take away those that have made what is no longer so, and one more of those that have
+        made something where there is to be room.
+        """
+        sharing = [one for one in self.idle if one.shared is not None]
+        stale = [one for one in sharing if one.shared is not None and not one.shared.is_valid]
+        left = [one for one in sharing if one not in stale]
+        is_full = room and self.leased - len(stale) >= _MAX_SUPERVISORS
+        surplus = 1 if is_full else max(len(left) - _MAX_SHARING, 0)
+        over = [*stale, *left[:surplus]]
+        self.idle = [one for one in self.idle if one not in over]
+        self.leased -= len(over)
+        return over
 
     def give_back(self, lease: "Lease", *, whole: bool) -> None:
         """Keep a supervisor that has ended its call for the next one; one that has not is left to
@@ -202,6 +235,7 @@ class Lease:
 
     def __init__(self, zygote: _Zygote, channel: socket.socket, *, apart: bool) -> None:
         self._zygote, self._channel, self.apart = zygote, channel, apart
+        self.shared: Shared | None = None
         self.group = zygote.pid
         self._pid = 0
         self._pidfd = -1
@@ -215,23 +249,27 @@ class Lease:
                 self._pidfd = os.pidfd_open(self._pid)
         return self._pid
 
-    def begin(self, descriptors: Sequence[int], command: dict[str, Any]) -> None:
+    def begin(
+        self, descriptors: Sequence[int], command: dict[str, Any], sandbox: "Policy | None"
+    ) -> None:
         """Let the call begin; raises OSError where the supervisor is gone."""
-        file = os.memfd_create("command")
+        # The zygote has the code of the sandbox, and the environment that calls share.
+        held = command["sandbox"] and (None, command["sandbox"][1])
+        env = dict(command["env"].items() - self._zygote.env) if command["boot"] else command["env"]
+        files: list[int] = []
         try:
-            # The zygote has the code of the sandbox, and the environment that calls share.
-            sandbox = command["sandbox"] and (None, command["sandbox"][1])
-            env = (
-                dict(command["env"].items() - self._zygote.env)
-                if command["boot"]
-                else command["env"]
-            )
-            data = memoryview(marshal.dumps(command | {"sandbox": sandbox, "env": env}, 4))
-            while data:
-                data = data[os.write(file, data) :]
-            socket.send_fds(self._channel, [b"c"], [*descriptors, file])
+            shared = sandbox.shared if sandbox is not None else None
+            if sandbox is not None and shared is not None:
+                held = (None, dict(sandbox.of_call))
+            files.append(_in_memory(command | {"sandbox": held, "env": env}))
+            is_new = shared is not self.shared
+            if shared is not None and is_new:
+                files.append(_in_memory(dict(shared.message)))
+                self.shared = shared
+            socket.send_fds(self._channel, [b"p" if is_new else b"c"], [*descriptors, *files])
         finally:
-            os.close(file)
+            for file in files:
+                os.close(file)
 
     def wake(self) -> None:
         """Let the supervisor go on where the tool has stopped it."""
@@ -255,3 +293,16 @@ class Lease:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+
+
+def _in_memory(value: dict[str, Any]) -> int:
+    """Return a file that nobody else sees, with a value as marshal carries it."""
+    file = os.memfd_create("command")
+    try:
+        data = memoryview(marshal.dumps(value, 4))
+        while data:
+            data = data[os.write(file, data) :]
+    except BaseException:
+        os.close(file)
+        raise
+    return file

@@ -14,6 +14,12 @@ call.
 # begun, and can begin elsewhere. A supervisor that a tool has killed leaves its tree to the zygote,
 # which ends it and only then closes that socket.
 #
+# With an eighth descriptor, a policy, a supervisor makes what calls under that policy have in
+# common: the namespace of mounts that each of them has a copy of, and the rules on files. From then
+# on it serves such calls alone. It holds no code, input or secret of a tool; temporary directory,
+# shared memory, IPC and network are made for each call. That saves each call a third of its time;
+# in a home directory of 10,000 entries 45 of 50 ms.
+#
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
 # and each call has a /proc of its own. A namespace for each call would cost a process more between
@@ -44,6 +50,9 @@ GROWTH_PAGES = 2048
 one is forked.
 """
 LOOK_EVERY = 256
+RULES_EVERY = 256
+"""After so many calls the rules are made anew: those of each call's own directories stay in them.
+"""
 ONE_FD = array.array("i", [0]).itemsize
 
 
@@ -309,6 +318,8 @@ class Supervisor:
         self.null = os.open(os.devnull, os.O_RDWR)
         self.size = resident()
         self.handled = handled()
+        self.policy: dict[str, Any] = {}
+        self.rules = -1
 
     def run(self) -> None:
         """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn
@@ -322,12 +333,28 @@ class Supervisor:
             ready = [descriptor for descriptor, _ in idle.poll(IDLE_S * 1000)]
             if OWN not in ready:
                 return
-            said, descriptors = received(self.connection, 7)
+            said, descriptors = received(self.connection, 8)
+            if said == b"p" and len(descriptors) == 8:
+                self.share(descriptors.pop())
             if len(descriptors) != 7 or not said:
                 return
+            if self.policy and calls % RULES_EVERY == 0:
+                os.close(self.rules)
+                self.rules = self.message["enter"].ruleset(self.policy)
             self.serve(descriptors)
             if calls % LOOK_EVERY == 0 and resident() > self.size + GROWTH_PAGES:
                 return
+
+    def share(self, file: int) -> None:
+        """Make what all calls under a policy have in common; this process ends where that fails,
+        and the call begins elsewhere.
+        """
+        try:
+            self.policy = loaded(file)
+            self.rules = self.message["enter"].share(self.policy)
+        except OSError:
+            os._exit(1)
+        self.size = resident()
 
     def serve(self, descriptors: "list[int]") -> None:
         """Run one call to the end of all that it started; one that cannot begin leaves its status
@@ -367,11 +394,10 @@ class Supervisor:
     def become(self, file: int, status: int) -> "NoReturn":
         """Read the command, which no other process of ours does, and be the tool."""
         try:
-            # one read: it is in memory
-            command = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
-            os.close(file)
+            command = loaded(file)
             if command["sandbox"]:
-                command["sandbox"] = self.message["enter"].enter, command["sandbox"][1]
+                enter = self.enter_shared if self.policy else self.message["enter"].enter
+                command["sandbox"] = enter, command["sandbox"][1]
             command["signals"] = self.handled
             if command["boot"]:
                 command["boot"] = self.child
@@ -381,6 +407,9 @@ class Supervisor:
             self.supervisor.become(command, command["programs"][0], status, -1)
         finally:
             os._exit(127)
+
+    def enter_shared(self, of_call: "dict[str, Any]", _: int) -> None:
+        self.message["enter"].enter_shared(self.policy, of_call, self.rules)
 
     def child(self) -> None:
         """What BOOT does in an interpreter of its own, with our scripts made already."""
@@ -396,6 +425,15 @@ class Supervisor:
                 os._exit(1)
             data += more
         return data
+
+
+def loaded(file: int) -> "dict[str, Any]":
+    """Read what a file in memory holds, and close it."""
+    try:
+        data: dict[str, Any] = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
+    finally:
+        os.close(file)
+    return data
 
 
 def resident() -> int:

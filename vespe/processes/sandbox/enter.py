@@ -21,7 +21,8 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR, _OPENAT2 = 444, 445,
 _PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
-_NEW_NAMESPACES = 0x00020000 | 0x08000000  # mounts, System V IPC
+_NEW_MOUNTS = 0x00020000
+_NEW_NAMESPACES = _NEW_MOUNTS | 0x08000000  # and System V IPC
 _NEW_USER, _NEW_PROCESSES, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
 _CLONE = 56 if os.uname().machine == "x86_64" else 220
 _SIGCHLD = 17
@@ -117,6 +118,47 @@ def enter(policy: "dict[str, Any]", channel: int = -1) -> None:
         _namespaces(policy["namespaces"], channel)
     if policy["rules"]:
         _restrict(policy["rules"], policy["handled"], policy["scoped"])
+    _give_up_the_rest(policy)
+
+
+def share(policy: "dict[str, Any]") -> int:
+    """Make this process's mounts those that all calls under a policy begin with. Returns the
+    policy's rules on files as a descriptor. Raises OSError.
+
+    Where calls have a namespace of mounts, this is the first process of a namespace of processes.
+    """
+    if policy["namespaces"] is not None:
+        _call("unshare", _NEW_MOUNTS)
+        _shared_mounts(policy["namespaces"])
+    return ruleset(policy)
+
+
+def ruleset(policy: "dict[str, Any]") -> int:
+    """Return the rules on files of a policy as a descriptor; raises OSError."""
+    return _ruleset(policy["rules"], policy["handled"], policy["scoped"])
+
+
+def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int) -> None:
+    """Hold this process to a policy that its parent has shared: with mounts and rules on files that
+    are copies of those, and to what is `of_call`. Raises OSError.
+
+    The rules of a call stay in the parent's, which is why what they are on is of that call alone,
+    and gone after it.
+    """
+    _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
+    wanted = policy["namespaces"]
+    if wanted is not None:
+        _call("unshare", _NEW_NAMESPACES | (_NEW_NET if wanted["network"] else 0))
+        if wanted["network"]:
+            _loopback()
+        _own_mounts(wanted, of_call["writable"], (*wanted["seen"], *of_call["seen"]))
+    _add_rules(rules, of_call["rules"], policy["handled"])
+    _call("syscall", _RESTRICT_SELF, rules, 0)
+    _give_up_the_rest(policy)
+
+
+def _give_up_the_rest(policy: "dict[str, Any]") -> None:
+    """Give up rights of root, memory and system calls, in the end: nothing more is to be set up."""
     _drop_capabilities(policy["capabilities"])
     if policy["memory"]:
         _call("setrlimit", _DATA_LIMIT, policy["memory"].to_bytes(8, _ENDIAN) * 2)
@@ -144,10 +186,21 @@ def adopt_orphans() -> None:
 
 
 def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> None:
+    ruleset = _ruleset(rules, handled, scoped)
+    _call("syscall", _RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def _ruleset(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> int:
     sizes = (8, 16, 24)
     attributes = handled.to_bytes(8, _ENDIAN) + bytes(8) + scoped.to_bytes(8, _ENDIAN)
     size = sizes[2] if scoped else sizes[0]
     ruleset = _call("syscall", _CREATE_RULESET, attributes[:size], size, 0)
+    _add_rules(ruleset, rules, handled)
+    return ruleset
+
+
+def _add_rules(ruleset: int, rules: "list[tuple[bytes, int]]", handled: int) -> None:
     add = _FUNCTIONS["syscall"]
     number, kind, none, fd = _Long(_ADD_RULE), _Long(_PATH_BENEATH), _Long(0), _Long(ruleset)
     # No link on the way: what was decided on is what is opened, whatever was put there since.
@@ -170,8 +223,6 @@ def _restrict(rules: "list[tuple[bytes, int]]", handled: int, scoped: int) -> No
             # Where it is a file, the rights that only directories have are refused.
             add(number, fd, kind, _Bytes(given[1] + said), none)
         close(place)
-    _call("syscall", _RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
 
 
 # ---- namespaces
@@ -257,6 +308,12 @@ def _listen(port: int, channel: int) -> None:
 
 def _mounts(wanted: "dict[str, Any]") -> None:
     """Make all read-only but what may be written, and hide sockets and shared memory of others."""
+    _shared_mounts(wanted)
+    _own_mounts(wanted, (), wanted["seen"])
+
+
+def _shared_mounts(wanted: "dict[str, Any]") -> None:
+    """Do of it what several calls can have in common."""
     _mount(None, b"/", None, _RECURSIVE | _PRIVATE)
     if wanted["processes"]:
         # what it shows is the processes of this namespace
@@ -284,12 +341,8 @@ def _mounts(wanted: "dict[str, Any]") -> None:
             )
     for path, descriptor in shown:
         _show(path, descriptor)
-    if wanted["memory"]:
-        _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777" + wanted["size"])
-    if wanted["temporary"]:
-        _own_temporary(wanted["temporary"], wanted["seen"])
     _set_read_only(b"/", on=True)
-    for path in (*wanted["writable"], *((b"/dev/shm",) if wanted["memory"] else ())):
+    for path in wanted["writable"]:
         _set_read_only(path, on=False)
     beneath = tuple(path.rstrip(b"/") + b"/" for path in wanted["writable"])
     for path in (*wanted["kept"], *(path for path in wanted["hidden"] if path.startswith(beneath))):
@@ -297,6 +350,19 @@ def _mounts(wanted: "dict[str, Any]") -> None:
     for path in wanted["writable"]:
         if any(path.startswith(kept + b"/") for kept in wanted["kept"]):
             _set_read_only(path, on=False)
+
+
+def _own_mounts(wanted: "dict[str, Any]", writable: "Any", seen: "Any") -> None:
+    """Do what is each call's own: shared memory, the temporary directory of all with what is to be
+    `seen` in it, and what else is `writable`.
+    """
+    for path in writable:
+        _mount(path, path, None, _BIND | _RECURSIVE)
+        _set_read_only(path, on=False)
+    if wanted["memory"]:
+        _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777" + wanted["size"])
+    if wanted["temporary"]:
+        _own_temporary(wanted["temporary"], seen)
 
 
 def _show(path: bytes, descriptor: int) -> None:
@@ -310,7 +376,7 @@ def _show(path: bytes, descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _own_temporary(temporary: bytes, seen: "list[bytes]") -> None:
+def _own_temporary(temporary: bytes, seen: "Any") -> None:
     """Mount an empty directory where all have their temporary files, and in it what this call may
     see of them.
     """
@@ -319,6 +385,7 @@ def _own_temporary(temporary: bytes, seen: "list[bytes]") -> None:
     _mount(b"tmpfs", temporary, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=1m,mode=755")
     for path, descriptor in there:
         _show(path, descriptor)
+    _set_read_only(temporary, on=True, beneath=False)
 
 
 def _mount(
@@ -331,11 +398,12 @@ def _mount(
     _call("mount", source, target, kind, flags, options)
 
 
-def _set_read_only(path: bytes, *, on: bool) -> None:
+def _set_read_only(path: bytes, *, on: bool, beneath: bool = True) -> None:
     bits = (1).to_bytes(8, _ENDIAN)
     attributes = (bits + bytes(8) if on else bytes(8) + bits) + bytes(16)
     try:
-        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, 32)
+        flags = _AT_RECURSIVE if beneath else 0
+        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, flags, attributes, 32)
     except OSError:
         if on:
             raise
