@@ -1,22 +1,29 @@
 """Policies that are made once, for as long as they would be made the same."""
 
+import json
 import operator
 import os
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.ondisk import python_tool
+from vespe import Project
 from vespe.calls.kept_policies import policy_for
+from vespe.calls.sandboxing import machine
+from vespe.files import locations
 from vespe.files.private_copy import private_directory
 from vespe.models import Permissions
 from vespe.processes.sandbox.held import Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.policy import ToolSurroundings, policy
+from vespe.projects import user_config
 
 BEST = Machine(landlock=7, namespaces=0, processes=0, filter=0)
 KEY = ".config/gh"
@@ -208,3 +215,254 @@ def test_each_call_has_its_own_refusals_and_connections(where: ToolSurroundings)
     one.refusals.append(("network", "a:1"))
     assert not other.refusals and other.connect is connect
     assert one.shared is None  # what listens for a proxy is one call's
+
+
+LOOK = """
+import os, subprocess
+if inputs["do"] == "read":
+    return open(os.path.expanduser(inputs["path"])).read()
+if inputs["do"] == "write":
+    with open(os.path.expanduser(inputs["path"]), "a") as file:
+        return file.write("x")
+if inputs["do"] == "start":
+    return subprocess.run([inputs["path"]], capture_output=True, text=True, check=True).stdout
+return sorted(os.listdir(os.path.expandvars(inputs["path"])))
+"""
+ASKED = {"type": "object", "properties": {"do": {"type": "string"}, "path": {"type": "string"}}}
+
+
+@pytest.fixture(params=["namespaces", "landlock"])
+def world(
+    request: pytest.FixtureRequest, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A project, a home with a few things, and a machine with this level of a sandbox."""
+    best = machine().level
+    if best == "off" or (best == "landlock" and request.param == "namespaces"):
+        pytest.skip(f"this machine has no {request.param}")
+    said = (Path(locations.user_cache_dir()) / "sandbox").read_text("ascii")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / f"cache-{request.param}"))
+    kept = Path(locations.user_cache_dir()) / "sandbox"
+    kept.parent.mkdir(parents=True)
+    if request.param == "landlock":
+        said = said.replace("namespaces=0", "namespaces=1").replace("processes=0", "processes=1")
+    kept.write_text(said, encoding="ascii")
+    user_config.set_value("sandbox", "auto")
+    for name in ("notes", ".ssh", ".config/app", "bin"):
+        (home / name).mkdir(parents=True)
+        (home / name / "file").write_text(name, encoding="utf-8")
+    for name in ("docs", "more"):
+        (project / name).mkdir()
+        (project / name / "file").write_text(name, encoding="utf-8")
+    (project / "link").symlink_to("docs")
+    (home / "bin/hello").write_text("#!/bin/sh\necho one\n", encoding="utf-8")
+    (home / "bin/hello").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    tools = project / ".vespe/tools"
+    python_tool(tools / "tool-open", "open_", LOOK, schema=ASKED)
+    stated = {"read": ["docs", "link"], "write": ["docs"], "programs": ["hello"]}
+    python_tool(tools / "tool-stated", "stated", LOOK, schema=ASKED, permissions=stated)
+    assert machine().level == request.param
+    return project
+
+
+def _edit(world: Path, tool: str, **keys: Any) -> None:
+    path = world / f".vespe/tools/tool-{tool}/config.json"
+    said = json.loads(path.read_text("utf-8")) | keys
+    path.write_text(json.dumps(said), encoding="utf-8")
+
+
+def _rename(world: Path, tool: str, name: str) -> None:
+    tools = world / ".vespe/tools"
+    (tools / f"tool-{tool}").rename(tools / f"tool-{name}")
+    _edit(world, name, uid=f"tool-{name}")
+
+
+def _write(path: Path, text: str) -> None:
+    """Put a file with another text in the place of one."""
+    aside = path.with_name("aside")
+    aside.write_text(text, encoding="utf-8")
+    aside.chmod(0o755)
+    aside.rename(path)
+
+
+def _fill(path: Path, text: str) -> None:
+    """Put a directory with one file in the place of one."""
+    path.rename(path.with_name("was"))
+    path.mkdir()
+    (path / "file").write_text(text, encoding="utf-8")
+
+
+NO = ("permission_denied", "tool_error")
+# what is done between two calls, the second one, and what comes of that
+ASKS: dict[str, tuple[Callable[[Path, Path], object], tuple[str, str, str], object]] = {
+    "a directory becomes a key's": (
+        lambda home, _: (home / "notes").rename(home / ".aws"),
+        ("open_", "read", "~/.aws/file"),
+        NO,
+    ),
+    "one deeper does": (
+        lambda home, _: (home / ".config/app").rename(home / ".config/gh"),
+        ("open_", "read", "~/.config/gh/file"),
+        NO,
+    ),
+    "a key's directory is replaced": (
+        lambda home, _: _fill(home / ".ssh", "new"),
+        ("open_", "read", "~/.ssh/file"),
+        NO,
+    ),
+    "a key is made late": (
+        lambda home, _: (home / ".netrc").write_text("k", encoding="utf-8"),
+        ("open_", "read", "~/.netrc"),
+        NO,
+    ),
+    "what is no key is made late": (
+        lambda home, _: (home / "late").write_text("l", encoding="utf-8"),
+        ("open_", "read", "~/late"),
+        "l",
+    ),
+    "what is no key is replaced": (
+        lambda home, _: _fill(home / "notes", "new"),
+        ("open_", "read", "~/notes/file"),
+        "new",
+    ),
+    "a repository is made": (
+        lambda _, world: (world / ".hg").mkdir(),
+        ("open_", "write", ".hg/file"),
+        NO,
+    ),
+    "a stated directory is replaced": (
+        lambda _, world: _fill(world / "docs", "new"),
+        ("stated", "read", "docs/file"),
+        "new",
+    ),
+    "what was one is read no more": (
+        lambda _, world: _fill(world / "docs", "new"),
+        ("stated", "read", "was/file"),
+        NO,
+    ),
+    "a stated link leads elsewhere": (
+        lambda _, world: _link(world / "link", "more"),
+        ("stated", "read", "link/file"),
+        "more",
+    ),
+    "it leads out": (
+        lambda home, world: _link(world / "link", str(home / "notes")),
+        ("stated", "read", "link/file"),
+        NO,
+    ),
+    "a stated program is replaced": (
+        lambda home, _: _write(home / "bin/hello", "#!/bin/sh\necho two\n"),
+        ("stated", "start", "hello"),
+        "two\n",
+    ),
+    "less is stated": (
+        lambda _, world: _edit(world, "stated", permissions={"read": ["more"], "write": []}),
+        ("stated", "read", "docs/file"),
+        NO,
+    ),
+    "more is stated": (
+        lambda _, world: _edit(world, "stated", permissions={"read": ["more"]}),
+        ("stated", "read", "more/file"),
+        "more",
+    ),
+    "a key is stated": (
+        lambda _, world: _edit(world, "open", permissions={"read": ["~/.ssh"]}),
+        ("open_", "read", "~/.ssh/file"),
+        ".ssh",
+    ),
+    "the code is another": (
+        lambda _, world: _write(
+            world / ".vespe/tools/tool-open/main.py", "def open_(**inputs):\n    return 7\n"
+        ),
+        ("open_", "read", "~/.ssh/file"),
+        7,
+    ),
+    "the sandbox is switched off": (
+        lambda *_: user_config.set_value("sandbox", "off"),
+        ("open_", "read", "~/.ssh/file"),
+        ".ssh",
+    ),
+    "the project says that it is": (
+        lambda _, world: (world / ".vespe/config.json").write_text(
+            '{"sandbox": "require"}', encoding="utf-8"
+        ),
+        ("open_", "read", "~/.ssh/file"),
+        NO,
+    ),
+    "the tool moves": (
+        lambda _, world: _rename(world, "open", "other"),
+        ("open_", "read", "~/notes/file"),
+        "notes",
+    ),
+    "nothing": (lambda *_: None, ("open_", "read", "~/.ssh/file"), NO),
+}
+
+
+@pytest.mark.parametrize(("change", "asked", "said"), ASKS.values(), ids=ASKS)
+def test_a_call_is_held_to_what_is_now(
+    world: Path,
+    home: Path,
+    change: Callable[[Path, Path], object],
+    asked: tuple[str, str, str],
+    said: object,
+) -> None:
+    name, do, path = asked
+    if path == ".hg/file" and machine().level == "landlock":
+        pytest.skip("Landlock alone cannot take a directory out of one that is written")
+    with Project(world, trusted=True) as opened:
+        for _ in range(4):
+            assert opened.call("open_", do="read", path="~/notes/file").unwrap() == "notes"
+            assert opened.call("stated", do="read", path="docs/file").unwrap() == "docs"
+            assert opened.call("stated", do="start", path="hello").unwrap() == "one\n"
+        change(home, world)
+        outcome = opened.call(name, do=do, path=path)
+        error = outcome.error.code if outcome.error else None
+        assert error in said if said is NO else (error, outcome.result) == (None, said)
+
+
+def test_nothing_of_a_call_is_there_in_the_next(world: Path) -> None:
+    level = machine().level
+    places = ["$TMPDIR", *(["/dev/shm", "/tmp"] if level == "namespaces" else [])]
+    leave = """
+import os
+for place in map(os.path.expandvars, inputs["places"]):
+    try:
+        open(os.path.join(place, "left"), "w").close()
+    except OSError:
+        continue
+return os.environ["TMPDIR"]
+"""
+    python_tool(
+        world / ".vespe/tools/tool-leave",
+        "leave",
+        leave,
+        schema={"type": "object", "additionalProperties": True},
+    )
+    with Project(world, trusted=True) as opened:
+        before = [opened.call("leave", places=places).unwrap() for _ in range(3)]
+        assert len(set(before)) == 3
+        assert opened.call("open_", do="list", path="$TMPDIR").unwrap() == []
+        if level == "namespaces":
+            assert opened.call("open_", do="list", path="/dev/shm").unwrap() == []
+            seen = opened.call("open_", do="list", path="/tmp").unwrap()
+            assert "left" not in seen and len([one for one in seen if ".vespe-" in one]) == 1
+            assert not {os.path.basename(one) for one in before} & set(seen)
+
+
+def test_two_callers_at_a_time_have_each_their_own(world: Path) -> None:
+    body = """
+import os, time
+place = os.environ["TMPDIR"]
+open(os.path.join(place, "mine"), "w").write(str(inputs["number"]))
+time.sleep(0.05)
+return [open(os.path.join(place, "mine")).read(), sorted(os.listdir(place))]
+"""
+    python_tool(
+        world / ".vespe/tools/tool-own",
+        "own",
+        body,
+        schema={"type": "object", "additionalProperties": True},
+    )
+    with Project(world, trusted=True) as opened, ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda number: opened.call("own", number=number).unwrap(), range(24)))
+    assert found == [[str(number), ["mine"]] for number in range(24)]
