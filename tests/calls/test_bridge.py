@@ -271,9 +271,9 @@ def test_what_is_denied_is_not_found_nor_called(bench: Bench) -> None:
 def test_the_list_stays_the_same_while_tools_come_and_the_new_ones_are_found(
     served: ServedTools, bench: Bench
 ) -> None:
-    before = json.dumps(served.page("2025-11-25", None))
+    before = served.page("2025-11-25", None).text
     bench.tool("triple", lambda: 3, description="Multiply by three.")
-    assert not served.refresh() and json.dumps(served.page("2025-11-25", None)) == before
+    assert not served.refresh() and served.page("2025-11-25", None).text == before
     assert "triple" in str(serve(served, "search_tools", {"query": "three"}).result)
     assert serve(served, "call_tool", {"name": "triple"}).result == 3
 

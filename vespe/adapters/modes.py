@@ -57,8 +57,10 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
         )
     if mode != "auto":
         return mode
-    shape, tools = SHAPES.get(api, SHAPES["openai"]), list(tools)
-    most = most_tools(api)
+    shape, most = SHAPES.get(api, SHAPES["openai"]), most_tools(api)
+    if most is None and not isinstance(budget, int):
+        return "all"  # without loading any
+    tools = list(tools)
     if most is not None and len(tools) > most.value:
         return "bridge"
     dear = (

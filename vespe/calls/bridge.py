@@ -101,7 +101,7 @@ class Bridge:
     def __init__(self, tools: Mapping[str, Tool], always: frozenset[str] = frozenset()) -> None:
         self.tools = tools
         self.declared = {
-            name: tool for name, tool in tools.items() if name in always and name not in OWN
+            name: tools[name] for name in tools if name in always and name not in OWN
         } | OWN
 
     @cached_property
@@ -145,9 +145,9 @@ class Bridge:
         )
 
     def _search(self, inputs: JsonObject) -> JsonValue:
-        every = list(self.tools.values())
+        names = list(self.tools)
         found = [
-            every[match.number]
+            self.tools[names[match.number]]
             for match in self._index.find(inputs["query"], limit=inputs["limit"])
         ]
         if not found:

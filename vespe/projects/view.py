@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from vespe import defaults
 from vespe.documents.fields import wrong_type
@@ -70,6 +70,20 @@ class Shown:
     """
 
     tools: Mapping[str, Tool]
+    always: frozenset[str]
+    left_out: tuple[str, ...] = ()
+
+
+_Item = TypeVar("_Item", Tool, Entry, Tool | Entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named(Generic[_Item]):
+    """What `Shown` is before any tool was loaded: entries or tools, by the names that models
+    know.
+    """
+
+    items: Mapping[str, _Item]
     always: frozenset[str]
     left_out: tuple[str, ...] = ()
 
@@ -160,26 +174,29 @@ class View:
         """Return tools as models see them, in their order; of two that would have one name only the
         first is shown, an own name first.
         """
-        found, left_out, given = (
-            list[Tool](),
-            list[str](),
-            [tool for tool in tools if self.exposure(tool) != "never"],
+        named = self.named_items(tools)
+        seen = (self.of(tool) for tool in named.items.values())
+        return Shown(
+            tools={tool.name: tool for tool in seen}, always=named.always, left_out=named.left_out
         )
-        owners = {tool.name: tool for tool in given if self.name_of(tool) == tool.name}
-        for tool in given:
-            name = self.name_of(tool)
-            owner = owners.setdefault(name, tool)
-            if owner is tool:
-                found.append(self.of(tool))
+
+    def named_items(self, items: Iterable[_Item]) -> Named[_Item]:
+        """Return which tools `shown` gives, and by which names: entries will do."""
+        found, left_out = dict[str, _Item](), list[str]()
+        given = [item for item in items if self.exposure(item) != "never"]
+        owners = {item.name: item for item in given if self.name_of(item) == item.name}
+        for item in given:
+            name = self.name_of(item)
+            owner = owners.setdefault(name, item)
+            if owner is item:
+                found[name] = item
             else:
                 left_out.append(
-                    f"{tool.name} is left out: {self.path}#{self.said(tool, 'as')[1]} calls it "
+                    f"{item.name} is left out: {self.path}#{self.said(item, 'as')[1]} calls it "
                     f"{name}, as {owner.name} is called"
                 )
-        always = frozenset(self.name_of(tool) for tool in given if self.exposure(tool) == "always")
-        return Shown(
-            tools={tool.name: tool for tool in found}, always=always, left_out=tuple(left_out)
-        )
+        always = frozenset(self.name_of(item) for item in given if self.exposure(item) == "always")
+        return Named(items=found, always=always, left_out=tuple(left_out))
 
     def wrong(self, tools: Iterable[Tool]) -> Iterator[tuple[str, str]]:
         """Yield the pointer of each thing that these tools, a project's available ones, make wrong,

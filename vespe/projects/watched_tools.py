@@ -117,6 +117,14 @@ class WatchedTools:
         place = self._places.get(directory)
         return _NOTHING if place is None else place.rows.get(uid, _NOTHING)
 
+    def stands(self, tool_directory: str) -> bool:
+        """Say whether the config.json of a tool is as it was when it was looked at: where nobody
+        tells, that one is looked at again.
+        """
+        if self._seen:
+            return True
+        return stamp(f"{tool_directory}/{defaults.CONFIG_FILE}") == self.stamps(tool_directory)[1]
+
     def changed_since(self, version: int) -> list[str] | None:
         """Name the directories of the tools that came, left or changed since then; None where any
         may have.

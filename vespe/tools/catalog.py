@@ -11,6 +11,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.errors import StorageError
+from vespe.files.digests import sha256
 from vespe.models import Entry
 from vespe.tools import directory as tool_directory
 from vespe.tools import name_index
@@ -73,19 +74,32 @@ class Catalog(Mapping[str, Entry]):
         return (self._found[wanted],) if wanted in self._found else self.named(wanted)
 
     @property
+    def found(self) -> Mapping[str, Entry]:
+        """The tools as each one's directory says, by uid: one that shares its name with another is
+        not broken here.
+        """
+        return self._found
+
+    @property
     def problems(self) -> tuple[Entry, ...]:
         """The broken ones, in order."""
         return tuple(entry for entry in self._entries.values() if entry.problem is not None)
 
 
-def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -> Catalog:
+def scan(
+    directory: str | os.PathLike[str],
+    *,
+    scope: str,
+    kit_id: str | None,
+    digests: dict[str, str] | None = None,
+) -> Catalog:
     """Read every tool in `directory`: each directory with a config.json, and each whose name begins
     as a uid does.
 
     Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never
     hides, blocks or fails the others: its entry says what is wrong with it. A directory that does
     not exist holds no tools; one that cannot be read raises StorageError. What validation said is
-    kept by the digest of each config.json.
+    kept by the digest of each config.json; `digests` is given these, by uid.
     """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
@@ -98,7 +112,31 @@ def scan(directory: str | os.PathLike[str], *, scope: str, kit_id: str | None) -
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
     if verdicts.save():
         name_index.forget(where)
+    if digests is not None:
+        digests.update(verdicts.digests)
     return catalog
+
+
+def read_one(
+    directory: str, uid: str, *, scope: str, kit_id: str | None
+) -> tuple[Entry | None, str]:
+    """Return what `scan` would make of one name in `directory`, and the digest of its config.json;
+    (None, "") for what is no tool.
+    """
+    path = f"{directory}/{uid}"
+    if uid.startswith(".") or not (
+        os.path.isdir(path) if not os.path.islink(path) else uid.startswith(_PREFIX)
+    ):
+        return None, ""
+    limits = None if kit_id is None else tool_directory.limits_above(directory)
+    read = _Reader(
+        directory,
+        scope,
+        kit_id,
+        lambda uid, config: tool_directory.verdict(config, uid=uid, kit_id=kit_id, limits=limits),
+    )
+    config = _config_of(directory, uid)
+    return read.entry(uid, config), "" if config is None else sha256(config).hexdigest()
 
 
 def find(

@@ -190,16 +190,24 @@ def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = 
 
 
 def load_judged(
-    path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    scope: str = "",
+    kit_id: str | None = None,
+    config: bytes | None = None,
 ) -> Tool:
     """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is
-    judged again.
+    judged again. `config` is what config.json holds, where that has been read.
 
     Raises InvalidDocument, StorageError or KeyError where it is not what was judged.
     """
     directory = os.fspath(path)
     _refuse_link(directory)
-    document = strict_json.read_object(f"{directory}/{defaults.CONFIG_FILE}")
+    file = f"{directory}/{defaults.CONFIG_FILE}"
+    if config is None:
+        document = strict_json.read_object(file)
+    else:
+        document = strict_json.parse_object(config, path=file)
     return _tool(document, directory, scope=scope, kit_id=kit_id)
 
 

@@ -83,6 +83,11 @@ class Verdicts:
         self._seen[uid] = row
         return Verdict(*row[1:])
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each config.json that was asked about, by uid."""
+        return {uid: row[0] for uid, row in self._seen.items()}
+
     def save(self) -> bool:
         """Keep exactly what was asked for since this was made; writes nothing where nothing
         changed. Returns whether anything did.

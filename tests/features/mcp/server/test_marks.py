@@ -1,52 +1,51 @@
-"""What tells that a project's tools may have changed."""
+"""When to tell clients of changes."""
 
-from pathlib import Path
+import time
 
 import pytest
 
-from tests.support.ondisk import python_tool
-from vespe.features.mcp.server.marks import marks, places, stamps_in, still_hold
-from vespe.projects.init import found_project
-from vespe.projects.workspace import Workspace, open_workspace
+from vespe.features.mcp.server.marks import Changes
 
 
-@pytest.fixture
-def workspace(home: Path, tmp_path: Path) -> Workspace:
-    found_project(tmp_path)
-    python_tool(tmp_path / ".vespe/tools/tool-a", "a", "return 1")
-    return open_workspace(tmp_path)
+class Shelf:
+    version = 0
+
+    def refresh(self) -> bool:
+        return True
 
 
-def test_marks_stay_while_nothing_changes(workspace: Workspace) -> None:
-    assert (
-        marks(workspace) == marks(workspace)
-        and still_hold(workspace, marks(workspace))
-        and len(list(stamps_in(marks(workspace)))) == 2
-    )
+def looked(changes: Changes) -> bool:
+    time.sleep(0.002)  # looking takes its share of the time only
+    return changes.look()
 
 
-@pytest.mark.parametrize("change", ["config.json", "main.py", "new", "gone", "kit"])
-def test_marks_change_with_a_tool_and_with_the_configuration(
-    workspace: Workspace, change: str
+def test_a_change_is_told_once_when_it_has_settled() -> None:
+    shelf = Shelf()
+    changes = Changes(shelf)
+    assert not looked(changes)
+    shelf.version = 1
+    assert not looked(changes)
+    shelf.version = 2
+    assert not looked(changes)
+    assert looked(changes) and not looked(changes)
+
+
+def test_a_project_that_takes_long_to_look_at_is_looked_at_every_second_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before, tools = marks(workspace), Path(workspace.root) / ".vespe/tools"
-    if change == "new":
-        python_tool(tools / "tool-b", "b", "return 1")
-    elif change == "gone":
-        (tools / "tool-a/main.py").unlink()
-    elif change == "kit":
-        Path(workspace.root, ".vespe/config.json").write_text(
-            '{"active_kits": ["file_io_without_git"]}', encoding="utf-8"
-        )
-    else:
-        (tools / "tool-a" / change).rename(tools / "tool-a" / "aside")
-    assert marks(workspace) != before and not still_hold(workspace, before)
+    # a look takes 90 ms, and two questions in between are too early
+    clock = iter([0.0, 0.09, 0.5, 0.99, 1.0, 1.09])
+    looks: list[bool] = []
 
+    class Slow(Shelf):
+        def refresh(self) -> bool:
+            looks.append(True)
+            return True
 
-def test_the_places_that_decide_are_the_configuration_and_each_scope(workspace: Workspace) -> None:
-    assert [Path(place).name for place in places(workspace)] == [
-        "config.json",
-        "config.json",
-        "answers",
-        "tools",
-    ]
+    changes = Changes(Slow())
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    for _ in range(3):
+        changes.look()
+    assert len(looks) == 1
+    changes.look()
+    assert len(looks) == 2

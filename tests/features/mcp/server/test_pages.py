@@ -41,5 +41,7 @@ def test_an_item_that_is_nothing_is_left_out() -> None:
     assert pages.page(["a"], None, key="resources", item=lambda name: None) == {"resources": []}
 
 
-def test_a_ready_result_keeps_its_text() -> None:
-    assert json.loads(pages.Ready({"tools": []}).text) == {"tools": []}
+def test_items_that_are_text_already_stand_in_their_list() -> None:
+    ready = pages.joined({"a": '"tools":[', "tools": [], "n": 1}, "tools", ['{"x":[]}', "2"])
+    assert ready.text == '{"a":"\\"tools\\":[","tools":[{"x":[]},2],"n":1}'
+    assert dict(ready) == json.loads(ready.text) == ready.whole() and len(ready) == 3

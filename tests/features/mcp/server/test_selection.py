@@ -9,10 +9,9 @@ import pytest
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import NotTrusted
-from vespe.features.mcp.server.selection import Selection, shown
+from vespe.features.mcp.server.selection import Candidates, Chosen, Selection, shown
 from vespe.models import Tool
 from vespe.projects.init import found_project
-from vespe.projects.view import Shown
 from vespe.projects.workspace import open_workspace
 from vespe.trust import gate
 from vespe.trust.gate import Grant
@@ -44,7 +43,7 @@ def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
-def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -> Shown:
+def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -> Chosen:
     workspace = open_workspace(root)
 
     def granted(directory: str | None) -> Grant:
@@ -57,13 +56,17 @@ def look(root: Path, registered: str = "", denied: str = "", **selection: Any) -
     registry = ToolRegistry()
     for name in registered.split():
         registry.register(print, name=name)
+    candidates = Candidates(
+        rows=workspace.ordered_rows(),
+        registry=registry,
+        load=lambda item: item if isinstance(item, Tool) else workspace.load(item),
+    )
     return shown(
         workspace,
+        candidates,
         selection=chosen,
         granted=granted,
-        load=workspace.load,
-        registry=registry,
-        refused=refused,
+        refused=refused if denied else None,
     )
 
 

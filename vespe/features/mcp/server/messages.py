@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 as MCP uses it: what a message is, its answers and its errors, as dictionaries."""
 
-from typing import Final, TypeAlias, TypeGuard
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from vespe.models import JsonObject, JsonValue
 
@@ -27,7 +28,7 @@ class ProtocolError(Exception):
         self.code, self.message, self.data = code, message, data
 
 
-def answered(identifier: RequestId, result: JsonObject) -> JsonObject:
+def answered(identifier: RequestId, result: Mapping[str, Any]) -> JsonObject:
     """Return the answer to a request."""
     return {"jsonrpc": "2.0", "id": identifier, "result": result}
 

@@ -2,9 +2,10 @@
 skipped nor repeated.
 """
 
+import json
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from vespe.documents import strict_json
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
@@ -16,14 +17,39 @@ PAGE: Final = 500
 _AFTER: Final = "after:"
 
 
-class Ready(dict[str, object]):
-    """A result whose JSON text is kept beside it, for answers that are given often."""
+class Ready(Mapping[str, Any]):
+    """A result that is JSON text already, for answers that are given often; it is only parsed for
+    who asks what is in it.
+    """
 
-    __slots__ = ("text",)
+    __slots__ = ("_parsed", "text")
 
-    def __init__(self, result: JsonObject) -> None:
-        super().__init__(result)
-        self.text = strict_json.compact_json(result)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._parsed: JsonObject | None = None
+
+    def whole(self) -> JsonObject:
+        """Return the result as a document."""
+        if self._parsed is None:
+            self._parsed = json.loads(self.text)
+        return self._parsed
+
+    def __getitem__(self, key: str) -> Any:
+        return self.whole()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole())
+
+    def __len__(self) -> int:
+        return len(self.whole())
+
+
+def joined(result: JsonObject, key: str, items: Iterable[str]) -> Ready:
+    """Return a result with items that are JSON text already in its list `key`, which is empty."""
+    empty = f'"{key}":[]'
+    return Ready(
+        strict_json.compact_json(result).replace(empty, f"{empty[:-1]}{','.join(items)}]", 1)
+    )
 
 
 def page(

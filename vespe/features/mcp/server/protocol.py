@@ -2,13 +2,14 @@
 first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeAlias
 
 from vespe.calls import tracing
 from vespe.features.mcp.server import messages, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
+from vespe.features.mcp.server.pages import Ready
 from vespe.features.mcp.server.resources import TEMPLATE
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
@@ -24,7 +25,7 @@ class ToolSource(Protocol):
     or an address that is none.
     """
 
-    def page(self, revision: str, cursor: str | None) -> JsonObject:
+    def page(self, revision: str, cursor: str | None) -> Mapping[str, Any]:
         """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest
         adds to a result.
         """
@@ -185,11 +186,9 @@ def _answer(
             id=message["id"], params=params or {}, session=session, tools=tools, revision=revision
         )
     )
-    return (
-        answer
-        if isinstance(answer, PendingCall) or "method" in answer
-        else messages.answered(message["id"], answer)
-    )
+    if isinstance(answer, PendingCall) or (not isinstance(answer, Ready) and "method" in answer):
+        return answer
+    return messages.answered(message["id"], answer)
 
 
 def _revision(method: str, params: JsonObject, session: ProtocolSession) -> str:
@@ -273,7 +272,7 @@ def _listen(request: _Request) -> JsonObject:
     return messages.notification("notifications/subscriptions/acknowledged", said)
 
 
-def _list_tools(request: _Request) -> JsonObject:
+def _list_tools(request: _Request) -> Mapping[str, Any]:
     return request.tools.page(request.revision, _cursor(request))
 
 

@@ -1,12 +1,12 @@
 """What a server shows of a project's tools, and why it leaves the others out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from vespe import defaults
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import NotTrusted, VespeError
 from vespe.models import Entry, Row, Tool
-from vespe.projects.view import Shown, View
+from vespe.projects.view import View
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.trust.gate import Grant
@@ -45,73 +45,165 @@ class Selection:
 
 
 Granted = Callable[[str | None], Grant]
-Load = Callable[[Entry], Tool]
+Load = Callable[[Entry | Tool], Tool]
 Refused = Callable[[Tool], str]
+
+
+class ChosenTools(Mapping[str, Tool]):
+    """Tools by the names that models know, each loaded when it is asked for; `items_by_name` are
+    what they are loaded from: entries of the disk, and functions of the program.
+    """
+
+    def __init__(self, items: Mapping[str, Entry | Tool], load: Load) -> None:
+        self.items_by_name, self.load = items, load
+
+    def __getitem__(self, name: str) -> Tool:
+        return self.load(self.items_by_name[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.items_by_name)
+
+    def __len__(self) -> int:
+        return len(self.items_by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.items_by_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What is shown: the tools, those that are `always` declared, and a sentence on each that is
+    left out.
+    """
+
+    tools: ChosenTools
+    always: frozenset[str]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What there is to choose from: the `rows` of the scopes that plain names are looked for in,
+    and the program's own functions, of which those that are tools themselves are shown too. `load`
+    reads a tool as models see it.
+    """
+
+    rows: Iterable[Row]
+    registry: ToolRegistry
+    load: Load
 
 
 def shown(
     workspace: Workspace,
+    candidates: Candidates,
     *,
     selection: Selection,
     granted: Granted,
-    load: Load,
-    registry: ToolRegistry,
-    refused: Refused,
-) -> Shown:
-    """Return what is shown now. `granted` says whether a tool directory is trusted, `load` reads
-    one, `refused` why a tool may not run.
+    refused: Refused | None,
+) -> Chosen:
+    """Return what is shown now. `granted` says whether a tool directory is trusted, `refused` why a
+    tool may not run; without it all may.
 
-    `registry` has the program's own functions: those that are tools themselves are shown too.
-    Raises NotTrusted where nothing of the project is trusted; what one tool lacks never hides
-    another.
+    A tool is only loaded where its entry does not say enough. Raises NotTrusted where nothing of
+    the project is trusted; what one tool lacks never hides another.
     """
     gate, view = _Gate(granted), workspace.view
-    tools: dict[str, Tool] = {}
+    items: dict[str, Entry | Tool] = {}
     left_out: list[str] = []
     winners: dict[str | None, str] = {}
-    rows = workspace.ordered_rows()
+    rows, registry, load = list(candidates.rows), candidates.registry, candidates.load
     own = registry.own_tools(beside={row.entry.name for row in rows if row.status == "available"})
     for row in rows:
         first = winners.setdefault(row.entry.name, row.entry.scope)
-        if row.status == "broken":
-            left_out.append(broken(row))
-        if row.status == "shadowed" and selection.means(row.entry, view):
-            left_out.append(
-                f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name "
-                "and comes before"
-            )
-        if row.status == "available" and row.entry.name in own and selection.means(row.entry, view):
-            left_out.append(
-                f"{row.entry.name} of {row.entry.scope} is left out: "
-                "the program has a function of that name"
-            )
+        left_out += _passed_over(row, first, own, asked=selection.means(row.entry, view))
         if row.status != "available" or row.entry.name in own:
             continue
         try:
             gate.admit(row.entry)
-            tool = load(row.entry)
         except VespeError as error:
             left_out.append(f"{row.entry.name} is left out: {error}")
             continue
-        if tool.implementation is None and tool.name not in registry:
-            left_out.append(
-                f"{tool.name} is left out: nothing implements it; "
-                f"{tool.directory}/{defaults.CONFIG_FILE} says no type"
-            )
+        if why := unimplemented(row.entry, registry):
+            left_out.append(why)
         else:
-            tools[tool.name] = tool
-    tools = {name: tool for name, tool in (tools | own).items() if selection.takes(tool, view)}
-    whys = {name: refused(tool) for name, tool in tools.items()}
-    left_out += (f"{name} is left out: {why}" for name, why in whys.items() if why)
-    tools = {name: tool for name, tool in tools.items() if not whys[name]}
+            items[str(row.entry.name)] = row.entry
+    chosen = {name: item for name, item in (items | own).items() if selection.means(item, view)}
+    if selection.read_only or refused is not None:
+        chosen, whys = _accepted(chosen, view, selection, load, refused)
+        left_out += whys
     gate.refuse_if_all_shut()
-    seen = view.shown(tools.values())
-    left_out += _unknown(selection, workspace, {**tools, **seen.tools})
-    return Shown(
-        tools=dict(sorted(seen.tools.items())),
+    seen = view.named_items(chosen.values())
+    left_out += _unknown(selection, workspace, {**chosen, **seen.items})
+    return Chosen(
+        tools=ChosenTools(dict(sorted(seen.items.items())), load),
         always=seen.always,
         left_out=(*left_out, *seen.left_out),
     )
+
+
+def unimplemented(entry: Entry, registry: ToolRegistry) -> str:
+    """Say that a tool is left out because nothing implements it, or "" where something does."""
+    if entry.type is not None or str(entry.name) in registry:
+        return ""
+    return (
+        f"{entry.name} is left out: nothing implements it; "
+        f"{entry.path}/{defaults.CONFIG_FILE} says no type"
+    )
+
+
+def accepts(
+    item: Entry | Tool,
+    view: View,
+    selection: Selection,
+    load: Load,
+    refused: Refused | None,
+) -> str | None:
+    """Say whether a tool that is asked for is shown: None where it is, else a sentence, "" where
+    there is nothing to say.
+    """
+    if not selection.read_only and refused is None:
+        return None
+    try:
+        tool = load(item).itself
+    except VespeError as error:
+        return f"{item.name} is left out: {error}"
+    if not selection.takes(tool, view):
+        return ""
+    why = refused(tool) if refused is not None else ""
+    return f"{item.name} is left out: {why}" if why else None
+
+
+def _accepted(
+    items: Mapping[str, Entry | Tool],
+    view: View,
+    selection: Selection,
+    load: Load,
+    refused: Refused | None,
+) -> tuple[dict[str, Entry | Tool], list[str]]:
+    found: dict[str, Entry | Tool] = {}
+    left_out = []
+    for name, item in items.items():
+        if (why := accepts(item, view, selection, load, refused)) is None:
+            found[name] = item
+        elif why:
+            left_out.append(why)
+    return found, left_out
+
+
+def _passed_over(row: Row, first: str, own: Mapping[str, Tool], *, asked: bool) -> Iterator[str]:
+    """Say why a tool that is broken, shadowed, or a function's by its name is left out."""
+    if row.status == "broken":
+        yield broken(row)
+    if row.status == "shadowed" and asked:
+        yield (
+            f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name "
+            "and comes before"
+        )
+    if row.status == "available" and row.entry.name in own and asked:
+        yield (
+            f"{row.entry.name} of {row.entry.scope} is left out: "
+            "the program has a function of that name"
+        )
 
 
 class _Gate:
@@ -142,7 +234,7 @@ class _Gate:
 
 
 def _unknown(
-    selection: Selection, workspace: Workspace, tools: Mapping[str, Tool]
+    selection: Selection, workspace: Workspace, tools: Mapping[str, Entry | Tool]
 ) -> Iterator[str]:
     """What was asked for by name, and is not shown."""
     scopes = {scope.name for scope in workspace.scopes if scope.active}

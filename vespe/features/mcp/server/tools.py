@@ -2,6 +2,7 @@
 one call path.
 """
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -13,15 +14,16 @@ from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
 from vespe.calls.bridge import OWN
 from vespe.calls.path import open_path, refused
-from vespe.calls.policy import clients_policy
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
-from vespe.features.mcp.server import marks, pages, revisions, snapshot
+from vespe.documents import strict_json
+from vespe.features.mcp.server import pages, revisions, snapshot
 from vespe.features.mcp.server import resources as server_resources
 from vespe.features.mcp.server.selection import Selection
-from vespe.features.mcp.server.snapshot import Snapshot
+from vespe.features.mcp.server.snapshot import Looking, Snapshot
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.processes.workers import Workers
+from vespe.projects.kept_entries import KeptEntries
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
 from vespe.types.mcp_tool.sessions import Sessions
@@ -48,7 +50,6 @@ class ServedTools:
         directory: str | None = None,
     ) -> None:
         self._registry = registry if registry is not None else ToolRegistry()
-        self._selection = selection or Selection()
         self._sessions, self._workers = Sessions(), Workers()
         path = open_path(
             workspace,
@@ -62,13 +63,22 @@ class ServedTools:
         self._live = cast(OpenProject, self._path.live)
         self._lock = threading.RLock()
         self._taint = Taint()
+        self._looking = Looking(
+            live=self._live,
+            path=self._path,
+            selection=selection or Selection(),
+            granted=self._live.trust.check,
+            entries=KeptEntries(self._live.tools),
+            taint=self._taint,
+        )
         self.version = 0
-        self._now = self._look(workspace, None)
+        self._now = snapshot.look(self._looking, workspace, token=self._token(), before=None)
         if self._now.refusal is not None:
             raise self._now.refusal
-        if self._selection.mode == "auto":
-            self._selection = replace(
-                self._selection, mode="all" if self._now.bridge is None else "bridge"
+        if self._looking.selection.mode == "auto":
+            mode = "all" if self._now.bridge is None else "bridge"
+            self._looking = replace(
+                self._looking, selection=replace(self._looking.selection, mode=mode)
             )
 
     def __enter__(self) -> "ServedTools":
@@ -105,22 +115,20 @@ class ServedTools:
         shown is another list now.
         """
         with self._lock:
-            before = self._now
-            if (
-                before.firm
-                and self._token() == before.marks[1]
-                and marks.still_hold(before.workspace, before.marks[0])
-            ):
+            before, token = self._now, self._token()
+            if token == before.token and before.still_holds(self._looking):
                 return False
             try:
-                self._now = self._look(self._live.workspace, before)
+                workspace = self._live.workspace
+                now = snapshot.look(self._looking, workspace, token=token, before=before)
             except errors.VespeError as error:
-                self._now = snapshot.unreadable(before, error)
-            changed = snapshot.differs(before, self._now, definition=_newest)
+                now = snapshot.unreadable(before, error)
+            changed = now is not before and snapshot.differs(before, now, text=_text)
+            self._now = now
             self.version += changed
             return changed
 
-    def page(self, revision: str, cursor: str | None) -> JsonObject:
+    def page(self, revision: str, cursor: str | None) -> pages.Ready:
         """Return one page of `tools/list`: the first as it is now, the others as they were then or
         later.
 
@@ -130,17 +138,17 @@ class ServedTools:
             self.refresh()
         now = self._now
         start = pages.first(now.names, cursor)
-        if (ready := now.pages.get((revision, start))) is None:
-            made = pages.page(
-                now.names,
-                cursor,
-                key="tools",
-                item=lambda name: _entry(now.declared[name], revision, at_once=name in now.at_once),
-            )
-            ready = now.pages[revision, start] = pages.Ready(
-                revisions.complete(made, revision, cached=True)
-            )
-        return ready
+        if (ready := now.pages.get((revision, start))) is not None:
+            return ready
+        found: list[str] = []
+
+        def noted(name: str) -> None:
+            with contextlib.suppress(errors.VespeError):  # it is another one by now
+                found.append(_text(now, revision, name))
+
+        made = pages.page(now.names, cursor, key="tools", item=noted)
+        whole = revisions.complete(made, revision, cached=True)
+        return now.keep(revision, start, pages.joined(whole, "tools", found))
 
     def resources(self, cursor: str | None) -> JsonObject:
         """Return one page of `resources/list`: each tool's description.md."""
@@ -161,13 +169,15 @@ class ServedTools:
 
     def input_schema(self, name: str) -> JsonObject | None:
         """Return the schema of a tool's inputs, None for a tool that is not shown."""
-        tool = self._now.tools.get(name)
+        tool = self._shown(name)
         return None if tool is None else tool.input_schema
 
     def in_process(self, name: str) -> bool:
         """Say whether the tool is code of this process."""
-        tool = self._now.tools.get(name)
-        return tool is not None and tool.itself.name in self._registry
+        item = self._now.tools.items_by_name.get(name)
+        if isinstance(item, Tool):
+            item = item.itself
+        return item is not None and item.name in self._registry
 
     def call(
         self,
@@ -205,26 +215,21 @@ class ServedTools:
     def tool(self, name: str) -> Tool:
         """Return the tool that a name means now; raises as `call` does."""
         now = self._now
-        if name not in now.tools or not now.still_holds(name):
+        if name not in now.tools or not now.still_holds(self._looking, name):
             self.refresh()
-            now = self._now
-        if (tool := now.tools.get(name)) is not None:
+        if (tool := self._shown(name)) is None:
+            self.refresh()  # it changed while it was read
+            tool = self._shown(name)
+        if tool is not None:
             return tool
-        if now.refusal is not None:
-            raise now.refusal
+        if (refusal := self._now.refusal) is not None:
+            raise refusal
         raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
 
-    def _look(self, workspace: Workspace, before: Snapshot | None) -> Snapshot:
-        path = replace(self._path, workspace=workspace)
-        check, token = self._live.trust.check, self._token()
-        found = snapshot.look(
-            workspace, path, selection=self._selection, granted=check, token=token, before=before
-        )
-        # What was read of strangers decides on calls, and not on what is listed, so that the list
-        # stays as it is.
-        return replace(
-            found, policy=clients_policy(path, ask=self._selection.ask, taint=self._taint)
-        )
+    def _shown(self, name: str) -> Tool | None:
+        with contextlib.suppress(errors.VespeError, KeyError):
+            return self._now.tools[name]
+        return None
 
     def _token(self) -> object:
         """Return what changes when trust does, or what the program registered."""
@@ -235,11 +240,14 @@ class ServedTools:
         return grant.kind, tuple(self._registry.own_tools())
 
 
-def _newest(tool: Tool) -> JsonObject:
-    return _entry(tool, revisions.NEWEST)
-
-
-def _entry(tool: Tool, revision: str, *, at_once: bool = False) -> JsonObject:
-    return revisions.tool_entry(
-        mark(_SHAPE.definition(tool), always=at_once), tool.output_schema, revision
-    )
+def _text(now: Snapshot, revision: str, name: str) -> str:
+    """Return what a client is told of a tool, as JSON text; raises VespeError where it cannot be
+    loaded any more.
+    """
+    texts = now.texts.setdefault(revision, {})
+    if (text := texts.get(name)) is None:
+        tool = now.declared[name]
+        entry = mark(_SHAPE.definition(tool), always=name in now.at_once)
+        said = revisions.tool_entry(entry, tool.output_schema, revision)
+        text = texts[name] = strict_json.compact_json(said)
+    return text
