@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import shlex
     import shutil
     import socket
+    import sqlite3
     import ssl
     import tempfile
     import tomllib
@@ -111,6 +112,7 @@ __all__ = [
     "shlex",
     "shutil",
     "socket",
+    "sqlite3",
     "ssl",
     "tempfile",
     "tiktoken",

@@ -68,6 +68,7 @@ OWNERS = {
 CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "features.agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""
 LAZY_TABLES = {
+    "adapters",
     "features",
     "cli.diagnosis",
     "__init__",
@@ -186,6 +187,7 @@ def test_a_package_imports_only_from_floors_below_its_own() -> None:
 
 
 UPWARDS = {
+    "adapters": "its own vendors",
     "tool_types": "the types of tools, which `type_of` imports by name",
     "features": "the features, which the command line and the library import by name",
     "features.agents.providers": "its own providers",

@@ -65,6 +65,7 @@ def modules_of(*arguments: str, cwd: Path) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROBE, *arguments],
         cwd=cwd,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -148,3 +149,21 @@ def test_a_program_that_only_calls_loads_nothing_that_reads_or_writes_python() -
         [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_serving_over_stdio_loads_no_other_vendor_no_git_and_no_index_of_words(
+    stocked: Path,
+) -> None:
+    unneeded = {
+        "vespe.adapters.anthropic",
+        "vespe.adapters.gemini",
+        "vespe.adapters.ollama",
+        "vespe.adapters.openai",
+        "vespe.kits.archives",
+        "sqlite3",
+        "ipaddress",
+        "asyncio",
+        "mcp",
+    }
+    modules_of("mcp", "serve", cwd=stocked)  # the first run keeps what it has judged
+    assert not modules_of("mcp", "serve", cwd=stocked) & unneeded

@@ -2,7 +2,6 @@
 machine; never a download.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
-from vespe.lazy import tempfile, tiktoken
+from vespe.lazy import hashlib, tempfile, tiktoken
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass, json_of
 

@@ -57,7 +57,7 @@ def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> st
         )
     if mode != "auto":
         return mode
-    shape, most = SHAPES.get(api, SHAPES["openai"]), most_tools(api)
+    shape, most = SHAPES[api if api in SHAPES else "openai"], most_tools(api)
     if most is None and not isinstance(budget, int):
         return "all"  # without loading any
     tools = list(tools)

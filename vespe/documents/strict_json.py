@@ -167,6 +167,15 @@ def compact_json(value: JsonValue) -> str:
     return repair_surrogates(_COMPACT(value))
 
 
+def compact_bytes(value: JsonValue) -> bytes:
+    """Write JSON as `compact_json` does, in UTF-8."""
+    text = _COMPACT(value)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return repair_surrogates(text).encode("utf-8")
+
+
 def repair_surrogates(text: str) -> str:
     """Return `text` with each lone surrogate, which UTF-8 cannot say, as U+FFFD."""
     return (

@@ -2,9 +2,7 @@
 tools.
 """
 
-import hashlib
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -12,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from vespe.errors import StorageError
 from vespe.files import atomic
+from vespe.lazy import hashlib, sqlite3
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.tools import bm25
@@ -150,7 +149,7 @@ class _FullText:
         self._size = len(documents)
         self._database = self._opened(documents, cache)
 
-    def _opened(self, documents: Sequence[Document], cache: str | None) -> sqlite3.Connection:
+    def _opened(self, documents: Sequence[Document], cache: str | None) -> "sqlite3.Connection":
         if cache is None:
             return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
         path = os.path.join(cache, f"{_digest(documents)}.sqlite")
@@ -217,7 +216,7 @@ def _build(path: str, documents: Sequence[Document]) -> None:
             os.unlink(aside)
 
 
-def _filled(database: sqlite3.Connection, documents: Sequence[Document]) -> sqlite3.Connection:
+def _filled(database: "sqlite3.Connection", documents: Sequence[Document]) -> "sqlite3.Connection":
     database.execute("PRAGMA journal_mode = OFF")
     database.execute(
         "CREATE VIRTUAL TABLE tools USING fts5(heading, body, arguments, content='', "

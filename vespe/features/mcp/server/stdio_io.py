@@ -97,7 +97,7 @@ def encoded(message: JsonObject) -> bytes:
     if isinstance(result, Ready):
         identifier = json.dumps(message["id"])
         return f'{{"jsonrpc":"2.0","id":{identifier},"result":{result.text}}}\n'.encode()
-    return strict_json.compact_json(message).encode() + b"\n"
+    return strict_json.compact_bytes(message) + b"\n"
 
 
 _CHUNK: Final = 64 * 1024

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import ipaddress
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ import click
 from vespe import errors
 from vespe.cli import report
 from vespe.features.mcp.server import http_tokens
+from vespe.lazy import ipaddress
 from vespe.records import dataclass
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
 from vespe.features.mcp.server.selection import Selection
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.features.mcp.verbs import http as mcp_http
-from vespe.projects.kit_project import project_of_kit
 from vespe.projects.workspace import open_workspace
 
 
@@ -101,6 +100,8 @@ def command(
             raise errors.UsageError(
                 "--kit-dir serves a kit without a project", hint="leave --project out"
             )
+        from vespe.projects.kit_project import project_of_kit  # 4 ms that few servers need
+
         project_dir, directory = project_of_kit(kit_dir), os.getcwd()
     workspace = open_workspace(project_dir)
     with ServedTools(
