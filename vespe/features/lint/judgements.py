@@ -142,8 +142,8 @@ def leads_of(directory: str, stated: Stated) -> tuple[tuple[str, str], ...]:
     """Return the stated paths that lead out of the project whose tool stands in a directory, and
     where to.
     """
-    root = origins.project_of(directory)
-    if root is None or not any(stated):
+    root = origins.project_of(directory) if any(stated) else None
+    if root is None:
         return ()
     read, write = map(list, stated)
     found = find_leads(root, permissions_of({"read": read, "write": write}))

@@ -15,6 +15,7 @@ from vespe.features.lint.sarif import sarif
 from vespe.models import JsonObject
 
 FORMATS: Final = ("text", "json", "sarif", "github")
+_AT_ONCE: Final = 500
 _COLOURS: Final = {"error": "red", "warning": "yellow", "info": "cyan"}
 _COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -43,13 +44,8 @@ def show_text(findings: Sequence[Finding], tools: int) -> None:
     """
     if sys.stdout.isatty():
         _show_grouped(findings)
-    for finding in () if sys.stdout.isatty() else findings:
-        report.emit(
-            f"{_place(finding)}: {finding.severity} {finding.rule}: "
-            f"{_about(finding)}{report.one_line(finding.message)}"
-        )
-        if finding.fix:
-            report.emit(f"    fix: {report.one_line(finding.fix)}")
+    else:
+        _show_lines(findings)
     counted = summary(findings, tools)
     infos = len(findings) - counted["errors"] - counted["warnings"]
     parts = [
@@ -58,6 +54,22 @@ def show_text(findings: Sequence[Finding], tools: int) -> None:
         *([_count(infos, "remark")] if infos else []),
     ]
     report.say(f"{', '.join(parts)} in {_count(tools, 'tool')}")
+
+
+def _show_lines(findings: Sequence[Finding]) -> None:
+    """Print many lines at a time: one by one each is a system call, most of the time of a long
+    list.
+    """
+    for start in range(0, len(findings), _AT_ONCE):
+        lines = []
+        for finding in findings[start : start + _AT_ONCE]:
+            lines.append(
+                f"{_place(finding)}: {finding.severity} {finding.rule}: "
+                f"{_about(finding)}{report.one_line(finding.message)}"
+            )
+            if finding.fix:
+                lines.append(f"    fix: {report.one_line(finding.fix)}")
+        report.emit("\n".join(lines))
 
 
 def _show_grouped(findings: Sequence[Finding]) -> None:
