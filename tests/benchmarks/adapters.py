@@ -8,14 +8,16 @@ is linear, and beside it litellm's translation of the same conversations where l
 
 import importlib
 import json
+import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.benchmarks.axes import Axis, bounded
 from vespe.adapters import anthropic, gemini_interactions, ollama, openai, openai_responses
 
 SIZES = (500, 1000, 2000, 4000)
@@ -98,6 +100,19 @@ def roads(messages: list[dict[str, Any]]) -> dict[str, Callable[[], Any]]:
         found["litellm: openai -> anthropic"] = lambda: theirs(json.loads(json.dumps(spoken)))
         found["(the copy that litellm's needs)"] = lambda: json.loads(json.dumps(spoken))
     return found
+
+
+def axes(scratch: Path) -> Iterator[Axis]:
+    """Measure each translation of 1,000 messages, by the clock."""
+    for name, translate in roads(conversation(1000)).items():
+        if name.startswith("vespe: "):
+            taken = []
+            for _ in range(9):
+                began = time.perf_counter()
+                translate()
+                taken.append((time.perf_counter() - began) * 1e6 / 1000)
+            row = f"translation of a message, {name.removeprefix('vespe: ')}"
+            yield bounded(row, "µs", statistics.median(taken), at_most=10)
 
 
 def main() -> None:

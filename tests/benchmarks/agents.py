@@ -1,13 +1,15 @@
 """The loop of an agent whose model is a script, and HTTP tools beside a client by hand."""
 
 import http.server
+import json
+import statistics
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 
-from tests.benchmarks.axes import Axis, compared, make_project, rates, times
+from tests.benchmarks.axes import Axis, bounded, compared, make_project, rates, times
 from tests.benchmarks.calls import add
 from tests.support.ondisk import write_tool
 from vespe import Agent, AgentOptions, Limits, Project, SimulatedProvider
@@ -15,29 +17,47 @@ from vespe.projects import user_config
 
 
 def axes(scratch: Path) -> Iterator[Axis]:
-    """Measure turns, then requests."""
+    """Measure one turn among few and many tools, long conversations, then requests."""
+    for tools, most in ((4, 1.0), (128, 1.2), (1000, 2.0)):
+        yield _turn(scratch, tools, most)
     yield _turns(scratch)
     yield _requests(scratch)
 
 
-def _turns(scratch: Path) -> Axis:
-    project = Project(make_project(scratch / "agent", tools=4, annotations={"readOnlyHint": True}))
+def _project(root: Path, tools: int) -> Project:
+    make_project(root, tools=tools, annotations={"readOnlyHint": True})
+    config = root / ".vespe/config.json"
+    said = json.loads(config.read_text(encoding="utf-8")) | {"tools": {"add": {"expose": "always"}}}
+    config.write_text(json.dumps(said), encoding="utf-8")
+    project = Project(root)
     project.registry.register(add)
+    return project
 
-    def run(turns: int) -> None:
-        calls = [
-            {"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}]} for _ in range(turns)
-        ]
-        limits = Limits(max_iterations=turns + 1, max_calls=turns + 1)
-        with Agent(
-            SimulatedProvider({"turns": [*calls, {"text": "done"}]}),
-            project,
-            options=AgentOptions(limits=limits),
-        ) as agent:
-            if (ended := agent.run("Add.")).stop_reason != "done":
-                raise RuntimeError(ended.stop_reason)
 
-    found = times({"1000": lambda: run(1000), "100": lambda: run(100)}, rounds=2)
+def _run(project: Project, turns: int) -> None:
+    calls = [{"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}]} for _ in range(turns)]
+    limits = Limits(max_iterations=turns + 1, max_calls=turns + 1)
+    options = AgentOptions(limits=limits)
+    script = SimulatedProvider({"turns": [*calls, {"text": "done"}]})
+    with Agent(script, project, options=options) as agent:
+        if (ended := agent.run("Add.")).stop_reason != "done":
+            raise RuntimeError(ended.stop_reason)
+
+
+def _turn(scratch: Path, tools: int, most: float) -> Axis:
+    """Measure one turn: what 101 of them take more than one, whatever an agent's start takes."""
+    project = _project(scratch / f"turn-{tools}", tools)
+    cases = {"101": lambda: _run(project, 101), "1": lambda: _run(project, 1)}
+    found = times(cases, rounds=5)
+    taken = (statistics.median(found["101"]) - statistics.median(found["1"])) / 100
+    return bounded(f"a turn of an agent with {tools:,} tools", "ms", taken, at_most=most)
+
+
+def _turns(scratch: Path) -> Axis:
+    project = _project(scratch / "agent", 4)
+    found = times(
+        {"1000": lambda: _run(project, 1000), "100": lambda: _run(project, 100)}, rounds=2
+    )
     return compared(
         "agent loop, 1,000 turns",
         "ms",
@@ -83,7 +103,7 @@ def _requests(scratch: Path) -> Axis:
     server.shutdown()
     return compared(
         "HTTP tool, keep-alive",
-        "calls/CPU s",
+        "calls/s",
         (found["ours"], found["httpx2"]),
         peer="httpx2.Client",
         goal=0.7,

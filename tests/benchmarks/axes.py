@@ -74,22 +74,37 @@ def compared(
     )
 
 
+def bounded(
+    name: str, unit: str, found: float, *, at_most: float | None, more: bool = False
+) -> Axis:
+    """Return the row of a figure that has no peer: its goal is a bound."""
+    return Axis(
+        name=name,
+        unit=unit,
+        ours=found,
+        peer="" if at_most is None else "the bound",
+        theirs=at_most or 0,
+        ratio=found / at_most if at_most else 0,
+        goal=None if at_most is None else 1.0,
+        more=more,
+    )
+
+
 def rates(
     cases: Mapping[str, Callable[[], object]],
     *,
     rounds: int = 7,
     seconds: float = 0.15,
-    clock: Callable[[], float] = time.process_time,
+    each: int = 20,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Return how often each case runs in a second of this process's processor time, or of another
-    `clock`, once for each round.
-    """
+    """Return how often each case runs in a second by a `clock`, once for each round."""
     found: dict[str, list[float]] = {name: [] for name in cases}
     for case in cases.values():
         case()
     for _ in range(rounds):
         for name in random.sample(sorted(cases), len(cases)):
-            found[name].append(_rate(cases[name], seconds, clock))
+            found[name].append(_rate(cases[name], seconds, clock, each))
     return found
 
 
@@ -97,10 +112,10 @@ def times(
     cases: Mapping[str, Callable[[], object]],
     *,
     rounds: int,
-    clock: Callable[[], float] = time.process_time,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Return the milliseconds of processor time, or of another `clock`, that each case takes, once
-    for each round after the first.
+    """Return the milliseconds that each case takes by a `clock`, once for each round after the
+    first.
     """
     found: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds + 1):
@@ -137,10 +152,12 @@ def make_project(root: Path, *, tools: int, **fields: object) -> Path:
     return root
 
 
-def _rate(case: Callable[[], object], seconds: float, clock: Callable[[], float]) -> float:
+def _rate(
+    case: Callable[[], object], seconds: float, clock: Callable[[], float], each: int
+) -> float:
     began, number = clock(), 0
     while (spent := clock() - began) < seconds:
-        for _ in range(20):
+        for _ in range(each):
             case()
-        number += 20
+        number += each
     return number / spent

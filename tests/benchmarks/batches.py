@@ -3,6 +3,8 @@ beside no cluster, joblib beside both.
 """
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ MANY = int(os.environ.get("VESPE_BENCH_CALLS", "100000"))
 """In-process calls of one round; 1,000,000 takes a minute."""
 FEW = int(os.environ.get("VESPE_BENCH_TOOL_CALLS", "200"))
 """Calls of a Python tool of one round."""
+_LARGE = 10_000
 ROUNDS = 3
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 BODY = "return sum(range(inputs['n'] % 7 + 1000))"
@@ -45,12 +48,11 @@ def axes(scratch: Path) -> Iterator[Axis]:
             "ours": lambda: through(project, "add", ({"a": n, "b": 1} for n in range(MANY))),
             "floor": lambda: [floor.call("add", {"a": n, "b": 1}) for n in range(MANY)],
         },
-        clock=time.process_time,
     )
     peer = "a loop by hand, with a log line"
     yield compared(
         f"batch of {MANY:,} in-process calls",
-        "calls/CPU s",
+        "calls/s",
         (found["ours"], found["floor"]),
         peer=peer,
         goal=0.5,
@@ -73,12 +75,13 @@ def axes(scratch: Path) -> Iterator[Axis]:
         goal=0.8,
     )
     yield compared(
-        "the same on Dask, its start included",
+        "batch of a Python tool on Dask, its start included",
         "calls/s",
         (found["dask"], found["all"]),
         peer="here",
         goal=0.85,
     )
+    yield from _beside_xargs(scratch)
     if "loky" in found:
         yield compared(
             "batch of a Python tool",
@@ -86,6 +89,35 @@ def axes(scratch: Path) -> Iterator[Axis]:
             (found["all"], found["loky"]),
             peer="joblib with loky, no isolation",
             goal=None,
+        )
+
+
+def _beside_xargs(scratch: Path) -> Iterator[Axis]:
+    """Measure 10,000 calls of a program and of a Python tool with default settings, beside what
+    `xargs -P2` starts.
+    """
+    root = make_project(scratch / "beside", tools=2)
+    python_tool(root / ".vespe/tools/tool-sums", "sums", BODY, schema=NUMBER)
+    project = Project(root, trusted=True)
+    echo = ["xargs", "-P2", "-I{}", "echo", "{}"]
+    python = ["xargs", "-P2", "-I{}", sys.executable, "-I", "-c", "print(sum(range({})))"]
+    for row, name, given, argv, some, goal in (
+        ("a shell tool", "tool_00000", {"a": 1, "b": 2}, echo, _LARGE, 0.25),
+        ("a Python tool", "sums", {"n": 1}, python, 300, 4.0),
+    ):
+        began = time.perf_counter()
+        through(project, name, (dict(given) for _ in range(_LARGE)))
+        ours = _LARGE / (time.perf_counter() - began)
+        lines = "".join(f"{number}\n" for number in range(some)).encode()
+        began = time.perf_counter()
+        subprocess.run(argv, input=lines, stdout=subprocess.DEVNULL, check=True)
+        theirs = some / (time.perf_counter() - began)
+        yield compared(
+            f"batch of {_LARGE:,} calls of {row}, default sandbox",
+            "calls/s",
+            ([ours], [theirs]),
+            peer="xargs -P2" if goal < 1 else "an interpreter a call by xargs -P2",
+            goal=goal,
         )
 
 

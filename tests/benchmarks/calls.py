@@ -2,15 +2,19 @@
 jsonschema_rs alone.
 """
 
+import asyncio
+import importlib
 import json
 import os
+import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 
-from tests.benchmarks.axes import ADD, Axis, compared, make_project, rates
+from tests.benchmarks.axes import ADD, Axis, bounded, compared, make_project, rates
 from vespe import Project, Tool
 from vespe.calls.arguments import checked_inputs
 from vespe.models import JsonObject
@@ -44,6 +48,10 @@ ASKED = {
 def add(a: int, b: int) -> int:
     """Add."""
     return a + b
+
+
+_MANY = 500
+"""Calls of one run of an event loop."""
 
 
 class Floor:
@@ -93,23 +101,71 @@ def axes(scratch: Path) -> Iterator[Axis]:
     by_hand = "by hand, with a log line"
     yield compared(
         "in-process call through Project, 4 tools",
-        "calls/CPU s",
+        "calls/s",
         (found["small"], found["floor"]),
         peer=by_hand,
         goal=0.5,
     )
     yield compared(
-        "the same, 1,000 tools",
-        "calls/CPU s",
+        "in-process call through Project, 1,000 tools",
+        "calls/s",
         (found["large"], found["small"]),
         peer="4 tools",
         goal=0.9,
     )
+    other = Project(make_project(scratch / "async", tools=4))
+    other.registry.register(_aadd, name="add")
+    yield from _awaited(small, other)
     for name, schema, arguments, goal in (
         ("flat", ADD, given, 0.5),
         ("nested", NESTED, ASKED, 0.25),
     ):
         yield _judged(f"checked_inputs, {name} arguments", schema, arguments, goal)
+
+
+async def _aadd(a: int, b: int) -> int:
+    """Add, in the loop of the caller."""
+    return a + b
+
+
+def _awaited(sync: Project, other: Project) -> Iterator[Axis]:
+    """Measure `acall` of both kinds of functions, beside pydantic-ai's own way to call a tool, where
+    it is installed.
+    """
+    cases: dict[str, Callable[[], object]] = {
+        "async": lambda: asyncio.run(_many(lambda: other.acall("add", a=1, b=2))),
+        "sync": lambda: asyncio.run(_many(lambda: sync.acall("add", a=1, b=2))),
+    }
+    try:
+        tools = importlib.import_module("pydantic_ai.tools")
+        for name, function in (("async", _aadd), ("sync", add)):
+            cases[f"{name} peer"] = _of_pydantic_ai(tools.Tool(function).function_schema)
+    except ImportError:
+        pass
+    found = {
+        name: [_MANY * rate for rate in taken]
+        for name, taken in rates(cases, rounds=5, seconds=0.4, each=1).items()
+    }
+    for name in ("async", "sync"):
+        row = f"acall of {'an async' if name == 'async' else 'a sync'} function"
+        if f"{name} peer" in found:
+            pair = (found[name], found[f"{name} peer"])
+            goal = 1.0 if name == "sync" else None
+            yield compared(row, "calls/s", pair, peer="pydantic-ai", goal=goal)
+        else:
+            yield bounded(row, "calls/s", statistics.median(found[name]), at_most=None)
+
+
+async def _many(call: Callable[[], Awaitable[Any]]) -> None:
+    for _ in range(_MANY):
+        await call()
+
+
+def _of_pydantic_ai(schema: Any) -> Callable[[], object]:
+    async def once() -> None:
+        await schema.call(schema.validator.validate_python({"a": 1, "b": 2}), None)
+
+    return lambda: asyncio.run(_many(once))
 
 
 def _judged(name: str, schema: JsonObject, arguments: JsonObject, goal: float) -> Axis:
@@ -120,6 +176,4 @@ def _judged(name: str, schema: JsonObject, arguments: JsonObject, goal: float) -
     found = rates(
         {"ours": lambda: checked_inputs(tool, arguments), "rs": lambda: native.is_valid(arguments)}
     )
-    return compared(
-        name, "calls/CPU s", (found["ours"], found["rs"]), peer="jsonschema_rs", goal=goal
-    )
+    return compared(name, "calls/s", (found["ours"], found["rs"]), peer="jsonschema_rs", goal=goal)

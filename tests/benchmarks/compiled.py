@@ -51,7 +51,9 @@ def axes(scratch: Path) -> Iterator[Axis]:
     yield _axis(
         "compiled tool, a warm call: work of both sides", work[0], "500 µs", GOAL_US, goal=1
     )
-    yield _axis("the same, until it is answered", waited[0], "500 µs", GOAL_US, goal=1)
+    yield _axis(
+        "compiled tool, a warm call: until it is answered", waited[0], "500 µs", GOAL_US, goal=1
+    )
     yield _axis(
         "compiled tool, a warm call: work of both sides",
         work[0],

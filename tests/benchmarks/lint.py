@@ -5,6 +5,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -135,12 +136,20 @@ def programs(scratch: Path, env: dict[str, str], *, tools: int) -> list[Program]
     """Give the floor, reading alone, and lint with every rule."""
     project, vespe = scratch / "project", vespe_command()
     make_project(project, env, tools=tools)
+
+    def forget() -> None:
+        shutil.rmtree(Path(env["HOME"]) / ".cache", ignore_errors=True)
+
     return [
         Program(name="bare Python", argv=[sys.executable, "-c", "pass"], cwd=project, env=env),
         Program(name=REFERENCE, argv=[sys.executable, "-c", READ_AND_PARSE], cwd=project, env=env),
         Program(name="vespe --version", argv=[*vespe, "--version"], cwd=project, env=env),
         Program(
-            name="vespe lint, every rule", argv=[*vespe, "lint", "--json"], cwd=project, env=env
+            name="vespe lint, every rule",
+            argv=[*vespe, "lint", "--json"],
+            cwd=project,
+            env=env,
+            before=forget,
         ),
     ]
 

@@ -254,6 +254,8 @@ def project() -> Iterator[Path]:
             "description": "Add.",
             "schema": {"input": SCHEMA, "output": SUM},
         }
+        program = {"type": "shell_command", "entrypoint": "echo", "args": {"argv": ["{a}"]}}
+        config["implementation_details"] = program
         (tool / "config.json").write_text(json.dumps(config), encoding="utf-8")
         (tool / "description.md").write_text("# add\n", encoding="utf-8")
         time.sleep(0.2)

@@ -71,7 +71,7 @@ def axes(scratch: Path) -> Iterator[Axis]:
         goal=None,
     )
     yield compared(
-        "the same, everything stated",
+        "Python tool in the sandbox, everything stated",
         "ms",
         (found["stated"], found["without"]),
         peer="no sandbox",

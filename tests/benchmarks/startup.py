@@ -12,6 +12,8 @@ from tests.benchmarks.interleaved import Program, home_environment, measure, sho
 from tests.support.ondisk import python_tool, write_tool
 
 REFERENCE = "empty click command"
+PEERS_DIR = Path(tempfile.gettempdir()) / "vespe-peers"
+"""Where the peers stay that were installed."""
 EMPTY_CLICK = "import click\n\n\n@click.command()\ndef main() -> None:\n    pass\n\n\nmain()\n"
 PEERS = {
     "llm tools list": ("llm", ["llm", "tools", "list"]),
@@ -94,7 +96,7 @@ def main() -> None:
     parser.add_argument(
         "--peers-dir",
         type=Path,
-        default=Path(tempfile.gettempdir()) / "vespe-peers",
+        default=PEERS_DIR,
         help="where those stay",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")

@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.benchmarks.axes import Axis, compared
 from vespe import ClaudeStreamingProcessor, GptStreamingProcessor, OllamaStreamingProcessor
 
 CALL = json.dumps(
@@ -236,6 +237,31 @@ def last_call(data: bytes) -> float:
     processor.feed(data[end - 1 : end])
     assert processor.complete and processor.get_tool_calls()
     return (time.perf_counter_ns() - started) / 1e3
+
+
+def axes(scratch: Path) -> Iterator[Axis]:
+    """Measure each API's stream beside a bare loop over the same bytes, by the clock."""
+    size = 5_000_000
+    for api, data, bare, make in (
+        ("openai", openai_stream(size), bare_loop, GptStreamingProcessor),
+        ("anthropic", anthropic_stream(size), bare_anthropic, ClaudeStreamingProcessor),
+        ("ollama", ollama_stream(size), bare_ollama, OllamaStreamingProcessor),
+    ):
+        for piece, said in ((65536, "64 KB"), (1024, "1 KB")):
+            cases: dict[str, Callable[[bytes], Any]] = {
+                "ours": gathered(make, piece),
+                "bare": bare,
+            }
+            found: dict[str, list[float]] = {name: [] for name in cases}
+            for _ in range(5):
+                for name, work in cases.items():
+                    began = time.perf_counter()
+                    work(data)
+                    found[name].append(len(data) / 1e6 / (time.perf_counter() - began))
+            row = f"stream of {api}, pieces of {said}"
+            yield compared(
+                row, "MB/s", (found["ours"], found["bare"]), peer="a bare loop", goal=0.8
+            )
 
 
 def main() -> None:
