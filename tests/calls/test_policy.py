@@ -150,6 +150,7 @@ def test_a_rule_that_denies_or_asks_may_say_the_name_that_models_know(
         runs,
     )
     assert bool(policy.why_never(shown)) == (kind == "deny" and not runs)
+    assert policy.not_denied([shown]) == ([] if policy.why_never(shown) else [shown])
 
 
 def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_changes(

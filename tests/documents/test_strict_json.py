@@ -161,6 +161,33 @@ def test_files_are_written_with_two_spaces_real_characters_and_a_final_newline()
     assert strict_json.compact_json({"é": [1, 2.0]}) == '{"é":[1,2.0]}'
 
 
+class _Text(str):
+    """A string of another class."""
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=JSON)
+def test_a_file_has_the_bytes_of_the_standard_library(value: Any) -> None:
+    standard = json.dumps(value, indent=2, ensure_ascii=False)
+    assert strict_json.dump_json(value) == strict_json.repair_surrogates(standard) + "\n"
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], (), (1, (True,)), {1: 2, None: [False]}, {_Text("a"): _Text("b")}, [10**20]]
+)
+def test_odd_values_are_written_as_the_standard_library_writes_them(value: Any) -> None:
+    assert strict_json.dump_json(value) == json.dumps(value, indent=2) + "\n"
+
+
+def test_what_json_cannot_say_is_refused() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    with pytest.raises(ValueError, match="Circular"):
+        strict_json.dump_json(circle)
+    with pytest.raises(TypeError):
+        strict_json.dump_json([object()])
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("-inf")]])
 def test_p24_nan_and_infinities_are_never_written(value: Any) -> None:
     for write in (strict_json.dump_json, strict_json.compact_json):

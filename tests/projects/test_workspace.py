@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.ondisk import python_tool, write_kit
-from vespe.errors import AmbiguousTool, InvalidDocument, ProjectNotFound, ToolNotFound
+from vespe.errors import AmbiguousTool, InvalidDocument, InvalidTool, ProjectNotFound, ToolNotFound
 from vespe.projects.project import update_config
 from vespe.projects.workspace import find_root, open_workspace, project_entry, project_has
 from vespe.trust.gate import trust_created
@@ -130,3 +130,14 @@ def test_a_name_that_only_models_know_can_be_resolved_as_theirs(project: Path) -
         workspace.resolve("seen")
     with pytest.raises(ToolNotFound):
         workspace.resolve_seen("nothing")
+
+
+def test_a_tool_that_was_listed_is_loaded_without_being_judged_again(project: Path) -> None:
+    tool = project / ".vespe/tools/tool-a"
+    python_tool(tool, "a", "return 1")
+    workspace = open_workspace(project)
+    (entry,) = workspace.available()
+    assert workspace.load_listed(entry) == workspace.load(entry)
+    (tool / "config.json").write_text('{"name": "a"}', encoding="utf-8")
+    with pytest.raises(InvalidTool):
+        workspace.load_listed(entry)

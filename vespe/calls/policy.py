@@ -210,6 +210,18 @@ class CallPolicy:
         with self._lock:
             return self._denied(tool.itself, {}, self._about(tool.itself), tool.name)
 
+    def not_denied(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Return those of which `why_never` says nothing; the answers are read once for all.
+        Raises StorageError.
+        """
+        with self._lock:
+            kept = self._kept()
+            return [
+                tool
+                for tool in tools
+                if not self._denied(tool.itself, {}, _of_tool(kept, tool.itself), tool.name)
+            ]
+
     def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
         """Say the same of arguments as a caller gave them; those that the tool does not take are
         not judged, since they never run.
@@ -222,8 +234,10 @@ class CallPolicy:
             return self._why_not(whole, inputs, tool.name)
 
     def _about(self, tool: Tool) -> list[KeptAnswer]:
-        kept = (*self._said, *(policy_answers.load(self._root) if self._root else ()))
-        return [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
+        return _of_tool(self._kept(), tool)
+
+    def _kept(self) -> tuple[KeptAnswer, ...]:
+        return (*self._said, *(policy_answers.load(self._root) if self._root else ()))
 
     def _denied(self, tool: Tool, inputs: JsonObject, about: list[KeptAnswer], shown: str) -> str:
         if self._rule("deny", tool, inputs, shown) is not None:
@@ -285,6 +299,10 @@ class CallPolicy:
         self._said.append(kept)
         if answer.holds == PROJECT and self._root is not None:
             policy_answers.keep(self._root, kept)
+
+
+def _of_tool(kept: Iterable[KeptAnswer], tool: Tool) -> list[KeptAnswer]:
+    return [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
 
 
 def _why(asking: PolicyRule | None) -> str:

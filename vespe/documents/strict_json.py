@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from vespe import defaults
 from vespe.documents.nesting import deeper_than
@@ -52,6 +52,8 @@ def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 
 _MAX_INTEGER_DIGITS = 4300
+_quoted = json.encoder.encode_basestring
+_CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 _CONFLICT = pattern(r"(?m)^([<=>|])\1{6}(?: .*)?\r?$")
 """A mark of git's."""
 _BRACKET = pattern(r'"(?:[^"\\]|\\.)*"|[][{}]')
@@ -153,9 +155,44 @@ def dump_json(value: JsonValue) -> str:
 
     Raises ValueError for NaN and infinities, TypeError for what JSON cannot say.
     """
-    return (
-        repair_surrogates(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
-    )
+    try:
+        text = _indented(value, "\n")
+    except (_Odd, RecursionError):
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return repair_surrogates(text) + "\n"
+
+
+class _Odd(Exception):
+    """A value that is left to the standard library: a number with a point, or no JSON at all."""
+
+
+def _indented(value: Any, line: str) -> str:
+    """Return what `json.dumps` returns with an indent of two, in less time: with an indent it goes
+    without its C code. `line` is a line end with the indent of what holds the value.
+    """
+    kind = type(value)
+    if kind is str:
+        return _quoted(value)
+    if kind is dict:
+        if not value:
+            return "{}"
+        inner = line + "  "
+        members = []
+        for key, item in value.items():
+            if type(key) is not str:
+                raise _Odd
+            members.append(f"{_quoted(key)}: {_indented(item, inner)}")
+        return "{" + inner + f",{inner}".join(members) + line + "}"
+    if kind is list or kind is tuple:
+        if not value:
+            return "[]"
+        inner = line + "  "
+        return "[" + inner + f",{inner}".join([_indented(one, inner) for one in value]) + line + "]"
+    if value is None or value is True or value is False:
+        return _CONSTANTS[value]
+    if kind is int:
+        return int.__repr__(value)
+    raise _Odd
 
 
 def compact_json(value: JsonValue) -> str:

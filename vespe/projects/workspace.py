@@ -72,6 +72,15 @@ class Workspace:
         """Load the tool of an entry; raises InvalidTool with all that is wrong with it."""
         return directory.load(entry.path, scope=entry.scope, kit_id=entry.kit_id)
 
+    def load_listed(self, entry: Entry) -> Tool:
+        """Load the tool of an entry that was just listed, and so was judged; raises as `load`
+        does.
+        """
+        try:
+            return directory.load_judged(entry.path, scope=entry.scope, kit_id=entry.kit_id)
+        except (InvalidDocument, StorageError, LookupError, TypeError, AttributeError):
+            return self.load(entry)  # it has changed since
+
     def rows(self) -> tuple[Row, ...]:
         """List every tool with its status, by name: shadowed, inactive and broken ones too.
 
@@ -98,7 +107,7 @@ class Workspace:
         """Return the available tools, or these, as models see them. Raises InvalidTool where one
         cannot be loaded.
         """
-        return self.view.shown(map(self.load, self.available()) if tools is None else tools)
+        return self.view.shown(map(self.load_listed, self.available()) if tools is None else tools)
 
     def shown_tool(self, name: str) -> Tool:
         """Load a tool as models see it, by any of its names, the one that models know too; raises

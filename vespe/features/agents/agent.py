@@ -287,7 +287,7 @@ class Agent:
             kit=self.options.kit,
             registry=self.path.registry,
         )
-        every = [tool for tool in found if not policy.why_never(tool)]
+        every = policy.not_denied(found)
         view, document = self.path.workspace.view, self.path.workspace.config.document
         always = frozenset(tool.name for tool in every if view.exposure(tool.itself) == "always")
         return _Source(

@@ -58,7 +58,7 @@ def chosen(
     functions = own.values() if kit in (None, defaults.PROGRAM) else ()
     if kit is not None and not entries and not functions:
         raise KitNotFound(kit, close=sorted({entry.scope for entry in available}))
-    every = (*map(workspace.load, entries), *functions)
+    every = (*map(workspace.load_listed, entries), *functions)
     return list(workspace.shown(sorted(every, key=lambda tool: tool.name)).tools.values())
 
 
