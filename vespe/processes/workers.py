@@ -297,12 +297,11 @@ class Lease:
 
 def _in_memory(value: dict[str, Any]) -> int:
     """Return a file that nobody else sees, with a value as marshal carries it."""
-    file = os.memfd_create("command")
-    try:
+    with contextlib.ExitStack() as stack:
+        file = os.memfd_create("command")
+        stack.callback(os.close, file)
         data = memoryview(marshal.dumps(value, 4))
         while data:
             data = data[os.write(file, data) :]
-    except BaseException:
-        os.close(file)
-        raise
+        stack.pop_all()
     return file

@@ -86,7 +86,7 @@ def _row(tool: Tool, score: float) -> JsonObject:
 
 def _tools(project_dir: str | None) -> list[Tool]:
     workspace = open_workspace(project_dir)
-    return [workspace.load(entry) for entry in workspace.available()]
+    return [workspace.load_listed(entry) for entry in workspace.available()]
 
 
 def _index(documents: Sequence[Document]) -> search.ToolIndex:
