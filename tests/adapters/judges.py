@@ -11,6 +11,7 @@ import mcp_types
 import ollama
 import openai.types.chat
 import openai.types.responses
+import openresponses_types.types
 from pydantic import TypeAdapter
 
 TYPES: dict[str, Any] = {
@@ -22,6 +23,7 @@ TYPES: dict[str, Any] = {
     "openai-responses item": openai.types.responses.ResponseInputItemParam,
     "openai-responses request": openai.types.responses.response_create_params.ResponseCreateParamsNonStreaming,
     "openai-responses streamed request": openai.types.responses.response_create_params.ResponseCreateParamsStreaming,
+    "open responses request": openresponses_types.types.CreateResponseBody,
     "ollama message": ollama.Message,
     "anthropic tool search": anthropic.types.ToolSearchToolBm25_20251119Param,
     "openai-responses tool search": openai.types.responses.ToolSearchToolParam,
@@ -34,9 +36,9 @@ TYPES: dict[str, Any] = {
     "mcp tool": mcp_types.Tool,
     "mcp result": mcp_types.CallToolResult,
 }
-OPEN = {"ollama message", "ollama tool", "ollama request"}
+OPEN = {"ollama message", "ollama tool", "ollama request", "open responses request"}
 """The SDK of Ollama lags behind its server: `id` and `tool_call_id`, which recorded servers send,
-are not in its types.
+are not in its types. The document of Open Responses says a schema as an object without properties.
 """
 
 

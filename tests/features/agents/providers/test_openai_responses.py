@@ -124,6 +124,34 @@ def test_a_request_is_one_that_openais_types_take_and_asks_the_vendor_to_keep_no
     assert plain["text"] == {"format": {"type": "json_object"}} and "tools" not in plain
 
 
+def test_a_request_is_one_that_the_document_of_open_responses_takes() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    answered: list[JsonObject] = [
+        {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "g"},
+        {"type": "message", "role": "assistant", "id": "m", "status": "completed"},
+        {"type": "function_call", "id": "fc", "status": "completed"},
+    ]
+    function = {"name": "add", "arguments": "{}"}
+    messages: list[JsonObject] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "See"}, picture]},
+        {
+            "role": "assistant",
+            "content": "So.",
+            "tool_calls": [{"id": "c", "type": "function", "function": function}],
+            "openai_items": answered,
+        },
+        {"role": "tool", "tool_call_id": "c", "content": [picture], "is_error": True},
+    ]
+    for options in (None, {"max_tokens": 99, "tool_choice": "required", "temperature": 0.1}):
+        for streamed in (False, True):
+            provider = OpenAIResponsesProvider("m", api_key=KEY)
+            made = provider.payload(messages, [TOOL], options=options, stream=streamed)
+            assert accepts("open responses request", made), complaint(
+                "open responses request", made
+            )
+
+
 def test_an_option_that_the_api_does_not_know_is_named() -> None:
     provider = OpenAIResponsesProvider("m", api_key=KEY)
     with pytest.raises(UsageError, match="cannot be told to `stop` at a text"):
