@@ -35,7 +35,8 @@ it is a warning.
 
 - `--format text|json|sarif|github`: text for people, JSON for scripts, SARIF 2.1.0 for code scanning, annotations for GitHub.
 - `--select` and `--ignore` take codes, families (`schema`) or beginnings of codes (`schema-required`), `--severity` the least grave.
-- `--target openai,anthropic,gemini,ollama,mcp` keeps the portability rules of those.
+- `--target openai,anthropic,gemini,ollama,mcp` keeps the portability rules of those. `openai-responses` and `openresponses` are judged as
+  `openai`, `gemini-interactions` as `gemini`, whose limits on schemas hold for `generateContent` alone.
 - `--changed REV` judges only the tools that changed since a git revision; the others are compared with.
 - `--fix` mends what is safe to mend: the form of Vespe's own files, a missing `additionalProperties`, types under another language's
   name. YAML stays as it is, since its comments would be lost; so does what cannot be read.

@@ -133,3 +133,33 @@ def test_what_a_project_cannot_say_is_told_and_passed_over(document: Any) -> Non
     settings, wrong = lint_settings.of_project(document, Settings())
     assert len(wrong) == 1
     assert settings == Settings(has_project=True)
+
+
+@pytest.mark.parametrize(
+    ("target", "judge"),
+    [
+        ("openai-responses", "openai"),
+        ("openresponses", "openai"),
+        ("gemini-interactions", "gemini"),
+    ],
+)
+def test_an_api_without_limits_of_its_own_is_judged_by_those_of_its_vendor(
+    target: str, judge: str
+) -> None:
+    settings = Settings(targets=(target,))
+    found = Found(message="m")
+    assert settings.severity(portability(judge), found, api="mcp") == "error"
+    assert settings.severity(portability("anthropic"), found, api="mcp") is None
+    assert {rule.code for rule in settings.rules()} == {
+        rule.code for rule in Settings(targets=(judge,)).rules()
+    }
+
+
+def test_what_only_geminis_older_api_leaves_out_is_nothing_to_its_interactions() -> None:
+    found = Found(message="m", severity="info")
+    for targets, told in (
+        (("gemini-interactions",), None),
+        (("gemini-interactions", "gemini"), "info"),
+        (("gemini",), "info"),
+    ):
+        assert Settings(targets=targets).severity(portability("gemini"), found, api="mcp") == told

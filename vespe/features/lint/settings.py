@@ -15,7 +15,13 @@ from vespe.features.lint.base import AnyRule, Bounds, Found
 from vespe.models import SEVERITIES, JsonObject, JsonValue, Severity
 from vespe.records import dataclass
 
-TARGETS: Final = ("openai", "anthropic", "gemini", "ollama", "mcp")
+_JUDGED_AS: Final = {
+    "openai-responses": "openai",
+    "openresponses": "openai",
+    "gemini-interactions": "gemini",
+}
+"""By an API without limits of its own, the one whose limits its definitions have."""
+TARGETS: Final = ("openai", "anthropic", "gemini", "ollama", "mcp", *_JUDGED_AS)
 _KEYS: Final = ("select", "ignore", "severity", "targets")
 Wrong = tuple[str, str]
 """A pointer into a configuration and what is wrong there."""
@@ -55,11 +61,16 @@ class Settings:
             tools_mode=self.tools_mode,
         )
 
+    @property
+    def judges(self) -> frozenset[str]:
+        """The APIs whose limits count for the targets."""
+        return frozenset(_JUDGED_AS.get(target, target) for target in self.targets)
+
     def rules(self) -> Iterator[AnyRule]:
         """Return the rules to ask, in the order of their families."""
         for rule in RULES.values():
             wanted = not self.select or any(matches(selector, rule) for selector in self.select)
-            aimed = not self.targets or not rule.targets or rule.targets & set(self.targets)
+            aimed = not self.targets or not rule.targets or rule.targets & self.judges
             if wanted and aimed and not any(matches(selector, rule) for selector in self.ignore):
                 yield rule
 
@@ -68,12 +79,14 @@ class Settings:
         it is not asked for.
         """
         about = {found.target} if found.target else rule.targets
-        if about and self.targets and not about & set(self.targets):
+        if about and self.targets and not about & self.judges:
+            return None
+        if found.severity == "info" and about == {"gemini"} and self._sends_json_schema():
             return None
         given = self.severities.get(rule.code) or found.severity or rule.severity
         # What another API refuses is no fault of a definition in this one's shape, unless it is
         # meant to go there.
-        own = "openai" if api == "openai-responses" else api
+        own = _JUDGED_AS.get(api, api)
         if (
             given == "error"
             and about
@@ -83,6 +96,10 @@ class Settings:
         ):
             given = "warning"
         return given if SEVERITIES.index(given) <= SEVERITIES.index(self.least) else None
+
+    def _sends_json_schema(self) -> bool:
+        """Whether Gemini is meant as its Interactions alone, which take any JSON Schema."""
+        return "gemini-interactions" in self.targets and "gemini" not in self.targets
 
 
 def matches(selector: str, rule: AnyRule) -> bool:
