@@ -1,6 +1,7 @@
 """What every writer of one shape of definitions shows of a tool; all of it copies."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from vespe.adapters.definitions import API_FIELDS, called
@@ -48,6 +49,17 @@ def own_fields(tool: Tool, shape: str) -> JsonObject:
         if shape in shapes and told and field not in _shared_place(own, shape):
             _put(own, shape, field, told[0])
     return own
+
+
+def strictly(tool: Tool, schema: JsonObject) -> Tool:
+    """Return the tool with a schema in OpenAI's strict mode, as each API that knows it is told."""
+    kept = tool.document.get(API_FIELDS)
+    fields: JsonObject = dict(kept) if isinstance(kept, Mapping) else {}
+    for shape in _SHARED["strict"]:
+        own: JsonObject = detached(_kept(tool, shape), called(tool.name))
+        _put(own, shape, "strict", True)
+        fields[shape] = own
+    return replace(tool, input_schema=schema, document={**tool.document, API_FIELDS: fields})
 
 
 def shown_schema(tool: Tool) -> JsonObject:

@@ -6,7 +6,9 @@ import pytest
 
 from tests.features.agents.agents_on_disk import NUMBER, Bench
 from tests.support.mcp_servers import definition
+from vespe.adapters import SHAPES
 from vespe.errors import InvalidDocument, KitNotFound, ToolNotFound, UsageError
+from vespe.features.agents.providers.requests import definitions
 from vespe.features.agents.tool_sets import chosen, kit_tools, tool_set
 from vespe.kits import mcp_kits
 from vespe.models import Tool
@@ -43,21 +45,37 @@ def test_strict_mode_is_for_those_that_it_can_say() -> None:
         uid="v", name="g", description="d", input_schema={"type": "object", "properties": {"x": {}}}
     )
     made = tool_set([plain, loose], strict=True)
-    shown = made.shown[0]
-    assert (
-        made.strict == {"f"}
-        and not isinstance(shown, Tool)
-        and shown["function"]["strict"] is True
-        and made.shown[1] is loose
-    )
-    own = Tool(
+    assert made.strict == {"f"} and made.shown[1] is loose
+    for api, place in (("openai", ("function",)), ("openai-responses", ()), ("anthropic", ())):
+        (told, _) = definitions(made.shown, SHAPES[api])
+        for key in place:
+            told = told[key]
+        assert told["strict"] is True and "null" not in str(told), api
+
+
+def test_a_definition_that_asks_for_strict_mode_itself_is_in_it() -> None:
+    plain = Tool(uid="u", name="f", description="", input_schema=NUMBER)
+    own = replace(plain, document={"api_fields": {"openai": {"function": {"strict": True}}}})
+    assert tool_set([own]).strict == {"f"} and tool_set([plain]).strict == frozenset()
+
+
+def test_strict_mode_keeps_what_else_an_api_is_told() -> None:
+    tool = Tool(
         uid="u",
         name="f",
-        description="",
-        input_schema=NUMBER,
-        document={"api_fields": {"openai": {"function": {"strict": True}}}},
+        description="d",
+        input_schema={"type": "object", "properties": {"n": {"type": "integer"}}},
+        output_schema={"type": "integer"},
+        examples=({"input": {"n": 1}, "output": 1}, {"input": {}, "output": 0}),
+        document={"api_fields": {"openai-responses": {"strict": False, "defer_loading": True}}},
     )
-    assert tool_set([own]).strict == {"f"} and tool_set([plain]).strict == frozenset()
+    made = tool_set([tool], strict=True)
+    (told,) = definitions(made.shown, SHAPES["openai-responses"])
+    assert told["strict"] is told["defer_loading"] is True
+    assert told["output_schema"] == {"type": "integer"}
+    assert told["parameters"]["required"] == ["n"]
+    (told,) = definitions(made.shown, SHAPES["anthropic"])
+    assert told["input_examples"] == [{"n": 1}] and told["strict"] is True
 
 
 def test_the_tools_of_a_kit_whose_name_means_several_servers_are_nobodys(bench: Bench) -> None:

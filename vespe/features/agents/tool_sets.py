@@ -4,12 +4,10 @@ strict mode where it can be.
 
 import os
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 
 from vespe import defaults
-from vespe.adapters.definition_parts import own_fields
+from vespe.adapters.definition_parts import own_fields, strictly
 from vespe.adapters.modes import defer, mode_of, require_few
-from vespe.adapters.openai import OpenAIShape
 from vespe.calls.bridge import Bridge
 from vespe.calls.policy_answers import digest_of
 from vespe.calls.registry import ToolRegistry
@@ -142,7 +140,7 @@ def _whose(tool: Tool) -> str:
     )
 
 
-def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:
+def _shown(tool: Tool, strict: bool) -> Tool:
     from vespe.adapters import openai_strict
 
     if not strict:
@@ -150,12 +148,9 @@ def _shown(tool: Tool, strict: bool) -> Tool | JsonObject:
     schema, refusals = openai_strict.rewrite(tool.input_schema)
     if refusals:
         return tool
-    definition = OpenAIShape().definition(replace(tool, input_schema=schema))
-    definition["function"]["strict"] = True
-    return definition
+    return strictly(tool, schema)
 
 
-def _is_strict(shown: Tool | JsonObject) -> bool:
-    held = own_fields(shown, "openai") if isinstance(shown, Tool) else shown
-    function = held.get("function")
+def _is_strict(shown: Tool) -> bool:
+    function = own_fields(shown, "openai").get("function")
     return isinstance(function, dict) and function.get("strict") is True

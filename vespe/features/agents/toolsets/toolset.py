@@ -24,6 +24,7 @@ from vespe.features.agents.call_checks import Ready, refused_caller
 from vespe.features.agents.call_results import CallResult, not_run
 from vespe.features.agents.limits import Stop
 from vespe.features.agents.open_calls import ModelCall
+from vespe.features.agents.providers.requests import definitions
 from vespe.features.agents.tool_sets import kit_tools, require_same, tool_set
 from vespe.features.agents.toolsets.responses import Turn, cut_calls, read_turn
 from vespe.features.agents.turns import TurnRunner, bounded, bridged, checked, noted
@@ -176,14 +177,7 @@ class Toolset:
         """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools
         that cannot be said in it.
         """
-        if not strict:
-            return self._shown("openai")
-        shown = tool_set(self.declared.values(), strict=True)
-        self._strict = shown.strict
-        return [
-            one if isinstance(one, dict) else SHAPES["openai"].definition(one)
-            for one in shown.shown
-        ]
+        return self._strictly("openai") if strict else self._shown("openai")
 
     def responses(
         self, *, strict: bool = False, native: bool = False, programs: bool = False
@@ -201,15 +195,12 @@ class Toolset:
     def _for_responses(self, *, strict: bool, native: bool) -> list[JsonObject]:
         if native:
             return self._deferred("openai-responses")
-        if not strict:
-            return self._shown("openai-responses")
-        plain = {tool["name"]: tool for tool in self._shown("openai-responses")}
-        chosen = [one["function"] for one in self.openai(strict=True)]
-        return [
-            plain[one["name"]]
-            | ({"parameters": one["parameters"], "strict": True} if one.get("strict") else {})
-            for one in chosen
-        ]
+        return self._strictly("openai-responses") if strict else self._shown("openai-responses")
+
+    def _strictly(self, shape: str) -> list[JsonObject]:
+        shown = tool_set(self.declared.values(), strict=True)
+        self._strict = shown.strict
+        return definitions(shown.shown, SHAPES[shape])
 
     def anthropic(self, *, native: bool = False, programs: bool = False) -> list[Any]:
         """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for
