@@ -105,7 +105,7 @@ class AnthropicProvider(EndpointProvider):
     request_url = staticmethod(_messages)
 
     def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed; raises InvalidDocument for what is no message."""
+        """Read a body that was not streamed; raises InvalidDocument for what is not a message."""
         spoken = adapter_anthropic.to_openai_messages(
             [{"role": "assistant", "content": document.get("content") or []}]
         )
