@@ -20,7 +20,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.axes import Axis, compared
-from vespe import ClaudeStreamingProcessor, GptStreamingProcessor, OllamaStreamingProcessor
+from vespe import (
+    ClaudeStreamingProcessor,
+    GptStreamingProcessor,
+    InteractionsStreamingProcessor,
+    OllamaStreamingProcessor,
+    ResponsesStreamingProcessor,
+)
 
 CALL = json.dumps(
     {
@@ -129,6 +135,68 @@ def ollama_stream(size: int) -> bytes:
     turn = "".join(json.dumps(line) + "\n" for line in lines).encode()
     last = {**head, "message": said, "done": True, "done_reason": "stop", "eval_count": 1}
     return turn * (size // len(turn) + 1) + json.dumps(last).encode() + b"\n"
+
+
+def responses_stream(size: int) -> bytes:
+    """Give about `size` bytes of a stream of OpenAI's Responses with the same calls."""
+    made = [framed({"type": "response.created", "response": {"id": "r", "status": "in_progress"}})]
+    length = index = 0
+    while length < size:
+        item = {"type": "function_call", "id": f"fc_{index}", "call_id": f"call_{index}"}
+        item |= {"name": "search_text", "arguments": ""}
+        place = {"output_index": index, "item_id": f"fc_{index}", "sequence_number": length}
+        delta = {"type": "response.function_call_arguments.delta", **place}
+        events = [{"type": "response.output_item.added", **place, "item": item}]
+        events += [delta | {"delta": piece} for piece in fragments(CALL)]
+        whole = item | {"arguments": CALL, "status": "completed"}
+        events.append({"type": "response.output_item.done", **place, "item": whole})
+        made += [framed(event, str(event["type"])) for event in events]
+        length += sum(map(len, made[-len(events) :]))
+        index += 1
+    end = {"type": "response.completed", "response": {"id": "r", "status": "completed"}}
+    return b"".join([*made, framed(end, "response.completed")])
+
+
+def interactions_stream(size: int) -> bytes:
+    """Give about `size` bytes of a stream of Gemini's Interactions with the same calls."""
+    made: list[bytes] = []
+    length = index = 0
+    while length < size:
+        step = {"type": "function_call", "id": f"call_{index}", "name": "search_text"}
+        events: list[dict[str, Any]] = [{"event_type": "step.start", "index": index, "step": step}]
+        events += [
+            {"event_type": "step.delta", "index": index}
+            | {"delta": {"type": "arguments_delta", "arguments": piece}}
+            for piece in fragments(CALL)
+        ]
+        events.append({"event_type": "step.stop", "index": index})
+        made += [framed(event, event["event_type"]) for event in events]
+        length += sum(map(len, made[-len(events) :]))
+        index += 1
+    end = {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}}
+    return b"".join([*made, framed(end, "interaction.completed")])
+
+
+def bare_responses(data: bytes) -> list[str]:
+    """The same of a stream of Responses."""
+    calls: dict[int, list[str]] = {}
+    for line in data.split(b"\n"):
+        if line.startswith(b"data: "):
+            event = json.loads(line[6:])
+            if event["type"] == "response.function_call_arguments.delta":
+                calls.setdefault(event["output_index"], []).append(event["delta"])
+    return ["".join(parts) for parts in calls.values()]
+
+
+def bare_interactions(data: bytes) -> list[str]:
+    """The same of a stream of Interactions."""
+    calls: dict[int, list[str]] = {}
+    for line in data.split(b"\n"):
+        if line.startswith(b"data: "):
+            event = json.loads(line[6:])
+            if event["event_type"] == "step.delta":
+                calls.setdefault(event["index"], []).append(event["delta"]["arguments"])
+    return ["".join(parts) for parts in calls.values()]
 
 
 def bare_loop(data: bytes) -> list[str]:
@@ -279,6 +347,15 @@ def main() -> None:
         ("anthropic", anthropic_stream(size), bare_anthropic, ClaudeStreamingProcessor)
     ]
     others += [("ollama", ollama_stream(size), bare_ollama, OllamaStreamingProcessor)]
+    others += [
+        ("responses", responses_stream(size), bare_responses, ResponsesStreamingProcessor),
+        (
+            "interactions",
+            interactions_stream(size),
+            bare_interactions,
+            InteractionsStreamingProcessor,
+        ),
+    ]
     for api, stream, bare, make in others:
         figures[f"bare loop: {api}"] = best(bare, stream)
         figures[f"vespe: {api}"] = best(gathered(make, 65536), stream)
