@@ -626,6 +626,18 @@ def test_a_name_that_begins_like_this_machine_is_judged_by_its_address(
     ]
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="this machine has no shared memory")
+def test_a_call_has_a_temporary_directory_where_that_of_its_user_is_shared_memory(
+    held: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "import tempfile\nwith tempfile.TemporaryFile() as file:\n    return file.write(b'xy')"
+    python_tool(tool(held, "p"), "p", body)
+    for named in ("/dev/shm", "/dev/shm/."):
+        monkeypatch.setenv("TMPDIR", named)
+        outcome = run(held, "p")
+        assert outcome.error is None and outcome.result == 2
+
+
 INSTALLING = """
 from vespe.calls.sandboxing import installing
 from vespe.errors import Refused

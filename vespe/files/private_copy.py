@@ -46,10 +46,18 @@ def private_directory(parent: str = "") -> Iterator[str]:
     """Make a directory beneath `parent`, else TMPDIR (or /tmp), that is this user's alone, and
     remove it afterwards, as `private_copy` does.
     """
-    parent = os.path.abspath(parent or os.environ.get("TMPDIR") or "/tmp")
+    parent = os.path.abspath(parent or _temporary())
     _sweep(parent)
     with staging.staging(parent) as private:
         yield private
+
+
+def _temporary() -> str:
+    """Return TMPDIR, or /tmp; where that is shared memory, /tmp, since a process in a sandbox has
+    an empty one of its own.
+    """
+    named = os.environ.get("TMPDIR") or "/tmp"
+    return "/tmp" if f"{os.path.realpath(named)}/".startswith("/dev/shm/") else named
 
 
 class _Copy:

@@ -126,10 +126,10 @@ def canaries(uid: int, *, tell: Callable[[str], None] = lambda path: None) -> It
 
 
 def _parent() -> str:
-    """Return where they are: what lies in /tmp a tool does not even see."""
+    """Return where they are: what lies in /tmp or in shared memory a tool does not even see."""
     for path in ("/var/tmp", os.environ.get("TMPDIR") or _TEMPORARY):
-        hidden = f"{os.path.realpath(path)}/".startswith(f"{_TEMPORARY}/")
-        if not hidden and _is_writable(path):
+        real = f"{os.path.realpath(path)}/"
+        if not real.startswith((f"{_TEMPORARY}/", f"{_SHARED}/")) and _is_writable(path):
             return path
     return _TEMPORARY
 

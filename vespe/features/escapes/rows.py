@@ -450,11 +450,11 @@ ROWS: Final = (
         "judged(call, 'mount', b'none', bytes(P), b'vespe-none', 0, None)",
         "os.statvfs(P)",
     ),
-    Way("take a mount away", "judged(call, 'umount2', bytes(O), 2)", "os.statvfs(O)"),
+    Way("take a mount away", "judged(call, 'umount2', bytes(H), 2)", "os.statvfs(H)"),
     Way(
         "take the read-only flag away",
-        "judged(call, 'mount', None, bytes(O), None, 4096 | 32, None)",
-        "os.statvfs(O)",
+        "judged(call, 'mount', None, bytes(H), None, 4096 | 32, None)",
+        "os.statvfs(H)",
     ),
     Way(
         "pivot the root",
