@@ -40,6 +40,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "the same, while 200 of the processes are killed",
         ("tests.acceptance.concurrency", "--kills", "200", "--json"),
     ),
+    "freshness": (
+        "100 random edits beside 10,000 calls and lists, with 10,000 tools: no answer is stale",
+        ("tests.acceptance.freshness", "--json"),
+    ),
     "mutations": (
         "every way to change an installed kit that comes to mind",
         ("tests.acceptance.mutations", "--json"),

@@ -167,6 +167,26 @@ def test_a_kit_that_comes_first_takes_the_name_and_gives_it_back(
     believed(call)
 
 
+def test_a_kit_that_was_away_and_comes_back_takes_the_name_again(
+    call: Caller, root: Path, home: Path
+) -> None:
+    kit = write_kit(home / "data/vespe/kits", "mine")
+    write_tool(
+        kit / "tool-kits", "add", schema={"type": "object", "properties": {}, "required": ["kit"]}
+    )
+    order = ["active_kits", "project_tools"]
+    (root / ".vespe/config.json").write_text(
+        json.dumps({"active_kits": ["mine"], "tool_resolution_order": order}), encoding="utf-8"
+    )
+    settle()
+    kit.rename(home / "aside")
+    believed(call)
+    settle()
+    believed(call)
+    (home / "aside").rename(kit)
+    assert code_of(call("add")) == "invalid_arguments"
+
+
 def test_a_project_that_is_replaced_is_another_one(call: Caller, root: Path) -> None:
     believed(call)
     (root / ".vespe").rename(root / "aside")

@@ -198,7 +198,9 @@ class OpenProject:
                 script = f"{entry.path}/{tool.implementation.path}"
                 near.append((script, stamp(script)))
             by_name = entry.uid != name.rpartition("/")[2]
-            first = by_name and entry.kit_id is None and active[0] == os.path.dirname(entry.path)
+            # a kit that comes before it may be missing now, and come back
+            leads = workspace.config.tool_resolution_order[:1] == (defaults.PROJECT_TOOLS,)
+            first = leads and by_name and active[0] == os.path.dirname(entry.path)
             places = tuple(near[:2] + near[1 + len(active) :] if first else near)
             if firm or not by_name:
                 names = names if by_name else 0
