@@ -11,16 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Final, TypeAlias
 
+from vespe.http import asgi
+from vespe.http.asgi import Receive, Send
 from vespe.models import JsonObject
 from vespe.records import dataclass
-
-Receive: TypeAlias = Callable[[], Awaitable[JsonObject]]
-Send: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 MAX_BODY_BYTES: Final = 2 * 1024 * 1024
 MAX_REQUESTS: Final = 64
 """Requests under way at once."""
-BODY_S: Final = 20.0
 COOKIE: Final = "vespe_inspect"
 _FORM: Final = "application/x-www-form-urlencoded"
 _HEADERS: Final = {
@@ -99,7 +97,7 @@ class Gate:
     async def __call__(self, scope: JsonObject, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
         if scope["type"] == "lifespan":
-            return await _live(receive, send)
+            return await asgi.live(receive, send)
         if scope["type"] != "http":
             return None
         self._under_way += 1
@@ -190,22 +188,16 @@ class Gate:
         self, headers: Mapping[str, str], receive: Receive
     ) -> tuple[tuple[str, str], ...] | PageAnswer:
         declared = headers.get("content-length", "0")
-        if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
-            return _TOO_LARGE
-        body = bytearray()
         try:
-            async with asyncio.timeout(BODY_S):
-                while True:
-                    message = await receive()
-                    body += message.get("body", b"")
-                    if len(body) > MAX_BODY_BYTES:
-                        return _TOO_LARGE
-                    if not message.get("more_body"):
-                        break
-        except TimeoutError:
-            return _said(408, f"The form did not come within {BODY_S:g} s.\n", connection="close")
+            body = await asgi.read_body(
+                receive,
+                declared=int(declared) if declared.isdecimal() else MAX_BODY_BYTES + 1,
+                limit=MAX_BODY_BYTES,
+            )
+        except asgi.BodyRefused as refused:
+            return _said(refused.status, f"{refused.reason}\n", connection="close")
         try:
-            return _pairs(bytes(body))
+            return _pairs(body)
         except ValueError as error:
             return _said(400, f"The form cannot be read: {error}.\n")
 
@@ -218,9 +210,6 @@ def _said(status: int, text: str, **headers: str) -> PageAnswer:
     return PageAnswer(status=status, body=text.encode(), kind=_PLAIN, headers=headers)
 
 
-_TOO_LARGE: Final = _said(413, f"A form has at most {MAX_BODY_BYTES} bytes.\n", connection="close")
-
-
 def _random() -> str:
     return os.urandom(32).hex()
 
@@ -230,16 +219,10 @@ def _same(given: str, known: str) -> bool:
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers by name; one that comes twice is as good as none that is known, but for
-    cookies.
-    """
-    found: dict[str, str] = {}
-    for key, value in headers:
-        name, text = key.decode("latin-1"), value.decode("latin-1")
-        found[name] = (
-            text if name not in found else f"{found[name]}; {text}" if name == "cookie" else "\0"
-        )
-    return found
+    """Return the headers by name; cookies may come in several."""
+    cookies = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
+    found = {name.decode("latin-1"): value for name, value in asgi.single(headers).items()}
+    return found | ({"cookie": cookies} if cookies else {})
 
 
 def _words(scope: JsonObject) -> tuple[str, ...] | None:
@@ -267,7 +250,7 @@ def _pairs(text: bytes) -> tuple[tuple[str, str], ...]:
 async def _unless_gone(answering: Awaitable[PageAnswer], receive: Receive) -> PageAnswer:
     """Wait for an answer, and end what it waits for where the browser hangs up meanwhile."""
     task = asyncio.ensure_future(answering)
-    gone = asyncio.ensure_future(_hung_up(receive))
+    gone = asyncio.ensure_future(asgi.hung_up(receive))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -277,18 +260,6 @@ async def _unless_gone(answering: Awaitable[PageAnswer], receive: Receive) -> Pa
         return _said(499, "The browser hung up.\n")
     finally:
         gone.cancel()
-
-
-async def _hung_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _live(receive: Receive, send: Send) -> None:
-    await receive()
-    await send({"type": "lifespan.startup.complete"})
-    await receive()
-    await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _send(answer: PageAnswer, send: Send, *, with_body: bool) -> None:

@@ -1,6 +1,5 @@
 """The gate: who is let in, and what never reaches the protocol."""
 
-import asyncio
 import http.client
 import json
 from collections.abc import Iterator
@@ -11,7 +10,6 @@ import pytest
 
 from tests.support.http_serving import INITIALIZE, Serving, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S
-from vespe.features.mcp.server import http_gate
 
 ROWS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[3] / "cases/mcp/strangers.json").read_text(encoding="utf-8")
@@ -192,16 +190,3 @@ def test_p44_a_client_that_sends_a_large_body_whole_reads_why_it_is_refused(
         assert connection.getresponse().status == 413
     finally:
         connection.close()
-
-
-def test_a_body_that_ends_early_is_no_request() -> None:
-    came: list[dict[str, Any]] = [
-        {"type": "http.request", "body": call("add", {}).encode(), "more_body": True},
-        {"type": "http.disconnect"},
-    ]
-
-    async def receive() -> dict[str, Any]:
-        return came.pop(0)
-
-    answer = asyncio.run(http_gate._read(receive, 1000, waits=False))
-    assert not isinstance(answer, bytes) and came == []

@@ -2,12 +2,10 @@
 server, by its owner, and small.
 """
 
-import asyncio
-import contextlib
 import hmac
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -15,19 +13,14 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.features.mcp.server import messages
 from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
+from vespe.http import asgi
+from vespe.http.asgi import Receive, Scope, Send
 from vespe.http.short_requests import ShortRequest
 from vespe.records import dataclass
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 MAX_REQUESTS: Final = 512
 """Requests under way at once, the open streams of clients among them."""
-BODY_S: Final = 20.0
-_THROWN_BYTES: Final = 16 * MAX_BODY_BYTES
-_LULL_S: Final = 0.5
 _PORT: Final = r"(?::[0-9]{1,5})?"
 _LOOPBACK: Final = re.compile(rf"(?:127\.0\.0\.1|localhost|\[::1\]){_PORT}", re.IGNORECASE)
 _ANY_HOST: Final = re.compile(
@@ -63,10 +56,10 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI connection."""
         if scope["type"] == "lifespan":
-            return await self._live(receive, send)
+            return await asgi.live(receive, send)
         if scope["type"] != "http":
             return None
-        headers = _single(scope["headers"])
+        headers = asgi.single(scope["headers"])
         refused = self._refusal(scope["method"], scope["path"], headers)
         if refused is not None:
             return await refused.send(send)
@@ -94,22 +87,19 @@ class Gate:
             else None
         )
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        await receive()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await send({"type": "lifespan.shutdown.complete"})
-
     async def _admitted(
         self, scope: Scope, headers: Mapping[bytes, str | None], receive: Receive, send: Send
     ) -> None:
         body, message = b"", None
         if scope["method"] == "POST":
             waits = (headers.get(b"expect") or "").lower() == "100-continue"
-            read = await _read(receive, _declared(headers), waits=waits)
-            if isinstance(read, _Answer):
-                return await read.send(send)
-            body = read
+            try:
+                body = await asgi.read_body(
+                    receive, declared=_declared(headers), limit=MAX_BODY_BYTES, waits=waits
+                )
+            except asgi.BodyRefused as refused:
+                answer = _Answer(refused.status, _said(refused.reason), {"connection": "close"})
+                return await answer.send(send)
             try:
                 message = strict_json.parse_json(body, limit=MAX_BODY_BYTES)
             except InvalidDocument as error:
@@ -122,7 +112,7 @@ class Gate:
             headers=kept,
             message=message,
             size=len(body),
-            hung_up=partial(_hung_up, receive),
+            hung_up=partial(asgi.hung_up, receive),
         )
         return await self._endpoint.serve(request, send)
 
@@ -212,61 +202,6 @@ def _said(reason: str) -> dict[str, Any]:
     return messages.failed(None, messages.INVALID_REQUEST, reason)
 
 
-def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str | None]:
-    """Return the headers by name; one that comes twice with two meanings is as good as none."""
-    found: dict[bytes, str | None] = {}
-    for name, value in headers:
-        found[name] = value.decode("latin-1") if name not in found else "\0"
-    return found
-
-
 def _declared(headers: Mapping[bytes, str | None]) -> int:
     length = headers.get(b"content-length")
     return int(length) if length and length.isascii() and length.isdigit() else 0
-
-
-async def _too_large(receive: Receive, *, waits: bool) -> _Answer:
-    """Refuse a body, once what is on its way is thrown away: who is cut off while still sending
-    never reads the answer.
-
-    `waits` says that the client sends nothing more before it is answered.
-    """
-    thrown = 0
-    with contextlib.suppress(TimeoutError):
-        while not waits and thrown < _THROWN_BYTES:
-            async with asyncio.timeout(_LULL_S):
-                message = await receive()
-            thrown += len(message.get("body", b""))
-            waits = not message.get("more_body")
-    return _Answer(413, _said(f"a body is at most {MAX_BODY_BYTES} bytes"), {"connection": "close"})
-
-
-async def _read(receive: Receive, declared: int, *, waits: bool) -> bytes | _Answer:
-    """Read a body: at most MAX_BODY_BYTES, within BODY_S seconds in all. `waits` is for a client
-    that asks whether to send it.
-    """
-    if declared > MAX_BODY_BYTES:
-        return await _too_large(receive, waits=waits)
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_S):
-            while True:
-                message = await receive()
-                body += message.get("body", b"")
-                if len(body) > MAX_BODY_BYTES:
-                    return await _too_large(receive, waits=not message.get("more_body"))
-                if message["type"] == "http.disconnect":
-                    # what came so far may be a whole request that nobody meant
-                    return _Answer(400, _said("the body ended early"), {"connection": "close"})
-                if not message.get("more_body"):
-                    return bytes(body)
-    except TimeoutError:
-        return _Answer(
-            408, _said(f"the body did not come within {BODY_S:g} s"), {"connection": "close"}
-        )
-
-
-async def _hung_up(receive: Receive) -> None:
-    """Wait until the client hangs up."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
