@@ -178,19 +178,20 @@ def over_http(project: Path) -> Iterator[tuple[Ask, int]]:
 DOORS = {"stdio": over_stdio, "http": over_http}
 
 
-def measured(project: Path, programs: list[dict[str, Any]], rounds: int, doors: Any) -> Found:
-    """Try the programs on a server for each door, in one project."""
+def measured(project: Path, programs: list[dict[str, Any]], rounds: int, door: str) -> Found:
+    """Try the programs on a server of a project that has nothing else."""
     found = Found(programs=len(programs))
     stocked(project, programs)
     before = _digests(project / ".vespe")
     with subprocess.Popen(["sleep", "3600"]) as beside:
-        victim = _process(beside.pid)
-        for door in doors:
+        try:
+            victim = _process(beside.pid)
             with DOORS[door](project) as (ask, pid):
                 tried(ask, pid, programs, rounds, found)
-        if (now := _process(beside.pid)) != victim:
-            found.faults.append(f"a process beside the server is not as it was: {victim} {now}")
-        beside.kill()
+            if (now := _process(beside.pid)) != victim:
+                found.faults.append(f"a process beside the server is not as it was: {now}")
+        finally:
+            beside.kill()
     if _digests(project / ".vespe") != before:
         found.faults.append("a file of the project's .vespe has changed")
     return found
@@ -231,29 +232,30 @@ def _python_for(user: list[str], place: Path) -> str:
     return str(made / "bin/python")
 
 
-def _as_another(rounds: int) -> Any:
-    """Try the same as an ordinary user, where root can become one that finds this Python; else
-    why not.
-    """
-    if shutil.which("setpriv") is None:
-        return "there is no setpriv here"
+@contextlib.contextmanager
+def _as_another(rounds: int) -> Iterator[Callable[[], Any]]:
+    """Try the same as an ordinary user, whom root becomes; gives what tells what that found."""
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
     words = ["-m", "tests.acceptance.survival", "--json", "--rounds", str(rounds)]
     with tempfile.TemporaryDirectory(prefix="vespe-survival-") as place:
         os.chown(place, 65534, 65534)
         user.append(_python_for(user, Path(place)))
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        done = subprocess.run(
+        with subprocess.Popen(
             [*user, *words],
             env=kept | {"HOME": place, "TMPDIR": place},
             stdout=subprocess.PIPE,
             encoding="utf-8",
-            check=False,
-        )
+        ) as child:
+            yield lambda: _said_by(child)
+
+
+def _said_by(child: "subprocess.Popen[str]") -> Any:
+    told = child.communicate()[0]
     try:
-        return json.loads(done.stdout)
+        return json.loads(told)
     except ValueError:
-        return f"it ended with {done.returncode} and said nothing"
+        return f"it ended with {child.returncode} and said nothing"
 
 
 def main() -> int:
@@ -267,18 +269,32 @@ def main() -> int:
     if not is_safe_here():
         sys.stderr.write("this machine does not keep the processes of tools apart: not tried\n")
         return 1
-    with tempfile.TemporaryDirectory(prefix="vespe-survival-") as place:
-        os.environ |= {"HOME": place, **{f"XDG_{n}_HOME": f"{place}/{n}" for n in _XDG}}
-        project = Path(place).resolve() / "project"
-        project.mkdir()
-        vespe("init", cwd=project)
-        found = measured(project, PROGRAMS, asked.rounds, DOORS)
-    said: dict[str, Any] = vars(found)
-    if found.user == 0:
-        said = {"root": said, "an ordinary user": _as_another(asked.rounds)}
+    if os.getuid() == 0 and shutil.which("setpriv"):
+        with _as_another(asked.rounds) as another:
+            said = {"root": _over_all_doors(asked.rounds), "an ordinary user": another()}
+    else:
+        said = {"this user": _over_all_doors(asked.rounds)}
     sys.stdout.write(json.dumps(said) + "\n" if asked.json else f"{said}\n")
-    tried = said.values() if found.user == 0 else (said,)
-    return int(not all(isinstance(one, dict) and not one["faults"] for one in tried))
+    return int(not all(isinstance(one, dict) and _is_clean(one) for one in said.values()))
+
+
+def _is_clean(said: dict[str, Any]) -> bool:
+    """Whether nothing was found, by this user or by the one beside."""
+    if "faults" in said:
+        return not said["faults"]
+    return bool(said) and all(isinstance(one, dict) and _is_clean(one) for one in said.values())
+
+
+def _over_all_doors(rounds: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for door in DOORS:
+        with tempfile.TemporaryDirectory(prefix="vespe-survival-") as place:
+            os.environ |= {"HOME": place, **{f"XDG_{n}_HOME": f"{place}/{n}" for n in _XDG}}
+            project = Path(place).resolve() / "project"
+            project.mkdir()
+            vespe("init", cwd=project)
+            found[door] = vars(measured(project, PROGRAMS, rounds, door))
+    return found
 
 
 if __name__ == "__main__":

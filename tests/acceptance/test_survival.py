@@ -18,7 +18,7 @@ QUICK = [one for one in survival.PROGRAMS if "limits" not in one]
 def test_a_server_answers_honest_calls_as_before_after_hostile_ones(
     project: Path, door: str, first: int
 ) -> None:
-    found = survival.measured(project, QUICK[first::2], 1, [door])
+    found = survival.measured(project, QUICK[first::2], 1, door)
     assert found.calls == found.honest / 2 >= 15 and found.faults == []
 
 
