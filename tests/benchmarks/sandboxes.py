@@ -2,15 +2,19 @@
 that hold others, where they are there.
 """
 
+import functools
 import json
+import os
 import shutil
 import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.benchmarks.axes import ADD, Axis, compared, make_project, times
+from tests.benchmarks.workers import of_two
 from tests.support.ondisk import python_tool
 from vespe import Project
 from vespe.projects import user_config
@@ -42,6 +46,7 @@ def axes(scratch: Path) -> Iterator[Axis]:
     """Measure a Python tool with and without the sandbox, and a program's launch beside bwrap and
     srt.
     """
+    yield from _homes(scratch / "homes")
     user_config.set_value("sandbox", "off")
     free, held = (_project(scratch / name) for name in ("free", "held"))
     config = held / ".vespe/config.json"
@@ -62,7 +67,18 @@ def axes(scratch: Path) -> Iterator[Axis]:
                 cases[name] = lambda command=command: subprocess.run(
                     command, capture_output=True, check=True
                 )  # type: ignore[misc]  # a default binds it
+        cases["echo"] = lambda: subprocess.run(("echo", "1"), capture_output=True, check=True)
         found = times(cases, rounds=ROUNDS, clock=time.perf_counter)
+        two = [[of_two(cases[name]) for _ in range(5)] for name in ("plain", "without")]
+    yield _rate("Python tool, default sandbox", (found["plain"], found["without"]), 0.8)
+    yield compared(
+        "the same, two callers",
+        "calls/s",
+        (two[0], two[1]),
+        peer="no sandbox",
+        goal=0.5,
+    )
+    yield _rate("shell tool, default sandbox", (found["held program"], found["echo"]), 0.3)
     yield compared(
         "Python tool in the sandbox, nothing stated",
         "ms",
@@ -95,6 +111,38 @@ def axes(scratch: Path) -> Iterator[Axis]:
                 peer=name,
                 goal=None,
             )
+
+
+def _homes(scratch: Path) -> Iterator[Axis]:
+    """Measure what a home directory of many entries adds to a call."""
+    user_config.set_value("sandbox", "auto")
+    home = os.environ["HOME"]
+    with ExitStack() as opened:
+        cases = {}
+        for entries in (30, 1000, 10_000):
+            place = scratch / f"home-{entries}"
+            for number in range(entries):
+                (place / f"entry-{number}").mkdir(parents=True)
+            root = _project(scratch / f"of-{entries}")
+            project = opened.enter_context(Project(root, trusted=True))
+            cases[str(entries)] = functools.partial(_at_home, place, project)
+        found = times(cases, rounds=ROUNDS, clock=time.perf_counter)
+    os.environ["HOME"] = home
+    for entries, at_most in ((1000, 1.0), (10_000, 5.0)):
+        name = f"what a home of {entries} entries adds to a call"
+        yield _added(name, found[str(entries)], found["30"], at_most=at_most)
+
+
+def _at_home(home: Path, project: Project) -> None:
+    os.environ["HOME"] = str(home)
+    project.call("total", **GIVEN).unwrap()
+
+
+def _rate(name: str, spans: tuple[list[float], list[float]], goal: float) -> Axis:
+    """Return the row of two cases by how many of them run in a second."""
+    ours, theirs = ([1000 / span for span in one] for one in spans)
+    peer = "subprocess.run" if name.startswith("shell") else "no sandbox"
+    return compared(name, "calls/s", (ours, theirs), peer=peer, goal=goal)
 
 
 def _project(root: Path) -> Path:

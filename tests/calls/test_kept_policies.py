@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import python_tool
+from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe import Project
 from vespe.calls.kept_policies import policy_for
 from vespe.calls.sandboxing import machine
 from vespe.files import locations
 from vespe.files.private_copy import private_directory
 from vespe.models import Permissions
+from vespe.processes import supervisor
 from vespe.processes.sandbox.held import Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.policy import ToolSurroundings, policy
@@ -68,8 +69,13 @@ def plain(one: Policy) -> dict[str, Any]:
         found["namespaces"] = {
             key: sorted(value) if isinstance(value, list) else value
             for key, value in one.message["namespaces"].items()
+            if key != "hidden"
         }
     return found
+
+
+def hidden(one: Policy) -> set[bytes]:
+    return set((one.message["namespaces"] or {"hidden": ()})["hidden"])
 
 
 def is_the_same(where: ToolSurroundings, level: str = "namespaces", **stated: Any) -> bool:
@@ -85,9 +91,9 @@ def is_the_same(where: ToolSurroundings, level: str = "namespaces", **stated: An
             again = policy(BEST, level, given, here, connect=connect)
         if plain(anew) == plain(again):
             names = ("gaps", "root", "stated", "leads", "own", "environment", "connect")
-            return plain(kept) == plain(anew) and all(
-                getattr(kept, name) == getattr(anew, name) for name in names
-            )
+            same = all(getattr(kept, name) == getattr(anew, name) for name in names)
+            # what was covered when it was made is covered still
+            return same and plain(kept) == plain(anew) and hidden(kept) >= hidden(anew)
     raise AssertionError("the file system is never at rest")
 
 
@@ -198,16 +204,35 @@ def test_what_is_stated_and_what_is_set_make_another_one(
 
 
 def test_a_socket_that_begins_to_listen_is_covered_in_the_next_call(
-    where: ToolSurroundings, home: Path
+    world: Path, home: Path
 ) -> None:
-    before = made(where)
-    path = home / "notes/s"
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(str(path))
-        one.listen()
-        after = made(where)
-    assert before.shared is not after.shared
-    assert os.fsencode(path) in after.message["namespaces"]["hidden"]
+    body = """
+import socket
+with socket.socket(socket.AF_UNIX) as one:
+    try:
+        one.connect(inputs["path"])
+    except OSError as error:
+        return error.strerror
+return "connected"
+"""
+    path = str(home / "notes/s")
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-c", "c", body, schema=schema)
+    stated = {"sockets": [path]}
+    python_tool(world / ".vespe/tools/tool-d", "d", body, schema=schema, permissions=stated)
+    with Project(world, trusted=True) as opened:
+        assert {opened.call("c", path=path).unwrap() for _ in range(4)} == {
+            "No such file or directory"
+        }
+        opened.call("d", path=path).unwrap()
+        for _ in range(2):
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(path)
+                one.listen()
+                found = opened.call("c", path=path).unwrap()
+                assert (found == "connected") == (machine().level == "landlock")
+                assert opened.call("d", path=path).unwrap() == "connected"
+            os.unlink(path)
 
 
 def test_each_call_has_its_own_refusals_and_connections(where: ToolSurroundings) -> None:
@@ -466,3 +491,29 @@ return [open(os.path.join(place, "mine")).read(), sorted(os.listdir(place))]
     with Project(world, trusted=True) as opened, ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda number: opened.call("own", number=number).unwrap(), range(24)))
     assert found == [[str(number), ["mine"]] for number in range(24)]
+
+
+def test_few_processes_are_kept_for_policies_and_none_for_what_is_no_more(
+    world: Path, home: Path
+) -> None:
+    tools = [f"t{number}" for number in range(12)]
+    for number, name in enumerate(tools):
+        directory = world / f".vespe/tools/tool-{name}"
+        python_tool(directory, name, "return 1", permissions={"memory_mb": 100 + number})
+    before = len(supervisor.below(os.getpid()))
+    with Project(world, trusted=True) as opened:
+        assert [opened.call(name).unwrap() for name in tools] == [1] * 12
+        _until(lambda: len(supervisor.below(os.getpid())) - before <= 10)  # a zygote, and nine
+        (home / "late").touch()
+        for _ in range(3):
+            assert opened.call("t0").unwrap() == 1
+            time.sleep(0.2)
+        _until(lambda: len(supervisor.below(os.getpid())) - before <= 10)
+    _until(lambda: len(supervisor.below(os.getpid())) <= before)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

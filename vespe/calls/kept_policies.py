@@ -4,7 +4,8 @@ temporary directory in it, for as long as the file system is as it was.
 A policy asks the file system some 300 questions, and one that gives a home directory in parts has a
 rule for each entry. What it was made of is noted while it is made (`looked.py`), and looked at
 again before each use: by the number of a watch where Linux tells of changes, else by some 50
-stamps. Sockets and mounts that came are asked for at each call. A policy is never mended: at any
+stamps. Mounts and sockets that came are asked for at each call; a socket that came is covered in
+that call. A policy is never mended: at any
 difference it is made anew, and the processes that hold the rules of the old one end.
 """
 
@@ -21,8 +22,9 @@ from vespe.models import Permissions
 from vespe.processes.sandbox import looked, sockets
 from vespe.processes.sandbox.held import Policy, Shared
 from vespe.processes.sandbox.levels import Machine
-from vespe.processes.sandbox.policy import Connect, ToolSurroundings, policy
-from vespe.processes.sandbox.protected import homes
+from vespe.processes.sandbox.places import Places
+from vespe.processes.sandbox.policy import Connect, ToolSurroundings, policy, socket_gap
+from vespe.processes.sandbox.protected import holds, homes
 
 _MOST: Final = 32
 _PRIVATE: Final = pattern(r"(?:/.*)?/\.vespe-[0-9a-f]{24}\.tmp(?=/|$)")
@@ -44,13 +46,13 @@ def policy_for(
     own = _own(permissions, where)
     if own is None or level not in ("landlock", "namespaces"):
         return policy(machine, level, permissions, where, connect=connect)
-    mounts, listening = mounts_told(), _listening(permissions)
+    mounts = mounts_told()
     key = _key(machine, level, permissions, where, own)
     with _lock:
         made = _kept.get(key)
-    if made is None or not made.holds(mounts, listening):
+    if made is None or not made.holds(mounts):
         made = _Made(machine, level, permissions, where, own)
-        made.mounts, made.listening = mounts, listening
+        made.mounts = mounts
         _keep(key, made)
     return made.policy_for(own, where.scratch, connect)
 
@@ -94,12 +96,6 @@ def _key(
     )
 
 
-def _listening(permissions: Permissions) -> tuple[str, ...]:
-    """Return the sockets that there are, where the tool could reach one."""
-    may_reach = permissions.network is None or permissions.sockets
-    return sockets.listening() if may_reach else ()
-
-
 class _Made:
     """A policy that was made for one call, in parts: what it has in common with the next call's,
     and what is that call's own.
@@ -113,7 +109,9 @@ class _Made:
         where: ToolSurroundings,
         own: tuple[str, ...],
     ) -> None:
-        self.mounts, self.listening = -1, ()  # type: tuple[int, tuple[str, ...]]
+        self.mounts = -1
+        self._reaches = permissions.network is None or bool(permissions.sockets)
+        self._listening = self._sockets()
         self._seen = self._covered = 0
         self._covered_until = 0.0
         parents = [(os.path.dirname(path), os.path.basename(path)) for path in own]
@@ -124,6 +122,7 @@ class _Made:
             self._parents = tuple(looked.realpath(parent) for parent, _ in parents)
             self._policy = policy(machine, level, permissions, where, connect=_nobody)
         self._places = tuple(f"{path}/".encode("utf-8", "surrogateescape") for path in real)
+        self._places_of = Places(where.project, ())
         self._split()
 
     def _split(self) -> None:
@@ -159,9 +158,13 @@ class _Made:
     def _is_own(self, path: bytes) -> bool:
         return (path + b"/").startswith(self._places)
 
-    def holds(self, mounts: int, listening: tuple[str, ...]) -> bool:
-        """Whether it would be made the same now."""
-        if mounts != self.mounts or listening != self.listening:
+    def _sockets(self) -> tuple[str, ...]:
+        """Return the sockets that there are, where the tool could reach one."""
+        return sockets.listening() if self._reaches else ()
+
+    def holds(self, mounts: int) -> bool:
+        """Whether it would be made the same now, but for sockets that came."""
+        if mounts != self.mounts:
             return False
         if not self.looked.holds_where_busy():
             return False
@@ -190,13 +193,15 @@ class _Made:
             name: [_moved(path, pairs) for path in paths] for name, paths in self._own.items()
         }
         of_call["rules"] = [(_moved(path, pairs), rights) for path, rights in self._own_rules]
+        of_call["hidden"] = self._came(made.stated)
         message = {**self._message, "rules": [*self._rules, *of_call["rules"]]}
         if self._namespaces:
             message["namespaces"] = self._namespaces | {
-                name: [*self._namespaces[name], *of_call[name]] for name in self._own
+                name: [*self._namespaces[name], *of_call[name]] for name in (*self._own, "hidden")
             }
         return replace(
             made,
+            gaps=tuple(map(self._gap, made.gaps)),
             message=message,
             connect=connect if made.connect is not None else None,
             environment={**made.environment, "TMPDIR": scratch},
@@ -204,6 +209,25 @@ class _Made:
             shared=self.shared,
             of_call=of_call,
         )
+
+    def _came(self, stated: Permissions) -> list[bytes]:
+        """Return the sockets that came since it was made, and that the tool does not state."""
+        if not self._namespaces:
+            return []
+        came = [path for path in self._sockets() if path not in self._listening]
+        named = filter(None, map(sockets.stated_path, stated.sockets or ())) if came else ()
+        reached = [self._places_of.find(path).path for path in named]
+        return [
+            os.fsencode(path)
+            for path in came
+            if not any(one and holds(one, path) for one in reached)
+            and os.path.exists(path)
+            and not os.path.islink(path)
+        ]
+
+    def _gap(self, gap: str) -> str:
+        """Return a gap as it is now: one names the sockets that are reached."""
+        return socket_gap(self._policy.level) if gap.startswith("sockets") else gap
 
 
 def _moved(path: bytes, pairs: tuple[tuple[bytes, bytes], ...]) -> bytes:

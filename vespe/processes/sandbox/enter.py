@@ -151,6 +151,8 @@ def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int
         _call("unshare", _NEW_NAMESPACES | (_NEW_NET if wanted["network"] else 0))
         if wanted["network"]:
             _loopback()
+        for path in of_call["hidden"]:
+            _hide(path, wanted["shown"])
         _own_mounts(wanted, of_call["writable"], (*wanted["seen"], *of_call["seen"]))
     _add_rules(rules, of_call["rules"], policy["handled"])
     _call("syscall", _RESTRICT_SELF, rules, 0)
@@ -324,21 +326,7 @@ def _shared_mounts(wanted: "dict[str, Any]") -> None:
         _mount(path, path, None, _BIND | _RECURSIVE)
     shown = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC)) for path in wanted["shown"]]
     for path in wanted["hidden"]:
-        if os.path.isdir(path):
-            mode = b"555" if any(one.startswith(path + b"/") for one in wanted["shown"]) else b"000"
-            _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
-        elif os.path.lexists(path):
-            _mount(b"/dev/null", path, None, _BIND)
-            # neither read nor written
-            _call(
-                "syscall",
-                _MOUNT_SETATTR,
-                _AT_FDCWD,
-                path,
-                0,
-                _NODEV.to_bytes(8, _ENDIAN) + bytes(24),
-                32,
-            )
+        _hide(path, wanted["shown"])
     for path, descriptor in shown:
         _show(path, descriptor)
     _set_read_only(b"/", on=True)
@@ -350,6 +338,18 @@ def _shared_mounts(wanted: "dict[str, Any]") -> None:
     for path in wanted["writable"]:
         if any(path.startswith(kept + b"/") for kept in wanted["kept"]):
             _set_read_only(path, on=False)
+
+
+def _hide(path: bytes, shown: "list[bytes]") -> None:
+    """Cover what is at a path; with an empty directory, where something in it is to be `shown`."""
+    if os.path.isdir(path):
+        mode = b"555" if any(one.startswith(path + b"/") for one in shown) else b"000"
+        _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
+    elif os.path.lexists(path):
+        _mount(b"/dev/null", path, None, _BIND)
+        # neither read nor written
+        nodev = _NODEV.to_bytes(8, _ENDIAN) + bytes(24)
+        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, nodev, 32)
 
 
 def _own_mounts(wanted: "dict[str, Any]", writable: "Any", seen: "Any") -> None:

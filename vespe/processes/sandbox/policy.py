@@ -237,7 +237,7 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
     if permissions.network is None:
         yield "loopback"
     if permissions.network is None or permissions.sockets:
-        yield _socket_gap(level)
+        yield socket_gap(level)
     if machine.landlock < 3:
         yield "truncate"
     if machine.landlock < 6:
@@ -250,7 +250,7 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield "memory"
 
 
-def _socket_gap(level: str) -> str:
+def socket_gap(level: str) -> str:
     """Say which Unix sockets are reached that the tool does not state."""
     if level == "namespaces":
         return "sockets made later"
