@@ -173,6 +173,25 @@ def test_what_nobody_tells_of_is_seen_in_its_turn(
         assert time.monotonic() < until
 
 
+@pytest.mark.parametrize(("large", "seen"), [(0, [False, True]), (20_000, [True, True])])
+def test_a_look_at_very_many_is_believed_for_as_long_as_it_took(
+    tools: Path, monkeypatch: pytest.MonkeyPatch, large: int, seen: list[bool]
+) -> None:
+    clock = iter([0.0, 0.0, 5.0])  # a question, and a look that takes five seconds
+    monkeypatch.setattr(watched_tools, "_LARGE", large)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock, 9.0))
+    made = WatchedTools(Watch())
+    made.take([str(tools)])
+    made.refresh(exact=True)
+    before, found = made.version, []
+    (tools / "tool-a/config.json").write_text("{}", encoding="utf-8")
+    made.refresh(exact=True)
+    found.append(made.version > before)
+    monkeypatch.setattr(time, "monotonic", lambda: 11.0)
+    made.refresh(exact=True)
+    assert [*found, made.version > before] == seen
+
+
 def test_in_a_child_that_was_forked_each_tool_is_looked_at(
     watched: WatchedTools, tools: Path
 ) -> None:

@@ -39,6 +39,7 @@ than that with a few tools.
 """
 _SHARE: Final = 32
 """Where nobody tells, looking takes at most one part in so many of the time."""
+_LARGE: Final = 20_000
 _TURN: Final = 32
 """So many tools are looked at in turn, though nothing was told of them."""
 _MOST_CHANGES: Final = 1_000
@@ -83,7 +84,7 @@ class WatchedTools:
         self._young: set[tuple[str, str]] = set()
         self._turns: Iterator[tuple[_Place, str]] = iter(())
         self._looked = self._covered = self._seen = self._now_ns = 0
-        self._due = self._next_turn = 0.0
+        self._due = self._exact_until = self._next_turn = 0.0
 
     @property
     def firm(self) -> bool:
@@ -96,18 +97,22 @@ class WatchedTools:
                 self._places = {path: self._places.get(path) or _Place(path) for path in wanted}
                 self._young = {which for which in self._young if which[0] in self._places}
                 self._any_changed()
-                self._turns, self._covered, self._seen, self._due = iter(()), 0, 0, 0.0
+                self._turns, self._covered, self._seen = iter(()), 0, 0
+                self._due = self._exact_until = 0.0
 
     def refresh(self, *, exact: bool = False, seen: int | None = None) -> bool:
         """Take in what happened, and say whether that is `firm`. `seen` is the watch's number,
         where it was asked just now.
 
         Where nobody tells of changes, a look is believed for 32 times as long as it took, unless
-        the answer must be `exact`.
+        the answer must be `exact`. Even then one at more than 20,000 tools is believed for as long
+        as it took: it is that old already when it ends.
         """
         if seen is None:
             seen = self._watch.number()
-        if not (seen and seen == self._seen) and (exact or time.monotonic() >= self._due):
+        if not (seen and seen == self._seen) and (
+            time.monotonic() >= (self._exact_until if exact else self._due)
+        ):
             self._look()
         return not self._young
 
@@ -155,6 +160,8 @@ class WatchedTools:
             self._seen = seen if told else 0
             now = time.monotonic()
             self._due = 0.0 if told or self._young else now + (now - started) * _SHARE
+            many = sum(len(place.rows) for place in self._places.values()) > _LARGE
+            self._exact_until = now + (now - started) if many and not told else 0.0
 
     def _named_in(self, happened: Mapping[tuple[str, str], int]) -> set[tuple[str, str]]:
         """Return the tools that something happened to, as (directory of tools, uid)."""
