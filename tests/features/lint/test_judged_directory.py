@@ -316,6 +316,19 @@ def test_another_process_judges_its_part_like_this_one(home: Path, tmp_path: Pat
         assert json.loads(json.dumps(row_of(judgement, digest))) == rows[uid]
 
 
+def test_no_file_of_what_is_linted_is_imported_by_the_other_process(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "tools", 2)
+    for module in ("difflib", "json", "vespe"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
+    settle()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    about = About(directory="tools", kit_id=None, scope="project_tools", around=FlowContext())
+    assert list(judged_directory._Helper(about, ["tool-0001"]).rows()) == ["tool-0001"]
+
+
 def test_very_many_are_judged_as_few_are(home: Path, tmp_path: Path) -> None:
     found_project(tmp_path / "large")
     fill(tmp_path / "large/.vespe/tools", 820)

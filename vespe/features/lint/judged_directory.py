@@ -24,11 +24,16 @@ _MANY: Final = 50
 _VERY_MANY: Final = 800
 """From so many missing ones on other processes help: each takes a quarter of a second to start."""
 _MOST_PROCESSES: Final = 8
+_ABOVE: Final = os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+)
+"""The directory that this package is imported from."""
 _TIMEOUT_S: Final = 600.0
 _CAP_BYTES: Final = 512 * 1024 * 1024
 _BOOT: Final = """
 import json, sys
-sys.path[:] = {path}
+own, others = {own}, {others}
+sys.path[:] = [own, *sys.path, *(place for place in others if place not in sys.path)]
 from vespe.features.lint.judged_directory import help_out
 help_out()
 """
@@ -148,16 +153,19 @@ class _Helper:
         self._thread.start()
 
     def _run(self) -> None:
-        boot = _BOOT.format(path=json.dumps(sys.path))
-        command = Command(
-            argv=(sys.executable, "-I", "-c", boot),
-            cwd=os.getcwd(),
-            env=dict(os.environ),
-            stdin=self._asked,
-            timeout_s=_TIMEOUT_S,
-            cap_bytes=_CAP_BYTES,
-        )
+        # this very code first; a working directory that is among the others comes after the
+        # standard library, so that no file of what is linted takes the place of a module
+        others = [place for place in sys.path if place]
+        boot = _BOOT.format(own=repr(_ABOVE), others=repr(others))
         try:
+            command = Command(
+                argv=(sys.executable, "-I", "-c", boot),
+                cwd=os.getcwd(),
+                env=dict(os.environ),
+                stdin=self._asked,
+                timeout_s=_TIMEOUT_S,
+                cap_bytes=_CAP_BYTES,
+            )
             finished = process.run(command, cancel=self.cancel)
         except (VespeError, OSError):
             return
