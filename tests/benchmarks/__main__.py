@@ -81,7 +81,10 @@ def main() -> int:
     for part in chosen:
         try:
             rows += measured(part)
-        except Exception as error:  # the other parts are measured, and this one is named
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # the other parts are measured, and this one is named
             failed.append(part)
             print(f"{part} was not measured: {type(error).__name__}: {error}", file=sys.stderr)
     for one in [one for one in rows if one["met"] == "no"]:

@@ -51,7 +51,9 @@ def peer_programs(cache: Path, cwd: Path, env: dict[str, str]) -> list[Program]:
             print(f"installing {package} into {venv}", file=sys.stderr)
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
             pip = [
-                sys.executable,
+                str(
+                    Path(sys.base_prefix, "bin", "python3")
+                ),  # a development environment has no pip
                 "-m",
                 "pip",
                 "--python",

@@ -106,6 +106,7 @@ def _questions(root: Path) -> Iterator[Axis]:
     subprocess.run(
         [
             strace,
+            "--seccomp-bpf",
             "-f",
             "-qq",
             "-e",
