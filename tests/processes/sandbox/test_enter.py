@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -273,3 +275,38 @@ def test_a_tool_asks_a_database_by_the_socket_that_it_states(
         finally:
             server.send_signal(signal.SIGINT)
     assert (closed.stdout, stated.stdout) == (b"", b"42\n"), stated.stderr
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_sockets_that_come_and_go_while_it_starts_keep_no_process_from_starting(
+    home: Path, tmp_path: Path, level: str
+) -> None:
+    (tmp_path / "project").mkdir()
+    over = threading.Event()
+
+    def come_and_go(directory: Path) -> None:
+        while not over.is_set():
+            made = []
+            for number in range(20):
+                made.append(socket.socket(socket.AF_UNIX))
+                made[-1].bind(str(directory / f"s{number}"))
+                made[-1].listen(1)
+            time.sleep(0.002)
+            for number, one in enumerate(made):
+                (directory / f"s{number}").unlink()
+                one.close()
+
+    threads = [
+        threading.Thread(target=come_and_go, args=(place,))
+        for place in (home, tmp_path / "project")
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(25):
+            done = held(tmp_path, level, "echo started")
+            assert done.stdout == b"started\n", done
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()

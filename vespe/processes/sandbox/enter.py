@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _ENDIAN = sys.byteorder
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR, _OPENAT2 = 444, 445, 446, 442, 437
 """The same on every architecture that Landlock is on."""
+_TRIES = 20
+"""How often what is replaced again and again is covered anew."""
 _PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
@@ -333,15 +335,38 @@ def _shared_mounts(wanted: "dict[str, Any]") -> None:
     for path in wanted["writable"]:
         _set_read_only(path, on=False)
     beneath = tuple(path.rstrip(b"/") + b"/" for path in wanted["writable"])
-    for path in (*wanted["kept"], *(path for path in wanted["hidden"] if path.startswith(beneath))):
+    for path in wanted["kept"]:
         _set_read_only(path, on=True)
+    for path in wanted["hidden"]:
+        if path.startswith(beneath):
+            _hide(path, wanted["shown"], closed=True)
     for path in wanted["writable"]:
         if any(path.startswith(kept + b"/") for kept in wanted["kept"]):
             _set_read_only(path, on=False)
 
 
-def _hide(path: bytes, shown: "list[bytes]") -> None:
-    """Cover what is at a path; with an empty directory, where something in it is to be `shown`."""
+def _hide(path: bytes, shown: "list[bytes]", *, closed: bool = False) -> None:
+    """Cover what is at a path; with an empty directory, where something in it is to be `shown`.
+    With `closed` it is covered already, and made read-only.
+
+    Sockets come and go meanwhile: there is nothing to cover where one is gone, and another one at
+    its path is covered anew.
+    """
+    for left in range(_TRIES, -1, -1):
+        try:
+            if not closed or left < _TRIES:
+                _cover(path, shown)
+            if closed:
+                _set_read_only(path, on=True)
+            return
+        except OSError:
+            if not os.path.lexists(path):
+                return
+            if not left:
+                raise
+
+
+def _cover(path: bytes, shown: "list[bytes]") -> None:
     if os.path.isdir(path):
         mode = b"555" if any(one.startswith(path + b"/") for one in shown) else b"000"
         _mount(b"tmpfs", path, b"tmpfs", _NOSUID | _NODEV | _NOEXEC, b"size=16k,mode=" + mode)
