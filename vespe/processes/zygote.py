@@ -17,13 +17,13 @@ call.
 # With an eighth descriptor, a policy, a supervisor makes what calls under that policy have in
 # common: the namespace of mounts that each of them has a copy of, and the rules on files. From then
 # on it serves such calls alone. It holds no code, input or secret of a tool; temporary directory,
-# shared memory, IPC and network are made for each call. That saves each call a third of its time;
-# in a home directory of 10,000 entries 45 of 50 ms.
+# shared memory, IPC and network are made for each call. That saves a call a quarter of its time;
+# in a home directory of 10,000 entries 40 of 46 ms.
 #
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
-# and each call has a /proc of its own. A namespace for each call would cost a process more between
-# the supervisor and the tool, 0.5 ms.
+# and each call, or all under one policy, has a /proc of its own. A namespace for each call would
+# cost a process more between the supervisor and the tool, 0.5 ms.
 
 import _signal as signal  # type: ignore[import-not-found]  # as in supervisor.py
 import array
