@@ -42,6 +42,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     ),
     errors.ParsingError: lambda: errors.ParsingError("not JSON"),
     errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),
+    errors.UnknownResult: lambda: errors.UnknownResult("r7", "there is no such handle"),
     errors.Refused: lambda: errors.Refused("policy says no"),
     errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
     errors.PermissionDenied: lambda: errors.PermissionDenied("the sandbox refused it"),
@@ -112,7 +113,12 @@ def test_every_error_has_a_code_of_its_own() -> None:
 
 
 def test_what_a_model_can_mend_or_make_again_is_retryable_and_nothing_else() -> None:
-    mended = {errors.InvalidArguments, errors.ParsingError, errors.InvalidToolCall}
+    mended = {
+        errors.InvalidArguments,
+        errors.ParsingError,
+        errors.InvalidToolCall,
+        errors.UnknownResult,
+    }
     assert {c for c in CLASSES if c.retryable} == {*mended, errors.SessionEnded}
 
 

@@ -14,7 +14,8 @@ VespeError
 |   `-- InvalidTool               a tool directory with all that is wrong with it
 |-- InvalidArguments              what the schema, or a template slot, refuses
 |   |-- ParsingError              arguments that are not JSON
-|   `-- InvalidToolCall           a model's call that is no call
+|   |-- InvalidToolCall           a model's call that is no call
+|   `-- UnknownResult             a handle stands for no result that can be read
 |-- Refused                       policy says no
 |   |-- NotTrusted                the project's bytes have no approval
 |   |-- MissingSecret             a declared secret has no value
