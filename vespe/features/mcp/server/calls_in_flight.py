@@ -24,7 +24,7 @@ _MAX_SLOW: Final = 3
 """A tool of this process that was slow so often in a row gets a thread of its own."""
 _SURPRISE_S: Final = 0.02
 _KNOWN: Final = 3
-_NEVER: Final = -(10**9)
+_AFTER_SURPRISE: Final = -1000
 _MAX_WAITING: Final = 1000
 _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 
@@ -72,8 +72,8 @@ class TrustingPace:
 
 
 class WaryPace:
-    """A tool is quick once it was so three times in a row, and never again after it was slow then:
-    where everybody waits for the one thread that takes requests.
+    """A tool is quick once it was so three times in a row, and if it was slow then, only after a
+    thousand more times: where everybody waits for the one thread that takes requests.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class WaryPace:
         before = self._quick.get(name, 0)
         is_surprise = before > 0 and seconds > _SURPRISE_S
         self._quick[name] = (
-            _NEVER if is_surprise else min(before, 0) if seconds > QUICK_S else before + 1
+            _AFTER_SURPRISE if is_surprise else min(before, 0) if seconds > QUICK_S else before + 1
         )
 
 
