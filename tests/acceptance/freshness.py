@@ -57,7 +57,10 @@ _WARM_S: Final = 2.0
 """For so long calls are made first, and for as long again for each 2,000 tools: until a process
 that lives has asked Linux to tell of changes.
 """
-_PAUSE_S: Final = (0.0, 0.04)
+_PAUSE_S: Final = 0.04
+"""Edits are at most so far apart, and as far again for each 2,000 tools: so that calls come between
+them, since the first call after an edit looks for its tool anew.
+"""
 
 
 @dataclass
@@ -263,13 +266,17 @@ def run(kind: str, *, tools: int, edits: int, calls: int, seed: int = 1) -> Figu
 
 
 def _edit(world: World, log: list[Edited], edits: int) -> None:
+    pause = _PAUSE_S * (1 + len(os.listdir(world.tools)) / 2_000)
     for _ in range(edits):
-        time.sleep(world.random.uniform(*_PAUSE_S))
+        time.sleep(world.random.uniform(0, pause))
         began = time.monotonic()
         what = world.step()
         mode = what == "its mode, and back"
         log.append(Edited(what, began, time.monotonic(), world.answer, mode))
-    time.sleep(_PAUSE_S[1])
+    if world.answer == "error":  # which takes longest to say, since it names what is near
+        began = time.monotonic()
+        log.append(Edited(world.step(), began, time.monotonic(), world.answer))
+    time.sleep(pause)
 
 
 def _judge(
