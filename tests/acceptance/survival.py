@@ -129,7 +129,8 @@ def _process(pid: int) -> list[str]:
     place = Path("/proc") / str(pid)
     try:
         fields = place.joinpath("stat").read_text("utf-8").rpartition(")")[2].split()
-        open_files = len(os.listdir(place / "fd")) // 16  # some are of calls that just ended
+        # some are of calls that just ended, and of what is kept for the next
+        open_files = len(os.listdir(place / "fd")) // 64
         limits = place.joinpath("limits").read_text("utf-8")
         score = place.joinpath("oom_score_adj").read_text("utf-8")
     except OSError:
@@ -157,6 +158,17 @@ def over_stdio(project: Path) -> Iterator[tuple[Ask, int]]:
         yield ask, client.process.pid
 
 
+def _body(answer: bytes) -> bytes:
+    """The body of an answer, which may have come in chunks."""
+    head, _, rest = answer.partition(b"\r\n\r\n")
+    if b"transfer-encoding: chunked" not in head.lower():
+        return rest
+    body = b""
+    while size := int((line := rest.partition(b"\r\n"))[0] or b"0", 16):
+        body, rest = body + line[2][:size], line[2][size + 2 :]
+    return body
+
+
 @contextlib.contextmanager
 def over_http(project: Path) -> Iterator[tuple[Ask, int]]:
     """Serve a project on a port, and ask each time anew."""
@@ -169,7 +181,10 @@ def over_http(project: Path) -> Iterator[tuple[Ask, int]]:
             headers = {"Mcp_Method": "tools/call", "Mcp_Name": name}
             headers["MCP_Protocol_Version"] = revisions.NEWEST
             status, answer = server.post(json.dumps(body), **headers)
-            said = json.loads(answer.partition(b"\r\n\r\n")[2] or b"{}")
+            body = _body(answer)
+            if b"content-type: text/event-stream" in answer.partition(b"\r\n\r\n")[0].lower():
+                body = body.rpartition(b"data: ")[2].partition(b"\n")[0]
+            said = json.loads(body or b"{}")
             return said.get("result", {"isError": True, "status": status, **said})
 
         yield ask, server.process.pid
