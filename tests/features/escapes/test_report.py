@@ -230,15 +230,21 @@ def test_p81_where_it_is_ended_nothing_runs_and_nothing_lies_there(
 
 
 def _made_by(pid: int) -> set[str]:
-    """Return the directories that a process holds the locks of."""
+    """Return the directories that a process holds the locks of.
+
+    A command hides its memory, and with it `/proc/PID/fd`, from other processes of an ordinary
+    user. Everybody may read which inodes are locked, and by whom.
+    """
+    rows = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+    inodes = {int(row[5].rpartition(":")[2]) for row in rows if row[1:5:3] == ["FLOCK", str(pid)]}
     found = set()
-    try:
-        for name in os.listdir(f"/proc/{pid}/fd"):
-            path = os.readlink(f"/proc/{pid}/fd/{name}")
-            if path.startswith(tuple(f"{place}/.vespe-" for place in PLACES)):
-                found.add(path.removesuffix(" (deleted)"))
-    except OSError:
-        pass
+    for place in PLACES if inodes else ():
+        with os.scandir(place) as entries:
+            found |= {
+                entry.path
+                for entry in entries
+                if entry.name.startswith(".vespe-") and entry.inode() in inodes
+            }
     return found
 
 
