@@ -181,10 +181,10 @@ def over_http(project: Path) -> Iterator[tuple[Ask, int]]:
             headers = {"Mcp_Method": "tools/call", "Mcp_Name": name}
             headers["MCP_Protocol_Version"] = revisions.NEWEST
             status, answer = server.post(json.dumps(body), **headers)
-            body = _body(answer)
+            told = _body(answer)
             if b"content-type: text/event-stream" in answer.partition(b"\r\n\r\n")[0].lower():
-                body = body.rpartition(b"data: ")[2].partition(b"\n")[0]
-            said = json.loads(body or b"{}")
+                told = told.rpartition(b"data: ")[2].partition(b"\n")[0]
+            said = json.loads(told or b"{}")
             return said.get("result", {"isError": True, "status": status, **said})
 
         yield ask, server.process.pid
