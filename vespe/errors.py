@@ -20,6 +20,8 @@ VespeError
 |   |-- NotTrusted                the project's bytes have no approval
 |   |-- MissingSecret             a declared secret has no value
 |   |-- SecretUnavailable         the store that a secret is kept in gives no value
+|   |-- NeedsInput                a tool asks a person, and there is no answer to be had
+|   |-- Declined                  a person does not answer a tool's question
 |   |-- AddressRefused            an address that HTTP tools may not reach
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
@@ -408,6 +410,34 @@ class SecretUnavailable(Refused):
             details={"secret": name, "store": store, "place": place},
         )
         self.name, self.store, self.place = name, store, place
+
+
+class NeedsInput(Refused):
+    """A tool asks a person, and there is no answer to be had: nobody can be asked, the time is up,
+    or what is answered does not fit.
+    """
+
+    code = "needs_input"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(
+            message, hint=hint or "call it where somebody can answer, such as in a terminal"
+        )
+
+
+class Declined(Refused):
+    """A person declined to answer what the tool `tool` asked, or closed the question: `action` is
+    decline or cancel.
+    """
+
+    code = "declined"
+
+    def __init__(self, tool: str, *, action: str = "decline") -> None:
+        did = "declined to answer" if action == "decline" else "did not answer"
+        super().__init__(
+            f"the user {did} the question of {tool!r}", details={"tool": tool, "action": action}
+        )
+        self.tool, self.action = tool, action
 
 
 class AddressRefused(Refused):

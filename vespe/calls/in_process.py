@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
@@ -74,14 +74,70 @@ class Renamed:
         return self.given.execute
 
 
+class Pause:
+    """How long the deadline of a call stands still: while a person is asked. Entered by one thread
+    at a time.
+    """
+
+    def __init__(self) -> None:
+        self._past = self._since = 0.0
+        self._deadline: asyncio.Timeout | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long it has stood still up to now."""
+        since = self._since
+        return self._past + (time.monotonic() - since if since else 0.0)
+
+    def __enter__(self) -> None:
+        self._since = time.monotonic()
+        self._in_loop(self._hold)
+
+    def __exit__(self, *_: object) -> None:
+        self._past, self._since = self.seconds, 0.0
+        self._in_loop(self._go_on)
+
+    @contextlib.asynccontextmanager
+    async def timeout(self, seconds: float) -> "AsyncIterator[asyncio.Timeout]":
+        """Bound what runs within, as `asyncio.timeout` does, by so many seconds besides the
+        pauses.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._until = self._loop.time() + seconds
+        try:
+            async with asyncio.timeout(seconds) as self._deadline:
+                yield self._deadline
+        finally:
+            self._deadline = self._loop = None
+
+    def _in_loop(self, change: Callable[[], None]) -> None:
+        if (loop := self._loop) is None:
+            return
+        if running_loop() is loop:
+            change()
+            return
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and the call with it
+            loop.call_soon_threadsafe(change)
+
+    def _hold(self) -> None:
+        if self._deadline is not None and not self._deadline.expired():
+            self._deadline.reschedule(None)
+
+    def _go_on(self) -> None:
+        if self._deadline is not None and not self._deadline.expired():
+            self._deadline.reschedule(self._until + self._past)
+
+
 class Bounds(NamedTuple):
     """What ends a call: its deadline in seconds from now, `stated` where the caller or the tool
-    asked for it, and `cancel`.
+    asked for it, and `cancel`; the deadline stands still for `pause`.
     """
 
     timeout_s: float
     stated: bool = False
     cancel: threading.Event | None = None
+    pause: Pause | None = None
 
 
 def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> JsonValue:
@@ -153,7 +209,7 @@ async def in_thread(work: Callable[[], Any], *, leave: Callable[[], object]) -> 
 
 
 def _awaited(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonValue:
-    if _in_a_loop():
+    if running_loop() is not None:
         return _Beside(lambda: answer, name, bounds, is_async=True).result()
     return asyncio.run(_before_deadline(answer, name, bounds))
 
@@ -205,8 +261,8 @@ class _Beside:
     def _wait(self) -> bool:
         """Return whether the call was cancelled."""
         until = time.monotonic() + self._bounds.timeout_s
-        cancel = self._bounds.cancel
-        while (left := until - time.monotonic()) > 0:
+        cancel, pause = self._bounds.cancel, self._bounds.pause
+        while (left := until + (pause.seconds if pause else 0.0) - time.monotonic()) > 0:
             if cancel is not None and cancel.is_set():
                 return True
             if self._ends_within(min(left, _LOOK_S if cancel is None else _POLL_S)):
@@ -258,8 +314,12 @@ class _Beside:
 async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> Any:
     """Call sync code; where the deadline or a cancelled task comes first, it runs on."""
     done = _begin(partial(implementation.execute, inputs))
-    if (await asyncio.wait([done], timeout=bounds.timeout_s))[0]:
-        return _unwrapped(done.result())
+    left = bounds.timeout_s
+    until, pause = time.monotonic() + left, bounds.pause
+    while left > 0:
+        if (await asyncio.wait([done], timeout=left))[0]:
+            return _unwrapped(done.result())
+        left = until + (pause.seconds if pause else 0.0) - time.monotonic()
     raise _left(implementation.name, bounds, cancelled=False, ended=False)
 
 
@@ -292,8 +352,9 @@ def _unwrapped(found: tuple[Any, BaseException | None]) -> Any:
 
 
 async def _before_deadline(answer: Awaitable[JsonValue], name: str, bounds: Bounds) -> JsonValue:
+    bounded = asyncio.timeout if bounds.pause is None else bounds.pause.timeout
     try:
-        async with asyncio.timeout(bounds.timeout_s) as deadline:
+        async with bounded(bounds.timeout_s) as deadline:
             return await answer
     except TimeoutError:
         if not deadline.expired():
@@ -315,12 +376,12 @@ def _is_async(implementation: ToolImplementation) -> bool:
     return inspect.iscoroutinefunction(function)
 
 
-def _in_a_loop() -> bool:
+def running_loop() -> "asyncio.AbstractEventLoop | None":
+    """Return the event loop that runs in this thread."""
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return None
 
 
 def _left(name: str, bounds: Bounds, *, cancelled: bool, ended: bool) -> VespeError:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from vespe import defaults, errors
-from vespe.calls import in_process, tracing
+from vespe.calls import asking, in_process, tracing
 from vespe.calls import log as call_log
 from vespe.calls import secrets as call_secrets
 from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
@@ -63,8 +63,9 @@ class CallPath:
     user's configuration are asked, and `log` is kept open too (`open_path` makes such a path);
     `sessions` keeps those with MCP servers and `workers` the interpreters of tools, and whoever
     made them closes them. `permissions` stand for those that tools state, where it is observed what
-    they need. One CallPath serves many calls, from several threads and event loops;
-    `dataclasses.replace` makes another one with other fields.
+    they need. `asker` answers what tools ask while they run; without one it is who is asked where
+    the call is made (`asking.answered_by`). One CallPath serves many calls, from several threads
+    and event loops; `dataclasses.replace` makes another one with other fields.
     """
 
     workspace: Workspace
@@ -79,6 +80,7 @@ class CallPath:
     sessions: "Sessions | None" = None
     workers: "Workers | None" = None
     permissions: JsonObject | None = None
+    asker: asking.Asker | None = None
     _kept: JsonObject = field(default_factory=dict, init=False, repr=False, compare=False)
     _pinned: dict[str | None, bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -243,6 +245,10 @@ class CallPath:
             if isinstance(error, _RAISED):
                 self._log(tool, call, outcome, values)
                 raise
+        except asking.CallSuspended:
+            waits = errors.NeedsInput("the call waits for a person, and is made anew")
+            self._log(tool, call, failed(tool, waits, started=started), values)
+            raise
         except (KeyboardInterrupt, asyncio.CancelledError):
             ended = failed(tool, errors.Interrupted("interrupted"), started=started)
             self._log(tool, call, attempt.said(tool, ended) if attempt.held else ended, values)
@@ -322,14 +328,18 @@ class CallPath:
             bounds = Bounds(
                 _deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel
             )
-        if attempt.in_loop:
+        if (asker := asking.asker_here(self.asker)) is not None:
+            questions = asking.CallQuestions(tool.name, asker, cancel=attempt.cancel)
+            bounds = bounds._replace(pause=questions.pause)
+            if attempt.in_loop:
+                return _asking(tool, in_process.arun(here, inputs, bounds), attempt, questions)
+            with asking.asking(questions):
+                result = in_process.run(here, inputs, bounds)
+        elif attempt.in_loop:
             return _awaited(tool, in_process.arun(here, inputs, bounds), attempt)
-        return finished(
-            tool,
-            in_process.run(here, inputs, bounds),
-            secrets=tuple(attempt.secrets),
-            started=attempt.started,
-        )
+        else:
+            result = in_process.run(here, inputs, bounds)
+        return finished(tool, result, secrets=tuple(attempt.secrets), started=attempt.started)
 
     def _execute(
         self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt"
@@ -521,6 +531,14 @@ class _Attempt(NamedTuple):
 
         notes = (*outcome.notes, *sandboxing.planted(held, tool=tool.name))
         return replace(outcome, sandbox=held.document, notes=notes)
+
+
+async def _asking(
+    tool: Tool, result: Awaitable[Any], attempt: _Attempt, questions: asking.CallQuestions
+) -> Outcome:
+    questions.loop = in_process.running_loop()
+    with asking.asking(questions):
+        return await _awaited(tool, result, attempt)
 
 
 async def _awaited(tool: Tool, result: Awaitable[Any], attempt: _Attempt) -> Outcome:

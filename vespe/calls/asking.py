@@ -1,0 +1,319 @@
+"""The questions that a tool asks a person while it runs: what is asked, who answers, and the door
+between them, which is the same for every type of tool and every entry point.
+
+An entry point says who answers: `CallPath(asker=…)`, or `answered_by(asker)` around calls. Without
+one a tool that asks ends with `needs_input`.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field, replace
+from functools import partial
+from typing import Any, Final, TypeAlias, cast
+
+from vespe.calls import in_process
+from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
+from vespe.documents import strict_json
+from vespe.errors import Declined, Interrupted, NeedsInput, TimedOut, ToolExecutionError, UsageError
+from vespe.files.digests import sha256
+from vespe.models import JsonObject
+from vespe.records import dataclass
+from vespe.schemas import answers
+
+ASK_TIMEOUT_S: Final = 600.0
+"""How long a person has for one question. The deadline of the call stands still meanwhile."""
+MAX_QUESTIONS: Final = 8
+"""How many questions one call may ask."""
+MAX_TEXT: Final = 4000
+"""How many characters a question may have."""
+_TRIES: Final = 3
+_NAME: Final = 64
+ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
+_ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolQuestion:
+    """What a tool asks a person: the name of the `tool`, the `text`, and the `schema` of the
+    answer, a flat object as MCP's elicitation has it.
+
+    `key` tells the question from others of its call: its name, or made from text and schema.
+    `problem` says what was wrong with the answer before, where it is asked again. `over` is set as
+    soon as no answer is waited for any more: the call has ended, or the time is up.
+    """
+
+    tool: str
+    text: str
+    schema: JsonObject
+    key: str
+    problem: str = ""
+    over: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+    @property
+    def digest(self) -> str:
+        """What tells the same question from another under the same key: of tool, text and
+        schema.
+        """
+        said: JsonObject = {"tool": self.tool, "text": self.text, "schema": self.schema}
+        return sha256(strict_json.compact_json(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a person said: `action` is accept, decline or cancel (the names that MCP gives them),
+    `content` the answer, which fits the question's schema.
+    """
+
+    action: str
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+Asker: TypeAlias = Callable[[ToolQuestion], Reply]
+"""Asks a person, and waits for the answer. It runs in a thread of its own, one question at a time,
+and should return once `question.over` is set; what it returns then is dropped.
+
+It may raise `CallSuspended` where the answer can only come with another call.
+"""
+
+
+class CallSuspended(BaseException):
+    """An asker ends the call: it is made anew once the `questions` have an answer.
+
+    It passes through `CallPath.run` and its siblings as it is. It is no Exception, so that a tool
+    that catches all of these does not take it for its own.
+    """
+
+    def __init__(self, *questions: ToolQuestion) -> None:
+        super().__init__("the call needs an answer, and is made anew with it")
+        self.questions = questions
+
+
+class CallQuestions:
+    """The questions of one call of a tool, each put to `asker` once; safe from several threads,
+    whose questions are asked one at a time.
+
+    `cancel` is the call's. `pause` says how long its deadline has to stand still, `suspended` that
+    an asker ended it, whatever the tool made of that, and `loop` is the event loop of others that
+    the tool runs in.
+    """
+
+    def __init__(self, tool: str, asker: Asker, *, cancel: threading.Event | None = None) -> None:
+        self.asker, self.pause = asker, Pause()
+        self.suspended: CallSuspended | None = None
+        self.loop: Any = None
+        self._tool, self._cancel = tool, cancel
+        self._lock = threading.Lock()
+        self._replies: dict[str, tuple[str, Reply]] = {}
+
+    def check_thread(self) -> None:
+        """Raise where the caller would block the event loop that its whole process runs in."""
+        if self.loop is not None and in_process.running_loop() is self.loop:
+            raise ToolExecutionError(
+                "vespe.ask would block the event loop that this tool runs in",
+                hint="`await vespe.aask(…)` in an async function",
+            )
+
+    def reply(
+        self,
+        text: str,
+        schema: JsonObject | None = None,
+        *,
+        name: str | None = None,
+        leave: "Leave | None" = None,
+    ) -> Reply:
+        """Return what a person says, unless somebody sets `leave`. The same question of the same
+        call has the same answer.
+
+        Raises ToolExecutionError where the tool asks for what cannot be asked, NeedsInput where no
+        answer can be had, and CallSuspended.
+        """
+        asked = self._question(text, schema, name)
+        with self._lock:
+            if self.suspended is not None:
+                raise self.suspended
+            known = self._replies.get(asked.key)
+            if known is None:
+                if len(self._replies) == MAX_QUESTIONS:
+                    raise ToolExecutionError(
+                        f"{self._tool!r} asked more than {MAX_QUESTIONS} questions in one call",
+                        hint="ask for several values in one question: its schema may have many",
+                    )
+                known = self._replies[asked.key] = (
+                    asked.digest,
+                    self._put(asked, leave or Leave()),
+                )
+            elif known[0] != asked.digest:
+                raise ToolExecutionError(
+                    f"{self._tool!r} asked two questions with the name {name!r} in one call",
+                    hint="give each question a name of its own",
+                )
+        return known[1]
+
+    def ask(
+        self,
+        text: str,
+        schema: JsonObject | None = None,
+        *,
+        name: str | None = None,
+        leave: "Leave | None" = None,
+    ) -> JsonObject:
+        """Return the answer; raises Declined where the person gives none, else as `reply` does."""
+        reply = self.reply(text, schema, name=name, leave=leave)
+        if reply.action != ACCEPT:
+            raise Declined(self._tool, action=reply.action)
+        return dict(reply.content)
+
+    def _question(self, text: str, schema: JsonObject | None, name: str | None) -> ToolQuestion:
+        schema = {"type": "object", "properties": {}} if schema is None else schema
+        if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT:
+            raise ToolExecutionError(
+                f"{self._tool!r} asked a question that is not a string of 1 to {MAX_TEXT} "
+                "characters"
+            )
+        if name is not None and not (isinstance(name, str) and 0 < len(name) <= _NAME):
+            raise ToolExecutionError(
+                f"{self._tool!r} asked a question whose name is not a string of 1 to {_NAME} "
+                "characters"
+            )
+        if problem := answers.problem_of_schema(schema):
+            raise ToolExecutionError(
+                f"{self._tool!r} asked for an answer that no form can take: {problem}",
+                hint="the schema is an object with properties that are strings, numbers, integers, "
+                "booleans, or lists of choices",
+            )
+        made = ToolQuestion(tool=self._tool, text=text, schema=schema, key=name or "")
+        return made if name else replace(made, key=f"question-{made.digest[:12]}")
+
+    def _put(self, question: ToolQuestion, leave: "Leave") -> Reply:
+        for _ in range(_TRIES):
+            with self.pause:
+                reply = self._answer(question, leave)
+            if reply.action != ACCEPT:
+                return Reply(action=reply.action)
+            content = answers.with_defaults(question.schema, reply.content)
+            if not (problem := answers.problem_of(question.schema, content)):
+                return Reply(action=ACCEPT, content=content)
+            question = replace(question, problem=problem)
+        raise NeedsInput(f"the answer to {self._tool!r} does not fit: {question.problem}")
+
+    def _answer(self, question: ToolQuestion, leave: "Leave") -> Reply:
+        leave.also = self._cancel
+        putting = FunctionImplementation(self._tool, partial(self.asker, question))
+        try:
+            reply = in_process.run(putting, {}, Bounds(ASK_TIMEOUT_S, True, leave))
+        except CallSuspended as suspended:
+            self.suspended = suspended
+            raise
+        except TimedOut:
+            raise NeedsInput(
+                f"{self._tool!r} asked a person, who did not answer within {ASK_TIMEOUT_S:g} s"
+            ) from None
+        except Interrupted:
+            raise Interrupted(f"the call of {self._tool!r} was cancelled at a question") from None
+        finally:
+            question.over.set()
+        return _checked(reply)
+
+
+class Leave(threading.Event):
+    """Is set where nobody waits for an answer any more, or the call is cancelled (`also`)."""
+
+    also: threading.Event | None = None
+
+    def is_set(self) -> bool:
+        """Whether one of the two is set."""
+        return super().is_set() or (self.also is not None and self.also.is_set())
+
+
+def _checked(reply: object) -> Reply:
+    if not isinstance(reply, Reply) or reply.action not in _ACTIONS:
+        raise UsageError(
+            "what asks a person must return a vespe.calls.asking.Reply whose action is one of "
+            f"{', '.join(_ACTIONS)}, not {reply!r:.80}"
+        )
+    return reply
+
+
+_HERE: Final[ContextVar[CallQuestions | None]] = ContextVar("vespe_questions", default=None)
+"""Those of the call that runs here; outside a call, who would be asked."""
+
+
+def asker_here(own: Asker | None) -> Asker | None:
+    """Return who is asked by a call that begins here: its path's `own` asker, else that of
+    `answered_by` or of the call that it is made in.
+    """
+    if own is not None:
+        return own
+    around = _HERE.get()
+    return None if around is None else around.asker
+
+
+@contextmanager
+def answered_by(asker: Asker | None) -> Iterator[None]:
+    """Let `asker` answer the questions of the calls that are made within, in this thread or task
+    and those that it begins; None lets nobody.
+    """
+    token = _HERE.set(None if asker is None else CallQuestions("", asker))
+    try:
+        yield
+    finally:
+        _HERE.reset(token)
+
+
+@contextmanager
+def asking(questions: CallQuestions) -> Iterator[None]:
+    """Let the code of one call ask; raises CallSuspended at its end where an asker did, even if the
+    code caught it.
+    """
+    token = _HERE.set(questions)
+    try:
+        yield
+    finally:
+        _HERE.reset(token)
+        if questions.suspended is not None:
+            raise questions.suspended
+
+
+def ask(question: str, schema: JsonObject | None = None, *, name: str | None = None) -> JsonObject:
+    """Ask a person from within an in-process tool, and return the answer.
+
+    `schema` says what the answer may be: an object whose properties are strings, numbers, integers,
+    booleans or lists of choices; without one the person only agrees. `name` tells the question from
+    others of the tool. Raises `vespe.errors.Declined` where the person says no, and
+    `vespe.errors.NeedsInput` where nobody can be asked. Ask before anything takes effect: over MCP
+    the call may be made anew once the answer is there. The same question of the same call is asked
+    once. In an async function use `aask`.
+
+    ```python
+    from vespe import Toolset, ask
+
+    def remove(path: str) -> str:
+        \"""Remove a file.\"""
+        ask(f"Remove {path}?", name="remove")
+        return f"{path} is gone"
+
+    error = Toolset(remove).call("remove", path="a.txt").error
+    assert error is not None and error.code == "needs_input"  # nobody can be asked here
+    ```
+    """
+    call = _here()
+    call.check_thread()
+    return call.ask(question, schema, name=name)
+
+
+async def aask(
+    question: str, schema: JsonObject | None = None, *, name: str | None = None
+) -> JsonObject:
+    """Ask a person as `ask` does, from within an async tool, whose event loop goes on meanwhile."""
+    leave = Leave()
+    work = partial(_here().ask, question, schema, name=name, leave=leave)
+    return cast(JsonObject, await in_process.in_thread(work, leave=leave.set))
+
+
+def _here() -> CallQuestions:
+    call = _HERE.get()
+    if call is None:
+        raise NeedsInput("the tool asks a person, and nobody can be asked here")
+    return call
