@@ -52,6 +52,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "the 609 injected pairs and 97 honest tasks of AgentDojo v1.2.1, by their ground truths",
         ("tests.acceptance.flows", "--json"),
     ),
+    "apis": (
+        "recorded streams and conversations of Responses and Interactions, whole, cut and broken "
+        "off; VESPE_RECORDINGS names checkouts of public suites",
+        ("tests.acceptance.apis", "--json"),
+    ),
     "results": (
         "1,000 large results told and read back, 300 wrong references to results",
         ("tests.acceptance.results", "--json"),

@@ -192,3 +192,19 @@ def test_texts_that_no_item_can_hold_and_parts_that_are_newer_are_kept_whole() -
         *parts[:2],
         {"type": "input_text", "text": "plain"},
     ]
+
+
+def test_a_functions_result_for_a_call_that_is_no_functions_stays_an_item() -> None:
+    items: list[dict[str, Any]] = [
+        {"type": "message", "role": "user", "content": "Find it."},
+        {"type": "tool_search_call", "call_id": "s1", "execution": "client", "arguments": {}},
+        {"type": "function_call_output", "call_id": "s1", "output": "Found."},
+        {"type": "message", "role": "user", "content": "Thanks."},
+    ]
+    messages = to_openai_messages(items)
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert messages[1]["openai_items"] == items[1:3]
+    assert from_openai_messages(messages) == {"input": items}
+    ours = [*items[:2], {**CALL, "call_id": "s1"}, items[2], items[3]]
+    again = to_openai_messages(ours)
+    assert [message["role"] for message in again] == ["user", "assistant", "tool", "user"]

@@ -146,6 +146,13 @@ def test_a_last_event_without_items_leaves_those_that_were_told() -> None:
     assert processor.finish_reason == "tool_calls"
 
 
+def test_the_output_of_a_shell_that_the_vendor_runs_does_not_end_the_answer() -> None:
+    outputs = [{"stdout": "Hi", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+    shell = {"type": "response.shell_call_output_content.done", "output_index": 0}
+    processor, _ = read(CREATED, shell | {"command_index": 0, "output": outputs}, *ITEMS, END)
+    assert processor.native_message() == read(*WHOLE)[0].native_message()
+
+
 def test_a_stream_that_breaks_off_has_its_texts_and_no_whole_call() -> None:
     processor, events = read(CREATED, *ITEMS[3:6], ITEMS[7], ITEMS[8])
     assert processor.message()["content"] == "Hi"

@@ -3,11 +3,11 @@ what chat cannot say beside them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from vespe.adapters import arguments
-from vespe.adapters.call_ids import Calls
+from vespe.adapters.call_ids import Calls, text_id
 from vespe.adapters.item_contents import rest_of_item
 from vespe.adapters.items_in import TurnIn, answered, called, messages_of, with_entry
 from vespe.adapters.messages import (
@@ -52,14 +52,17 @@ def to_openai_messages(
     elif isinstance(instructions, list):
         given = check_messages([*instructions, *given])
     calls: Calls[None] = Calls()
+    others_calls: set[str] = set()
 
     def others(item: JsonObject, index: int) -> JsonObject | None:
         sort = _sort(item)
         if sort == "message" and item.get("role") in _SPEAKERS:
             return _spoken(item, index)
-        return _result(item, calls, index) if sort in _RESULTS else None
+        if sort not in _RESULTS or (others_calls and text_id(item.get("call_id")) in others_calls):
+            return None
+        return _result(item, calls, index)
 
-    return made + messages_of(given, lambda: _Turn(calls), others)
+    return made + messages_of(given, lambda: _Turn(calls, others_calls=others_calls), others)
 
 
 def as_items(items: Iterable[JsonObject] | str) -> list[JsonObject]:
@@ -89,6 +92,10 @@ def assistant_message(items: Iterable[JsonObject]) -> JsonObject:
 @dataclass(slots=True)
 class _Turn(TurnIn):
     begun: bool = False
+    others_calls: set[str] = field(default_factory=set)
+    """The ids of calls that are no function's, such as a search of tools: they stay items, and so
+    does a result of such a call, whatever its type.
+    """
 
     def begin(self) -> None:
         if not self.begun:
@@ -100,12 +107,15 @@ class _Turn(TurnIn):
         sort = _sort(item)
         if sort in CALLS:
             self.begin()
+            self.others_calls.discard(text_id(item.get("call_id")))
             self.made.append(_call(item, str(sort), self.calls, index))
             self.order.append(rest_of_item(item, _CALL_WORDS, index))
         elif sort == "message":
             self.begin()
             self.order.append(self._message(item, index))
         else:
+            if sort not in _RESULTS and (identifier := text_id(item.get("call_id"))):
+                self.others_calls.add(identifier)
             self.order.append(copied(item, index))
 
     def message(self) -> JsonObject:

@@ -150,7 +150,9 @@ class InteractionsStreamingProcessor:
                 held.stop(events)
         elif isinstance(interaction := event.get("interaction"), dict):
             self._take_interaction(interaction, events, over=kind == "interaction.completed")
-        elif isinstance(event.get("steps"), list) or event.get("object") == "interaction":
+        elif event.get("object") == "interaction" or (
+            isinstance(event.get("steps"), list) and "event_type" not in event
+        ):
             self._take_interaction(event, events, over=event.get("status") != "in_progress")
         elif kind == "interaction.status_update":
             keys = ("status", "usage", "continuation_token")

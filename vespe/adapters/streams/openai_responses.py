@@ -157,7 +157,9 @@ class ResponsesStreamingProcessor:
             take(self, event, events)
         elif isinstance(response := event.get("response"), dict):
             self._take_response(kind, response, events)
-        elif event.get("object") == "response" or isinstance(event.get("output"), list):
+        elif event.get("object") == "response" or (
+            isinstance(event.get("output"), list) and not kind.startswith("response.")
+        ):
             self._take_response("", event, events)
         elif kind in _DONE or kind in _CALL_DONE:
             self._take_done(kind, event, events)
