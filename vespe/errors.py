@@ -409,7 +409,7 @@ class SecretUnavailable(Refused):
             hint=hint,
             details={"secret": name, "store": store, "place": place},
         )
-        self.name, self.store, self.place = name, store, place
+        self.name, self.store, self.place, self.why = name, store, place, why
 
 
 class NeedsInput(Refused):

@@ -5,10 +5,10 @@ writes or starts.
 
 Commands of their own run tools that print, raise, send and return a secret, and one that spies on
 the processes above it without declaring the secret. The secret is then looked for in what the
-commands said, every file that they wrote (logs, recordings, conversations, state), the pages of the
-inspector, what a collector of OpenTelemetry was sent, and, while a tool sleeps, the command line
-and the environment of every process. Only the processes of the tool that declares it may have it
-there, and those that start and bound them.
+commands and an MCP server said, every file that they wrote (logs, recordings, conversations, rows
+of a batch, state), the pages of the inspector, what a collector of OpenTelemetry was sent, and,
+while a tool sleeps, the command line and the environment of every process. Only the processes of
+the tool that declares it may have it there, and those that start and bound them.
 """
 
 import argparse
@@ -40,6 +40,7 @@ STORES: Final = {
     "token": ("there", "missing", "locked", "slow", "huge", "killed"),
 }
 """What can be wrong with each. A file of the wrong kind is a directory, a slow one a FIFO."""
+_CLIENT: Final = {"name": "sweep", "version": "1"}
 _TOOLS: Final = ("echo", "shell", "send", "spy")
 
 
@@ -259,6 +260,9 @@ def _played(world: World) -> dict[str, int]:
     kept = ("--record", "record.json", "--save", "talk.json")
     codes["agent"] = world.vespe("agent", "run", "go", *simulated, *kept)
     codes["provider"] = world.vespe("agent", "run", "go", "--provider", "here", "--model", "m")
+    codes["served"] = _served(world)
+    (world.project / "rows.jsonl").write_text('{"fail": false}\n{"fail": true}\n', encoding="utf-8")
+    codes["batch"] = world.vespe("batch", "echo", "rows.jsonl", "-o", "done.jsonl")
     for words in (
         ("log", "--json"),
         ("doctor",),
@@ -271,6 +275,34 @@ def _played(world: World) -> dict[str, int]:
     ):
         world.vespe(*words)
     return codes
+
+
+def _served(world: World) -> int:
+    """Call every tool over MCP, and keep what the server answered and said."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
+    calls: list[dict[str, Any]] = [{"name": tool, "arguments": {}} for tool in _TOOLS[1:]]
+    calls += [{"name": "echo", "arguments": {"fail": fail}} for fail in (False, True)]
+    asked = [("initialize", hello), ("tools/list", {}), *(("tools/call", one) for one in calls)]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "vespe", "mcp", "serve", "--ask", "allow"],
+        cwd=world.project,
+        env=world.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.stdin and server.stdout
+    answers = []
+    for number, (method, params) in enumerate(asked):
+        line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(line).encode() + b"\n")
+        server.stdin.flush()
+        answers.append(server.stdout.readline())
+        while json.loads(answers[-1]).get("id") != number:
+            answers.append(server.stdout.readline())
+    out, said = server.communicate(timeout=60)
+    world.said["mcp serve"] = b"".join(answers) + out + said
+    return server.returncode
 
 
 def _slept(world: World) -> dict[str, Any]:

@@ -288,6 +288,26 @@ def test_a_listing_masks_what_looks_like_a_secret_wherever_it_stands() -> None:
     }
 
 
+def test_a_listing_shows_where_references_lead_and_no_value() -> None:
+    secrets = {
+        "A": {"ref": "file:~/a", "more": "v"},
+        "B": {"command": ["op", "--token", "v"], "lines": "first"},
+        "C.ref": "v",
+        "ref": "v",
+        "D": {"token": {"url": "https://x.example", "client_id": "v", "client_secret": {}}},
+    }
+    listed = user_config.origins(UserConfig(document={"secrets": secrets}, path="U"))
+    assert {key: value for key, value, _ in listed if key.startswith("secrets.")} == {
+        "secrets.A.more": MASK,
+        "secrets.A.ref": "file:~/a",
+        "secrets.B.command": MASK,
+        "secrets.B.lines": "first",
+        "secrets.C.ref": MASK,
+        "secrets.D.token": MASK,
+        "secrets.ref": MASK,
+    }
+
+
 def test_a_fifo_in_the_place_of_the_file_never_blocks(file: Path) -> None:
     os.mkfifo(file)
     with pytest.raises(InvalidDocument, match="regular file"):

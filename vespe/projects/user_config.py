@@ -213,7 +213,11 @@ def origins(
 
 def _leaves(key: str, value: JsonValue) -> list[tuple[str, JsonValue]]:
     if isinstance(value, dict):
-        return [leaf for name, item in value.items() for leaf in _leaves(f"{key}.{name}", item)]
+        parts = [(name, f"{key}.{name}", item) for name, item in value.items()]
+        if key.startswith("secrets."):
+            # Names may have dots: only here is it known that this is a part of a reference.
+            return [(whole, item if name in _LEADS else MASK) for name, whole, item in parts]
+        return [leaf for _, whole, item in parts for leaf in _leaves(whole, item)]
     return [(key, MASK if key.startswith("secrets.") or _is_private(key) else value)]
 
 

@@ -41,6 +41,13 @@ def test_what_cannot_be_set_is_a_usage_error(command: Command, arguments: tuple[
     assert command("config", "set", *arguments).code == 2
 
 
+def test_a_secret_that_looks_like_a_reference_is_warned_of_and_kept(command: Command) -> None:
+    said = command("config", "set", "secrets.T", '{"ref": "env:hunter2"}')
+    assert said.code == 0 and "vespe secret set --ref" in said.err and "hunter2" not in said.err
+    assert "shorter than 4" in command("config", "set", "secrets.T", "xyz").err
+    assert command("config", "set", "secrets.T", "a long value").err.count("\n") <= 1
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

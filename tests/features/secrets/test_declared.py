@@ -58,5 +58,6 @@ def test_a_secret_is_proved_and_never_quoted(tools: Path, monkeypatch: pytest.Mo
         assert (row["name"], row["tools"]) == ("ONE", ["a", "b"])
         assert (row["state"], row["source"], "hunter2" in str(row)) == (state, source, False)
         assert (message or "None") in str(row["message"])
+        assert state != "unavailable" or row["message"].startswith("cannot be read from env:ELSE")
     monkeypatch.setenv("ONE", "from here")
     assert (one.proved()["source"], one.proved()["message"]) == ("environment", None)

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from vespe import errors
+from vespe import errors, features
 from vespe.calls.policy_rules import OWN_HOSTS, read_rules
 from vespe.cli import options, report
 from vespe.documents import strict_json
@@ -37,6 +37,7 @@ def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
         given = _value(key, value)
         _check_rules(key, given)
         user_config.set_value(key, given)
+        _remark(key, given)
     path = user_config.config_path()
     if as_json:
         report.emit_json({"key": key, "path": path})
@@ -61,6 +62,15 @@ def _value(key: str, text: str) -> JsonValue:
         return strict_json.parse_json(text)
     except errors.InvalidDocument:
         return text
+
+
+def _remark(key: str, value: JsonValue) -> None:
+    """Say of a secret's value that it cannot be redacted well, or looks like a reference."""
+    parent, _, name = key.rpartition(".")
+    if parent != "secrets" or not isinstance(value, str) or not features.is_present("secrets"):
+        return
+    if said := features.load("secrets", "declared").remark(value, "value"):
+        report.warn(f"{name}: {said}")
 
 
 def _check_rules(key: str, value: JsonValue) -> None:

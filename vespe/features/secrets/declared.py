@@ -77,7 +77,11 @@ class SecretNeed:
         except errors.Interrupted:
             raise
         except errors.VespeError as error:
-            message = f"{error}{f' ({error.hint})' if error.hint else ''}"
+            why = str(error)
+            if isinstance(error, errors.SecretUnavailable):
+                # Its name is said beside the message.
+                why = f"cannot be read from {error.place}: {error.why}"
+            message = f"{why}{f' ({error.hint})' if error.hint else ''}"
             return {**said, "state": "unavailable", "message": message}
         if not value:
             what = f"{self.item.description}; " if self.item and self.item.description else ""

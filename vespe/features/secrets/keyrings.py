@@ -119,7 +119,9 @@ def _check(answer: JsonObject, fails: Fails) -> None:
         raise errors.MissingExtra("the keyring", extra="keyring", module="keyring")
     if fault == "locked":
         raise fails(
-            f"the keyring ({backend}) is locked", "unlock it: log in to your desktop, or unlock it"
+            f"the keyring ({backend}) is locked",
+            "unlock it in your desktop's password manager, then try again; on a machine without a "
+            "desktop, keep the secret in a file: `vespe secret set NAME --store file`",
         )
     if fault == "none":
         raise fails(

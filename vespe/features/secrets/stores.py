@@ -102,9 +102,8 @@ def let_go(name: str, said: JsonValue, environment: Mapping[str, str]) -> bool:
     try:
         forget(name, said, environment)
     except (errors.SecretUnavailable, errors.MissingExtra) as error:
-        place = shown(said)
-        why = str(error).rpartition(f" {place}: ")[2]
-        report.warn(f"the value of {name} may still be in {place}: {why}")
+        why = error.why if isinstance(error, errors.SecretUnavailable) else str(error)
+        report.warn(f"the value of {name} may still be in {shown(said)}: {why}")
         return False
     return True
 
