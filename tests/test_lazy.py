@@ -55,7 +55,7 @@ def test_the_core_imports_no_lazy_library() -> None:
         "documents.redaction",
         "processes.process",
         "types.shell_command.execution",
-        "cli.escaping",
+        "documents.escaping",
     ]
     foreign = list(LIBRARIES.values())
     program = (

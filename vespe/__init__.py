@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from vespe.adapters.streams.ollama import OllamaStreamingProcessor
     from vespe.adapters.streams.openai import GptStreamingProcessor
     from vespe.adapters.streams.openai_responses import ResponsesStreamingProcessor
+    from vespe.calls.asking import PersonReply, ToolQuestion, aask, answered_by, ask
     from vespe.calls.policy import Answer, CallPolicy, Question
     from vespe.calls.progress import report_message, report_progress
     from vespe.calls.registry import ToolImplementation, ToolRegistry
     from vespe.errors import (
         AmbiguousTool,
+        Declined,
         InvalidArguments,
         InvalidDocument,
         InvalidTool,
@@ -95,6 +97,7 @@ __all__ = [
     "CallPolicy",
     "ClaudeHandler",
     "ClaudeStreamingProcessor",
+    "Declined",
     "EventSystem",
     "Failure",
     "FunctionTool",
@@ -121,6 +124,7 @@ __all__ = [
     "Outcome",
     "ParsingError",
     "Patience",
+    "PersonReply",
     "Project",
     "ProjectConfig",
     "ProjectNotFound",
@@ -144,12 +148,16 @@ __all__ = [
     "ToolImplementationNotFound",
     "ToolNotFound",
     "ToolOptions",
+    "ToolQuestion",
     "ToolRegistry",
     "Toolset",
     "Transcript",
     "UsageError",
     "VespeError",
     "__version__",
+    "aask",
+    "answered_by",
+    "ask",
     "create_tool",
     "execute_tool",
     "list_available_tools",
@@ -191,6 +199,9 @@ _MODULES = {
     "OpenAIResponsesProvider": "agents:providers.openai_responses",
     "Patience": "agents:providers.retries",
     "SimulatedProvider": "agents:providers.simulated",
+    **dict.fromkeys(
+        ("PersonReply", "ToolQuestion", "aask", "answered_by", "ask"), "vespe.calls.asking"
+    ),
     **dict.fromkeys(("Answer", "CallPolicy", "Question"), "vespe.calls.policy"),
     **dict.fromkeys(("RecordingProvider", "ReplayProvider"), "agents:recordings"),
     "ClaudeHandler": "agents:handlers",
@@ -212,6 +223,7 @@ _MODULES = {
     **dict.fromkeys(
         (
             "AmbiguousTool",
+            "Declined",
             "InvalidArguments",
             "InvalidDocument",
             "InvalidTool",

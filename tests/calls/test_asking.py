@@ -11,7 +11,7 @@ import pytest
 
 from vespe import Outcome, ToolRegistry, UsageError
 from vespe.calls import asking
-from vespe.calls.asking import CallSuspended, Reply, ToolQuestion, aask, answered_by, ask
+from vespe.calls.asking import CallSuspended, PersonReply, ToolQuestion, aask, answered_by, ask
 from vespe.calls.path import CallPath
 from vespe.errors import Declined
 from vespe.models import Call, Tool
@@ -34,16 +34,16 @@ TOOL = Tool(
 class Person:
     """Answers questions with `replies`, one after another, and keeps what was asked."""
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: PersonReply) -> None:
         self.replies, self.asked = list(replies), list[ToolQuestion]()
 
-    def __call__(self, question: ToolQuestion) -> Reply:
+    def __call__(self, question: ToolQuestion) -> PersonReply:
         self.asked.append(question)
         return self.replies.pop(0)
 
 
-def accepts(**content: Any) -> Reply:
-    return Reply(action="accept", content=content)
+def accepts(**content: Any) -> PersonReply:
+    return PersonReply(action="accept", content=content)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_same_question_is_asked_once_and_a_name_stands_for_one_question(call
 def test_a_no_is_declined_unless_the_tool_goes_on_without(
     called: Any, action: str, did: str
 ) -> None:
-    error = called(lambda a, b: ask("Sure?"), Person(Reply(action=action))).error
+    error = called(lambda a, b: ask("Sure?"), Person(PersonReply(action=action))).error
     assert error.code == "declined" and did in error.message and error.details["action"] == action
 
     def goes_on(a: int, b: int) -> str:
@@ -99,7 +99,7 @@ def test_a_no_is_declined_unless_the_tool_goes_on_without(
             return "without"
         return "with"
 
-    assert called(goes_on, Person(Reply(action=action))).result == "without"
+    assert called(goes_on, Person(PersonReply(action=action))).result == "without"
 
 
 def test_where_nobody_is_asked_the_call_needs_input(called: Any) -> None:
@@ -134,7 +134,7 @@ def test_what_cannot_be_asked_is_the_tools_own_error(
 
 
 def test_the_deadline_stands_still_while_a_person_is_asked(called: Any) -> None:
-    def slowly(question: ToolQuestion) -> Reply:
+    def slowly(question: ToolQuestion) -> PersonReply:
         time.sleep(0.4)
         return accepts()
 
@@ -157,7 +157,7 @@ def test_the_deadline_stands_still_while_a_person_is_asked(called: Any) -> None:
 
 
 def test_an_asker_ends_the_call_even_where_the_tool_catches_everything(called: Any) -> None:
-    def suspends(question: ToolQuestion) -> Reply:
+    def suspends(question: ToolQuestion) -> PersonReply:
         raise CallSuspended(question)
 
     def stubborn(a: int, b: int) -> str:
@@ -184,8 +184,8 @@ def test_async_tools_of_this_loop_ask_while_it_goes_on(project: Path) -> None:
     async def made() -> list[Outcome]:
         loop = asyncio.get_running_loop()
 
-        def asker(question: ToolQuestion) -> Reply:
-            async def in_the_loop() -> Reply:
+        def asker(question: ToolQuestion) -> PersonReply:
+            async def in_the_loop() -> PersonReply:
                 return accepts()
 
             return asyncio.run_coroutine_threadsafe(in_the_loop(), loop).result(10)
@@ -209,7 +209,7 @@ def test_a_cancelled_call_leaves_its_question(project: Path) -> None:
     registry.register(lambda a, b: ask("Sure?"), name="add")
     cancel, seen = threading.Event(), list[ToolQuestion]()
 
-    def never(question: ToolQuestion) -> Reply:
+    def never(question: ToolQuestion) -> PersonReply:
         seen.append(question)
         cancel.set()
         assert question.over.wait(30)

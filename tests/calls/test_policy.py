@@ -216,7 +216,7 @@ def tainted(**given: Any) -> CallPolicy:
 @pytest.mark.parametrize("tool", [SEND, LOSE])
 @pytest.mark.parametrize(
     ("flow", "why"),
-    [("ask", "approval"), ("deny", "'fetch' has given the model"), ("off", ""), ("", "")],
+    [("ask", "approval"), ("deny", "untrusted content (from `fetch`)"), ("off", ""), ("", "")],
 )
 def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(
     tool: Tool, flow: str, why: str
@@ -241,9 +241,9 @@ def test_a_tool_that_is_another_one_now_is_looked_at_again() -> None:
 
 def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:
     said = tainted(policy="all", flow="ask").why_not(LOSE, {})
-    assert (
-        "(it destroys, and 'fetch' has given the model what strangers may have written), "
-        "and nobody can be asked" in said
+    assert said.endswith(
+        "and nobody can be asked here: it may delete or overwrite data, "
+        "and the model has read untrusted content (from `fetch`)"
     )
 
 
@@ -253,7 +253,8 @@ def test_the_person_is_told_why_and_an_earlier_answer_does_not_count() -> None:
     assert [policy.why_not(LOSE, {}) for _ in range(2)] == ["", ""] and len(person.questions) == 1
     policy.saw(FETCH)
     assert [policy.why_not(LOSE, {}) for _ in range(2)] == ["", ""] and len(person.questions) == 2
-    assert "destroys, and 'fetch' has given the model" in person.questions[1].why
+    why = "it may delete or overwrite data, and the model has read untrusted content (from `fetch`)"
+    assert person.questions[1].why == why
 
 
 def test_without_a_word_on_flow_what_only_reads_or_a_rule_allows_goes_on() -> None:
@@ -297,10 +298,8 @@ def test_the_question_says_where_each_value_comes_from() -> None:
         "amount": "from you",
         "note": "written by the model",
     }
-    assert question.why.endswith(
-        "strangers may have written; recipient: from read_inbox, not from you; amount: from you; "
-        "note: written by the model"
-    )
+    why = "it may send data to others, and the model has read untrusted content (from `fetch`)"
+    assert question.why == why
 
 
 def test_a_host_of_the_users_own_taints_nothing(home: Path, tmp_path: Path) -> None:

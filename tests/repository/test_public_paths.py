@@ -18,20 +18,20 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/api.md"
 PUBLIC = {
     "vespe": """
         Agent AgentOptions AmbiguousTool Answer AnthropicProvider Call CallPolicy ClaudeHandler
-        ClaudeStreamingProcessor EventSystem Failure FunctionTool GeminiProvider GptHandler GptStreamingProcessor
+        ClaudeStreamingProcessor Declined EventSystem Failure FunctionTool GeminiProvider GptHandler GptStreamingProcessor
         Implementation InteractionsHandler InteractionsStreamingProcessor InvalidArguments InvalidDocument InvalidTool Kit KitNotFound LLMProvider
         Limits MissingExtra NotTrusted OllamaHandler OllamaProvider OllamaStreamingProcessor
-        OpenAIProvider OpenAIResponsesProvider Outcome ParsingError Patience Project ProjectConfig ProjectNotFound Question
+        OpenAIProvider OpenAIResponsesProvider Outcome ParsingError Patience PersonReply Project ProjectConfig ProjectNotFound Question
         RecordingProvider ReplayProvider Resolution ResponsesHandler ResponsesStreamingProcessor RunResult SimulatedProvider StreamContext
         StreamEvent StreamResult StreamingRequest Tool ToolExecutionError ToolFunction ToolHandler
-        ToolImplementation ToolImplementationNotFound ToolNotFound ToolOptions ToolRegistry Toolset
-        Transcript UsageError VespeError __version__ create_tool execute_tool list_available_tools
+        ToolImplementation ToolImplementationNotFound ToolNotFound ToolOptions ToolQuestion ToolRegistry Toolset
+        Transcript UsageError VespeError __version__ aask answered_by ask create_tool execute_tool list_available_tools
         load_tool report_message report_progress resolve_tool run_loop serve_http serve_stdio tool
     """,
     "vespe.errors": """
-        AddressRefused AmbiguousTool Diverged Interrupted InvalidArguments InvalidDocument
+        AddressRefused AmbiguousTool Declined Diverged Interrupted InvalidArguments InvalidDocument
         InvalidOutput InvalidTool InvalidToolCall KitNotFound MissingExtra MissingKey MissingSecret
-        NotDurable NotFound NotTrusted OutputTooLarge ParsingError PermissionDenied ProjectNotFound
+        NeedsInput NotDurable NotFound NotTrusted OutputTooLarge ParsingError PermissionDenied ProjectNotFound
         ProviderError Refused SecretUnavailable SessionEnded SourceUnavailable StorageError
         StreamError TimedOut ToolExecutionError ToolImplementationNotFound ToolNotFound UsageError VespeError
     """,

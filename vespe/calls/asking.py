@@ -61,7 +61,7 @@ class ToolQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class PersonReply:
     """What a person said: `action` is accept, decline or cancel (the names that MCP gives them),
     `content` the answer, which fits the question's schema.
     """
@@ -70,7 +70,7 @@ class Reply:
     content: Mapping[str, Any] = field(default_factory=dict)
 
 
-Asker: TypeAlias = Callable[[ToolQuestion], Reply]
+Asker: TypeAlias = Callable[[ToolQuestion], PersonReply]
 """Asks a person, and waits for the answer. It runs in a thread of its own, one question at a time,
 and should return once `question.over` is set; what it returns then is dropped.
 
@@ -105,7 +105,7 @@ class CallQuestions:
         self.loop: Any = None
         self._tool, self._cancel = tool, cancel
         self._lock = threading.Lock()
-        self._replies: dict[str, tuple[str, Reply]] = {}
+        self._replies: dict[str, tuple[str, PersonReply]] = {}
 
     def check_thread(self) -> None:
         """Raise where the caller would block the event loop that its whole process runs in."""
@@ -122,7 +122,7 @@ class CallQuestions:
         *,
         name: str | None = None,
         leave: "Leave | None" = None,
-    ) -> Reply:
+    ) -> PersonReply:
         """Return what a person says, unless somebody sets `leave`. The same question of the same
         call has the same answer.
 
@@ -186,19 +186,19 @@ class CallQuestions:
         made = ToolQuestion(tool=self._tool, text=text, schema=schema, key=name or "")
         return made if name else replace(made, key=f"question-{made.digest[:12]}")
 
-    def _put(self, question: ToolQuestion, leave: "Leave") -> Reply:
+    def _put(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
         for _ in range(_TRIES):
             with self.pause:
                 reply = self._answer(question, leave)
             if reply.action != ACCEPT:
-                return Reply(action=reply.action)
+                return PersonReply(action=reply.action)
             content = answers.with_defaults(question.schema, reply.content)
             if not (problem := answers.problem_of(question.schema, content)):
-                return Reply(action=ACCEPT, content=content)
+                return PersonReply(action=ACCEPT, content=content)
             question = replace(question, problem=problem)
         raise NeedsInput(f"the answer to {self._tool!r} does not fit: {question.problem}")
 
-    def _answer(self, question: ToolQuestion, leave: "Leave") -> Reply:
+    def _answer(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
         leave.also = self._cancel
         putting = FunctionImplementation(self._tool, partial(self.asker, question))
         try:
@@ -227,10 +227,10 @@ class Leave(threading.Event):
         return super().is_set() or (self.also is not None and self.also.is_set())
 
 
-def _checked(reply: object) -> Reply:
-    if not isinstance(reply, Reply) or reply.action not in _ACTIONS:
+def _checked(reply: object) -> PersonReply:
+    if not isinstance(reply, PersonReply) or reply.action not in _ACTIONS:
         raise UsageError(
-            "what asks a person must return a vespe.calls.asking.Reply whose action is one of "
+            "what asks a person must return a vespe.PersonReply whose action is one of "
             f"{', '.join(_ACTIONS)}, not {reply!r:.80}"
         )
     return reply

@@ -18,6 +18,7 @@ from vespe.calls.policy_rules import (
     read_rules,
     tightening,
 )
+from vespe.calls.previews import Preview, previewing
 from vespe.calls.taint import Taint as Taint
 from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
@@ -31,15 +32,23 @@ POLICIES: Final = ("ask", "read-only", "all", "none")
 denies every call.
 """
 _AFTER: Final = "approvals.flow"
+_MAY: Final = {
+    "sends_out": "may send data to others",
+    "destructive": "may delete or overwrite data",
+}
+_MAY_CHANGE: Final = "may change something"
 ONCE, SESSION, PROJECT = "once", "session", "project"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked.
+    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked,
+    in a clause such as "it may change something, since it is not marked as read-only".
 
     `origins` says of arguments where their values come from, as far as the conversation is known:
-    `{"recipient": "from read_inbox, not from you"}`.
+    `{"recipient": "from read_inbox, not from you"}`. `previews` say what the call would do, where
+    its project is known: the command, the request, the difference to a file.
+    `vespe.calls.question_texts` makes text of a question.
 
     ```python
     from vespe import Agent, AgentOptions, Answer, Question, SimulatedProvider, Toolset
@@ -63,6 +72,7 @@ class Question:
     inputs: JsonObject
     why: str
     origins: Mapping[str, str] = field(default_factory=dict)
+    previews: tuple[Preview, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +130,8 @@ class CallPolicy:
         self._rules = tuple(rules)
         self._policy, self._root, self._ask = policy, root, ask
         self._flow, self._taint = flow, taint or Taint()
+        self.preview: Callable[[Tool, JsonObject], tuple[Preview, ...]] | None = None
+        """Says what a call would do, for its question; `policy_of` sets it."""
         self._said: list[KeptAnswer] = []
         self._lock = threading.Lock()
 
@@ -178,15 +190,9 @@ class CallPolicy:
         if not self._flow and self._free(tool, inputs):
             return ""
         found = effects_of(tool, own_hosts=self._taint.own_hosts)
-        does = (
-            "gives data to others"
-            if "sends_out" in found
-            else "destroys"
-            if "destructive" in found
-            else ""
-        )
+        does = next((words for effect, words in _MAY.items() if effect in found), "")
         return (
-            f"{does}, and {self._taint.by!r} has given the model what strangers may have written"
+            f"{does}, and the model has read untrusted content (from `{self._taint.by}`)"
             if does
             else ""
         )
@@ -268,17 +274,18 @@ class CallPolicy:
         return same and bool(answer.digest) and answer.digest == policy_answers.digest_of(tool)
 
     def _asked(self, tool: Tool, inputs: JsonObject, asking: PolicyRule | None) -> str:
-        why = _why(asking)
+        why = _why(tool, asking)
         if self._policy == "read-only" or self._ask is None:
-            after = f" (it {why})" if asking is not None and asking.tool == _AFTER else ""
+            after = f": {why}" if asking is not None and asking.tool == _AFTER else ""
             return (
-                f"calls of {tool.name!r} need the user's approval{after}, "
-                "and nobody can be asked here"
+                f"calls of {tool.name!r} need the user's approval, and nobody can be asked "
+                f"here{after}"
             )
         origins = self._taint.origins(inputs)
-        if asking is not None and asking.tool == _AFTER:
-            why = "; ".join([why, *(f"{name}: {origin}" for name, origin in origins.items())])
-        answer = self._ask(Question(tool=tool, inputs=inputs, why=why, origins=origins))
+        previews = () if self.preview is None else self.preview(tool, inputs)
+        answer = self._ask(
+            Question(tool=tool, inputs=inputs, why=why, origins=origins, previews=previews)
+        )
         if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
                 "what asks about calls must return a vespe.Answer that holds once, "
@@ -305,10 +312,14 @@ def _of_tool(kept: Iterable[KeptAnswer], tool: Tool) -> list[KeptAnswer]:
     return [answer for answer in kept if answer.tool == policy_answers.subject(tool)]
 
 
-def _why(asking: PolicyRule | None) -> str:
+def _why(tool: Tool, asking: PolicyRule | None) -> str:
     if asking is None:
-        return "the tool is not marked as read-only"
-    return asking.where if asking.tool == _AFTER else "the configuration asks for it"
+        found = effects_of(tool)
+        may = next((words for effect, words in _MAY.items() if effect in found), _MAY_CHANGE)
+        return f"it {may}, since it is not marked as read-only"
+    if asking.tool == _AFTER:
+        return f"it {asking.where}"
+    return f"a rule of the configuration asks before calls of `{asking.tool}`"
 
 
 def rules_of(
@@ -338,9 +349,11 @@ def policy_of(
     flow = flow_of({"approvals": path.user.approvals}, config.document)
     taint = taint or Taint()
     taint.own_hosts = own_hosts_of(path.user.approvals)
-    return CallPolicy(
+    made = CallPolicy(
         rules, policy=policy, root=path.workspace.root, ask=ask, flow=flow, taint=taint
     )
+    made.preview = previewing(path)
+    return made
 
 
 def clients_policy(

@@ -10,8 +10,8 @@ from vespe import errors
 from vespe.adapters import SHAPES, modes, openai_strict
 from vespe.adapters.type_declarations import LANGUAGES, declarations
 from vespe.cli import options, report
-from vespe.cli.escaping import inert, inert_json
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert, inert_json
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace

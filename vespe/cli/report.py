@@ -6,14 +6,15 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 import click
 
-from vespe.cli.escaping import inert, inert_json, inert_line
 from vespe.cli.wrapping import wrap
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert, inert_json, inert_line
 from vespe.errors import without_passwords
 from vespe.lazy import pattern
 from vespe.models import JsonValue
@@ -38,14 +39,28 @@ class _Progress:
 
     def __init__(self) -> None:
         self._lock, self._stands = threading.RLock(), False
+        self._held = 0
 
     def show(self, text: str) -> None:
         """Write the line in the place of the one before; "" clears it."""
         with self._lock:
+            if text and self._held:
+                return
             if text or self._stands:
                 sys.stderr.write(_CLEAR + text)
                 sys.stderr.flush()
             self._stands = bool(text)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Show no line while a person is asked: it would be written over the prompt."""
+        with self._lock:
+            self.show("")
+            self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
 
     def echo(self, text: str, **how: Any) -> None:
         """Say something that is not progress."""

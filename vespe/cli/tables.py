@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from vespe.cli import report
-from vespe.cli.escaping import inert_line
+from vespe.documents.escaping import inert_line
 from vespe.lazy import rich_console, rich_table, rich_text
 
 _READABLE: Final = 28

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vespe.cli.escaping import inert
+from vespe.documents.escaping import inert
 from vespe.documents.unseen import is_seen
 from vespe.features.lint.hidden_text import invisible, steering, tagged
 

@@ -7,7 +7,7 @@ import click
 from vespe import errors, features
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
-from vespe.cli import boundary, options, report
+from vespe.cli import boundary, options, questions, report
 from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
@@ -95,6 +95,7 @@ def command(
         trusted=trusted,
         keep_arguments=log_arguments,
         progress=report.note,
+        asker=questions.asker(),
     )
     tool = path.tool(name)
     try:

@@ -13,9 +13,9 @@ import click
 
 from vespe.calls import sandboxing
 from vespe.cli import report
-from vespe.cli.escaping import inert
 from vespe.cli.waiting import waiting
 from vespe.cli.wrapping import wrap
+from vespe.documents.escaping import inert
 from vespe.features.escapes import trial
 from vespe.features.escapes.rows import TITLES
 from vespe.features.escapes.trial import Trial, Tried

@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 import jinja2
 from markupsafe import Markup
 
-from vespe.cli.escaping import inert
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert
 from vespe.models import JsonValue
 
 PAGES: Final = os.path.join(os.path.dirname(__file__), "pages")

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, checked_inputs, refused
 from vespe.calls.policy import Answer, CallPolicy, Question, policy_of
+from vespe.calls.question_texts import QuestionText, question_text
 from vespe.errors import InvalidArguments, Refused, VespeError
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.records import dataclass
@@ -42,8 +43,8 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnconfirmedCall:
-    """A call that waits for a person's word: why, the inputs as they would run, and the digest of
-    the tool that was shown.
+    """A call that waits for a person's word: why, the inputs as they would run, what it would do,
+    and the digest of the tool that was shown.
 
     The digest is "" where nobody can vouch for the tool's directory, as at the terminal.
     """
@@ -52,6 +53,7 @@ class UnconfirmedCall:
     inputs: JsonObject
     why: str
     digest: str
+    text: QuestionText | None = None
 
 
 class Runs:
@@ -110,7 +112,13 @@ class Runs:
         digest = policy_answers.digest_of(given.tool)
         return self._keep(
             self._waiting,
-            UnconfirmedCall(given=given, inputs=inputs, why=question.why, digest=digest),
+            UnconfirmedCall(
+                given=given,
+                inputs=inputs,
+                why=question.why,
+                digest=digest,
+                text=question_text(question),
+            ),
         ), True
 
     def _asked(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.calls import log
-from vespe.calls.policy import ONCE, SESSION, Answer
+from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer
 from vespe.cli import tool_review
 from vespe.features.inspector import form
 from vespe.features.inspector.logged import LoggedCall, logged
@@ -24,6 +24,7 @@ HISTORY: Final = 25
 _ANSWERS: Final = {
     "once": Answer(allowed=True, holds=ONCE),
     "session": Answer(allowed=True, holds=SESSION),
+    "project": Answer(allowed=True, holds=PROJECT),
     "no": Answer(allowed=False, holds=ONCE),
 }
 

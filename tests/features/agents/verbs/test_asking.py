@@ -47,7 +47,7 @@ def test_inputs_are_shown_inert_and_long_ones_say_how_much_is_left_out(
 def test_all_that_a_tool_would_get_can_be_seen_before_the_answer(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("v\nY\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("d\nv\nY\n"))
     assert ask(Question(tool=TOOL, inputs={"a": "x" * 9000 + "end\u202e"}, why="because")).allowed
     assert 'xend\\u202e"' in capfd.readouterr().err
 
@@ -61,7 +61,7 @@ def test_a_long_text_hides_nothing_else_and_says_its_size_and_digest(
     said = capfd.readouterr().err
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     assert f"899,600 more characters, SHA-256 of all {digest}" in said
-    assert '"to": "all"' in said and "v shows all of it" in said and len(said) < 2_000
+    assert 'to: "all"' in said and "d shows all of it" in said and len(said) < 2_000
 
 
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:

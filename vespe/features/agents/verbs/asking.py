@@ -1,20 +1,14 @@
-"""How a person is asked whether a call may run: on the terminal, with everything that the tool
-would be given.
+"""How a person is asked on the terminal whether a call may run: what it would do, why that is
+asked, and on request everything that the tool would be given.
 """
 
-import sys
 from typing import Final
 
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
-from vespe.cli import options, report
-from vespe.documents import strict_json
+from vespe.calls.question_texts import QuestionText, question_text
+from vespe.cli import options, questions, report
 from vespe.features.agents.verbs.shown import RunDisplay
-from vespe.files.digests import sha256
-from vespe.models import JsonValue
 
-_SHOWN: Final = 4000
-_LONG: Final = 1000
-_HEAD: Final = 400
 _ANSWERS: Final = {
     "y": Answer(allowed=True, holds=ONCE),
     "s": Answer(allowed=True, holds=SESSION),
@@ -23,62 +17,56 @@ _ANSWERS: Final = {
     "ns": Answer(allowed=False, holds=SESSION),
     "np": Answer(allowed=False, holds=PROJECT),
 }
-_PROMPT: Final = "run it? [y/s/p/n/ns/np, ? explains] "
-_EXPLAINED: Final = """  y   yes, this once         n   no, not this once
-  s   yes, in this session   ns  not in this session
-  p   yes, in this project,  np  never in this project
-      until the tool changes  v  show all that it would get"""
+_PROMPT: Final = "Run it? [y/s/p/n/ns/np/d, ? explains] "
+_EXPLAINED: Final = """  y   yes, this once
+  s   yes, in this session
+  p   yes, in this project, until the tool changes
+  n   no, this once
+  ns  no, in this session
+  np  no, in this project
+  d   details: everything that the tool would get"""
+_DETAILS: Final = ("d", "v")
+"""`v` is what asked for the details before 0.3."""
 
 
 def asker(shown: RunDisplay) -> Ask | None:
     """Return what asks on the terminal, below what is shown there, or None where nobody can be
-    asked.
+    asked. The keys are spelt out with its first question.
     """
+    explained = False
 
     def asked(question: Question) -> Answer:
+        nonlocal explained
         shown.end()
-        return ask(question)
+        answer = ask(question, explain=not explained)
+        explained = True
+        return answer
 
     return asked if options.interactive() else None
 
 
-def ask(question: Question) -> Answer:
+def ask(question: Question, *, explain: bool = False) -> Answer:
     """Ask about one call; no answer, and the end of the input, is a no."""
-    report.say(
-        f"{report.one_line(question.tool.name)} ({report.one_line(question.tool.scope)}) would "
-        f"run: {question.why}"
-    )
-    text = strict_json.dump_json(question.inputs).rstrip("\n")
-    shortened = {name: _head(value) for name, value in question.inputs.items()}
-    first = strict_json.dump_json(shortened).rstrip("\n")
-    more = (
-        f"\n  … and {len(first) - _SHOWN} more characters: v shows all of it"
-        if len(first) > _SHOWN
-        else "\n  v shows all of it"
-        if first != text
-        else ""
-    )
-    report.say("  " + first[:_SHOWN].replace("\n", "\n  ") + more)
-    while True:
-        sys.stderr.write(_PROMPT)
-        sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
-            report.say("")
-        said = line.strip().lower() or "n"
-        if said in _ANSWERS:
-            return _ANSWERS[said]
-        report.say("  " + text.replace("\n", "\n  ") if said == "v" else _EXPLAINED)
+    text = question_text(question)
+    with questions.terminal():
+        _show(text)
+        if explain:
+            report.say(_EXPLAINED)
+        while True:
+            line = questions.read_line(_PROMPT)
+            said = (line or "").strip().lower() or "n"
+            if said in _ANSWERS:
+                return _ANSWERS[said]
+            report.say(text.whole if said in _DETAILS else _EXPLAINED)
 
 
-def _head(value: JsonValue) -> JsonValue:
-    """Return a value as it is shown first: of a long text its beginning and how long it is, so that
-    it hides no other.
-    """
-    if not isinstance(value, str) or len(value) <= _LONG:
-        return value
-    digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-    return (
-        f"{value[:_HEAD]} … and {len(value) - _HEAD:,} more characters, SHA-256 of all "
-        f"{digest[:16]}…"
-    )
+def _show(text: QuestionText) -> None:
+    report.say(f"{text.what}. {text.about}".rstrip())
+    for line in text.arguments:
+        report.say(f"  {line}")
+    for title, preview in text.previews:
+        report.say(f"  {title}:")
+        report.say("    " + preview.replace("\n", "\n    "))
+    if text.cut:
+        report.say("  d shows all of it")
+    report.say(f"You are asked because {text.why}.")

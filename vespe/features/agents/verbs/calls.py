@@ -9,7 +9,7 @@ from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import bridge
 from vespe.calls.path import open_path
 from vespe.calls.policy import Answer, Question, policy_of
-from vespe.cli import options, report, tables
+from vespe.cli import options, questions, report, tables
 from vespe.features.agents import transcripts, waiting_calls
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
@@ -114,7 +114,11 @@ def _turns(project_dir: str | None, transcript: Transcript, *, trusted: bool) ->
     """Return what runs the calls: every available tool, and a person who said yes to what would be
     asked.
     """
-    path = replace(open_path(open_workspace(project_dir), trusted=trusted), progress=report.note)
+    path = replace(
+        open_path(open_workspace(project_dir), trusted=trusted),
+        progress=report.note,
+        asker=questions.asker(),
+    )
     path.check_trust()
     for warning in path.workspace.warnings:
         report.warn(warning)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from vespe.calls.path import CallPath
 from vespe.calls.policy import policy_of
-from vespe.cli import report, tables
+from vespe.cli import questions, report, tables
 from vespe.features.agents.live_replay import (
     FITS,
     Compared,
@@ -28,6 +28,7 @@ def replayed(path: CallPath, talk: str, *, approve: str, in_copy: bool, as_json:
     return 1 where there are any.
     """
     calls = recorded_calls(talk)
+    path = replace(path, asker=questions.asker())
     with contextlib.ExitStack() as stack:
         if in_copy:
             copy = stack.enter_context(copied_project(path.workspace.root))

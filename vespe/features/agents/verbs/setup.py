@@ -13,7 +13,7 @@ from vespe import errors
 from vespe.adapters.modes import MODES
 from vespe.calls.path import CallPath, open_path
 from vespe.calls.policy import POLICIES
-from vespe.cli import options, report
+from vespe.cli import options, questions, report
 from vespe.features.agents.agent import Agent, AgentOptions
 from vespe.features.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
 from vespe.features.agents.providers import PROVIDERS, provider_class, provider_names
@@ -277,6 +277,7 @@ class Wanted:
             on_start=shown.started,
             **hooks,
         )
+        path = replace(path, asker=questions.asker())
         return Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
 
     def limits(self) -> Limits:

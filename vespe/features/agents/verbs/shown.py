@@ -9,7 +9,7 @@ import click
 
 from vespe.adapters.streams.base import StreamEvent
 from vespe.cli import report
-from vespe.cli.escaping import inert
+from vespe.documents.escaping import inert
 from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.verbs.markdown import Painter
 from vespe.models import JsonObject, JsonValue

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from vespe.cli.escaping import inert
+from vespe.documents.escaping import inert
 from vespe.features.examples.examples import ExampleResult
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.cli.escaping import inert, inert_json, inert_line
+from vespe.documents.escaping import inert, inert_json, inert_line
 
 DANGEROUS = [
     *range(0x09),

@@ -1,0 +1,121 @@
+"""What Vespe itself says that a call would do."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import write_tool
+from vespe.calls.path import CallPath
+from vespe.calls.policy import Answer, Question, policy_of
+from vespe.calls.previews import Preview, previewing
+from vespe.calls.registry import ToolRegistry
+from vespe.models import Tool
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+
+TEXTS = {name: {"type": "string"} for name in ("path", "content", "old_text", "new_text")}
+EDIT = Tool(
+    uid="u", name="edit", description="", input_schema={"type": "object", "properties": TEXTS}
+)
+
+
+def path_of(project: Path) -> CallPath:
+    return CallPath(workspace=open_workspace(str(project)), registry=ToolRegistry(), trusted=True)
+
+
+def previews(project: Path, tool: Tool = EDIT, **inputs: Any) -> list[tuple[str, str, str]]:
+    found = previewing(path_of(project))(tool, inputs)
+    return [(one.kind, one.title, one.text) for one in found]
+
+
+def test_a_new_content_is_shown_as_the_difference_to_the_file(project: Path) -> None:
+    (project / "a.txt").write_text("one\ntwo\nthree\n")
+    assert previews(project, path="a.txt", content="one\n2\nthree\n") == [
+        (
+            "difference",
+            "a.txt now, and with `content` as its content",
+            "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three",
+        )
+    ]
+    assert previews(project, path=str(project / "new.txt"), content="one\n")[0][1:] == (
+        f"{project}/new.txt is new",
+        "@@ -0,0 +1 @@\n+one",
+    )
+    same = previews(project, path="a.txt", content="one\ntwo\nthree\n")
+    assert same[0][2] == "a.txt has exactly this content already"
+
+
+def test_an_edit_is_shown_as_the_difference_of_its_texts(project: Path) -> None:
+    assert previews(project, path="a.txt", old_text="two", new_text="2") == [
+        ("difference", "Change in a.txt", "@@ -1 +1 @@\n-two\n+2")
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside.txt", ".env", "link.txt", "folder/link", "big.txt", "bytes", "", "a\0b"]
+)
+def test_files_that_are_no_business_of_a_question_are_not_read(project: Path, path: str) -> None:
+    (project.parent / "outside.txt").write_text("outside")
+    (project / ".env").write_text("KEY=1")
+    (project / "folder").mkdir()
+    os.symlink("../outside.txt", project / "link.txt")
+    os.symlink("../../outside.txt", project / "folder/link")
+    (project / "big.txt").write_text("x" * 300_000)
+    (project / "bytes").write_bytes(b"\xff\xfe")
+    assert previews(project, path=path, content="new") == []
+
+
+def test_what_the_user_keeps_from_tools_is_not_shown_either(project: Path) -> None:
+    (project / "keys.txt").write_text("KEY=1")
+    user_config.set_value("files.never_read", ["keys.txt"])
+    assert previews(project, path="keys.txt", content="new") == []
+
+
+def test_a_command_and_a_request_are_shown_as_they_would_go_out(project: Path) -> None:
+    text = {"type": "object", "properties": {"text": {"type": "string"}}}
+    script = (
+        write_tool(
+            project / ".vespe/tools/tool-say",
+            "say",
+            schema=text,
+            implementation={
+                "type": "shell_command",
+                "path": "say.sh",
+                "args": {"argv": ["{text}"], "stdin": "{text}!"},
+            },
+            files={"say.sh": '#!/bin/sh\necho "$1"\n'},
+        )
+        / "say.sh"
+    )
+    script.chmod(0o755)
+    write_tool(
+        project / ".vespe/tools/tool-post",
+        "post",
+        schema=text,
+        implementation={
+            "type": "http_request",
+            "path": "https://api.example.org/notes",
+            "entrypoint": "POST",
+            "args": {"body": {"text": "{text}"}},
+        },
+    )
+    path = path_of(project)
+    asked: list[Question] = []
+
+    def no(question: Question) -> Answer:
+        asked.append(question)
+        return Answer(allowed=False)
+
+    policy = policy_of(path, ask=no)
+    for name in ("say", "post"):
+        assert policy.why_not(path.tool(name), {"text": "it's"})
+    command, request = (one.previews[0] for one in asked)
+    assert command == Preview(
+        kind="command",
+        title="Command",
+        text=""".vespe/tools/tool-say/say.sh 'it'"'"'s'\n\nwith this on its input:\nit's!""",
+    )
+    assert request.kind == "request" and request.text.startswith("POST https://api.example.org/not")
+    assert request.text.endswith("\n\nit's")
