@@ -65,6 +65,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "each store of a secret with each of its faults: where does the secret leak?",
         ("tests.acceptance.secrets", "--json"),
     ),
+    "recordings": (
+        "five MCP servers of npm and PyPI, recorded and replayed to the clients of both SDKs",
+        ("tests.acceptance.recordings", "--json"),
+    ),
     "survival": (
         "a server over stdio and over HTTP, after 244 calls of 61 tools that try to end, starve or "
         "contaminate it, as root and as an ordinary user",

@@ -3,9 +3,11 @@ project breaks its callers.
 """
 
 import contextlib
+from typing import Final
 
 import click
 
+from vespe import features
 from vespe.cli import options, report, tables
 from vespe.errors import NotFound, UsageError
 from vespe.kits import compared_versions
@@ -15,7 +17,28 @@ from vespe.projects.workspace import open_workspace
 from vespe.schemas.comparison.contracts import VERDICTS
 
 
-@click.command("diff", epilog="Example: vespe tool diff main:greet greet")
+class _DiffCommand(click.Command):
+    """What stands behind `--` is a server's command, and no version."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            context.meta[_SERVER] = tuple(args[place + 1 :])
+            args = args[:place]
+        return super().parse_args(context, args)
+
+    def collect_usage_pieces(self, context: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(context), "[-- COMMAND...]"]
+
+
+_SERVER: Final = "vespe.server_command"
+
+
+@click.command(
+    "diff",
+    cls=_DiffCommand,
+    epilog="Example: vespe tool diff main:greet greet",
+)
 @click.argument("old", required=False)
 @click.argument("new", required=False)
 @click.option(
@@ -23,8 +46,23 @@ from vespe.schemas.comparison.contracts import VERDICTS
     is_flag=True,
     help="Compare what models see of the project: from one git revision to another, or to now.",
 )
+@click.option(
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME",
+    help="An environment variable that the server behind -- may see; may be repeated.",
+)
 @options.json_option
-def command(old: str | None, new: str | None, as_models: bool, as_json: bool) -> int:
+@click.pass_context
+def command(
+    context: click.Context,
+    old: str | None,
+    new: str | None,
+    as_models: bool,
+    secrets: tuple[str, ...],
+    as_json: bool,
+) -> int:
     """Say of each change from OLD to NEW whether it breaks callers: breaking, compatible, or
     unknown.
 
@@ -36,12 +74,35 @@ def command(old: str | None, new: str | None, as_models: bool, as_json: bool) ->
     With --as-models each is a git revision; OLD is HEAD where it is not given, and NEW is what is
     on disk. What `tools` in the project's config.json makes of its tools is compared, its own as
     they were then, and those of kits as this machine has them.
+
+    With a COMMAND behind --, OLD is a recording of an MCP server (`vespe mcp wrap --record`): the
+    server is started and asked for its tools. Exit code 1 where a tool is gone, or more of one
+    changed than words.
     """
-    found = (
-        _seen(old or "HEAD", new)
-        if as_models
-        else compared_versions.compare(*_both(old, new), find_tool=_directory_of)
-    )
+    server: tuple[str, ...] | None = context.meta.get(_SERVER)
+    if secrets and server is None:
+        raise UsageError("--secret is for the server behind --")
+    if server is not None:
+        if old is None or new is not None or as_models or not server:
+            raise UsageError(
+                "say which recording to compare a server with",
+                hint="vespe tool diff FILE -- COMMAND",
+            )
+        compared = features.load("mcp", "recordings.compared")
+        found = compared.compare(old, server, secrets=secrets)
+        fails = any(map(compared.breaks, found))
+    else:
+        found = (
+            _seen(old or "HEAD", new)
+            if as_models
+            else compared_versions.compare(*_both(old, new), find_tool=_directory_of)
+        )
+        fails = any(one.verdict == "breaking" for one in found)
+    _show(found, as_json=as_json)
+    return 1 if fails else 0
+
+
+def _show(found: list[Comparison], *, as_json: bool) -> None:
     if as_json:
         report.emit_json(document_of(found))
     else:
@@ -63,7 +124,6 @@ def command(old: str | None, new: str | None, as_models: bool, as_json: bool) ->
             if found
             else "nothing changed for callers"
         )
-    return 1 if any(one.verdict == "breaking" for one in found) else 0
 
 
 def _both(old: str | None, new: str | None) -> tuple[str, str]:

@@ -31,8 +31,16 @@ _PATIENCE_S: Final = 120.0
 
 
 def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> KitDraft:
-    """Ask a server for its tools; return them as a kit, not written yet. It has `timeout_s` seconds
-    for that, else as long as a start that downloads it may take.
+    """Ask a server for its tools; return them as a kit, not written yet. Raises as `list_tools`
+    does.
+    """
+    answer = list_tools(kit_id, server, timeout_s=timeout_s)
+    return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+
+
+def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> JsonObject:
+    """Ask a server for its tools; return `{"tools", "server"}`. It has `timeout_s` seconds for
+    that, else as long as a start that downloads it may take.
 
     Raises MissingSecret, SecretUnavailable, and as `exchange.ask` does.
     """
@@ -57,8 +65,7 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
         allow_hosts=user.allow_hosts,
         secrets=tuple(values.values()),
     )
-    answer = exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
-    return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+    return exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
 
 
 def keep_in_project(root: str | None, drafts: Sequence[KitDraft], *, activate: bool) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.documents.test_secret_shapes import SHAPES
 from tests.features.lint.judging import codes, corpus_subjects, found_by, rules_of, subject
-from tests.features.lint.test_secret_shapes import SHAPES
 from vespe.features.lint.base import Subject
 from vespe.features.lint.rules import safety
 from vespe.features.lint.rules.safety import own_files, texts

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from vespe import defaults
+from vespe.documents import secret_shapes
 from vespe.documents.pointers import pointer_to
 from vespe.errors import VespeError
-from vespe.features.lint import hidden_text, secret_shapes
+from vespe.features.lint import hidden_text
 from vespe.features.lint.base import Found, Subject, rule
 from vespe.features.lint.remembered import for_last
 from vespe.files import atomic

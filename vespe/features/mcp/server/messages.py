@@ -1,8 +1,11 @@
 """JSON-RPC 2.0 as MCP uses it: what a message is, its answers and its errors, as dictionaries."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeGuard
 
+from vespe import defaults
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument
 from vespe.models import JsonObject, JsonValue
 
 PARSE_ERROR: Final = -32700
@@ -79,3 +82,21 @@ def why_no_request(message: JsonValue) -> str | None:
     if "id" in message and not is_request_id(message["id"]):
         return "the id of a request is a string or an integer"
     return None
+
+
+def messages_in(line: bytes) -> Iterator[JsonObject]:
+    """Return the messages of a line: one, or those of a batch; none where it is no JSON."""
+    try:
+        found = strict_json.parse_json(line, limit=defaults.LARGER_CAP_BYTES)
+    except InvalidDocument:
+        return
+    yield from (
+        message
+        for message in (found if isinstance(found, list) else [found])
+        if isinstance(message, dict)
+    )
+
+
+def request_key(identifier: JsonValue) -> str:
+    """Return what tells requests apart: 1 and "1" are two."""
+    return strict_json.compact_json(identifier)

@@ -4,14 +4,12 @@ are answered.
 
 import threading
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from vespe import defaults
 from vespe.calls.log import CallLog
 from vespe.calls.outcomes import failed
-from vespe.documents import strict_json
-from vespe.errors import Interrupted, InvalidDocument, SessionEnded, ToolExecutionError, VespeError
+from vespe.errors import Interrupted, SessionEnded, ToolExecutionError, VespeError
+from vespe.features.mcp.server.messages import messages_in, request_key
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 from vespe.records import dataclass
 
@@ -52,7 +50,7 @@ class WrappedCalls:
 
     def asked(self, line: bytes) -> None:
         """Note the calls, and their cancellations, in a line of the client's."""
-        for message in _messages(line):
+        for message in messages_in(line):
             params = message.get("params")
             if not isinstance(params, dict):
                 continue
@@ -61,17 +59,19 @@ class WrappedCalls:
                 and "id" in message
                 and isinstance(params.get("name"), str)
             ):
-                self._begin(_key(message["id"]), params["name"], params.get("arguments", {}))
+                self._begin(request_key(message["id"]), params["name"], params.get("arguments", {}))
             elif message.get("method") == "notifications/cancelled":
-                self._end(_key(params.get("requestId")), Interrupted("the client cancelled it"))
+                self._end(
+                    request_key(params.get("requestId")), Interrupted("the client cancelled it")
+                )
 
     def answered(self, line: bytes) -> None:
         """Log the calls that a line of the server's answers."""
         if not self._open:
             return
-        for message in _messages(line):
+        for message in messages_in(line):
             if "method" not in message and "id" in message:
-                self._end(_key(message["id"]), _error(message))
+                self._end(request_key(message["id"]), _error(message))
 
     def close(self) -> None:
         """Log what has no answer, and close the log."""
@@ -138,24 +138,6 @@ def _outcome(call: _Open, error: VespeError | None, *, secrets: tuple[str, ...])
         uid=call.tool.uid,
         duration_ms=(time.perf_counter() - call.began) * 1000,
     )
-
-
-def _messages(line: bytes) -> Iterator[JsonObject]:
-    """Return the messages of a line: one, or those of a batch; none where it is no JSON."""
-    try:
-        found = strict_json.parse_json(line, limit=defaults.LARGER_CAP_BYTES)
-    except InvalidDocument:
-        return
-    yield from (
-        message
-        for message in (found if isinstance(found, list) else [found])
-        if isinstance(message, dict)
-    )
-
-
-def _key(identifier: JsonValue) -> str:
-    """Return what tells requests apart: 1 and "1" are two."""
-    return strict_json.compact_json(identifier)
 
 
 def _error(answer: JsonObject) -> VespeError | None:

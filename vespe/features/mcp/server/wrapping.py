@@ -6,14 +6,13 @@ import contextlib
 import os
 import select
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from vespe import defaults
 from vespe.errors import ToolExecutionError
 from vespe.features.mcp.server import messages
 from vespe.features.mcp.server.stdio import Streams, claimed
 from vespe.features.mcp.server.stdio_io import Outbox, lines
-from vespe.features.mcp.server.wrapped_calls import WrappedCalls
 from vespe.processes.long_lived import LastingProcess, Listener
 from vespe.tool_types import Context
 
@@ -25,7 +24,23 @@ _LOOK_S: Final = 0.5
 _END_S: Final = 1.5
 
 
-def wrap(command: Sequence[str], context: Context, calls: WrappedCalls) -> int:
+class Watcher(Protocol):
+    """Sees each line that passes: `asked` those of the client, `answered` those of the server."""
+
+    def asked(self, line: bytes) -> None:
+        """See a line before the server gets it."""
+        ...
+
+    def answered(self, line: bytes) -> None:
+        """See a line that the client was sent."""
+        ...
+
+    def close(self) -> None:
+        """Take note that nothing more will pass."""
+        ...
+
+
+def wrap(command: Sequence[str], context: Context, watchers: Sequence[Watcher]) -> int:
     """Run a server for the client of this process's stdin and stdout, and return its exit status
     (128 and the number of a signal).
 
@@ -35,15 +50,22 @@ def wrap(command: Sequence[str], context: Context, calls: WrappedCalls) -> int:
     InvalidArguments. On KeyboardInterrupt, and whatever else a handler of signals raises, the
     server ends first.
     """
-    with claimed() as streams, contextlib.closing(calls):
-        return _Wrapping(command, context, calls=calls, streams=streams).run()
+    with claimed() as streams, contextlib.ExitStack() as closing:
+        for watcher in watchers:
+            closing.callback(watcher.close)
+        return _Wrapping(command, context, watchers=watchers, streams=streams).run()
 
 
 class _Wrapping:
     def __init__(
-        self, command: Sequence[str], context: Context, *, calls: WrappedCalls, streams: Streams
+        self,
+        command: Sequence[str],
+        context: Context,
+        *,
+        watchers: Sequence[Watcher],
+        streams: Streams,
     ) -> None:
-        self._calls, self._streams = calls, streams
+        self._watchers, self._streams = watchers, streams
         self._outbox = Outbox(streams.target, source=streams.source)
         self._over, self._tell_over = os.pipe()
         self._events, self._hangup = select.poll(), select.poll()
@@ -101,12 +123,14 @@ class _Wrapping:
                 )
             )
             return
-        self._calls.asked(line)
+        for watcher in self._watchers:
+            watcher.asked(line)
         self._process.send(line + b"\n")
 
     def _heard(self, line: bytes) -> None:
         self._outbox.send_line(line + b"\n")
-        self._calls.answered(line)
+        for watcher in self._watchers:
+            watcher.answered(line)
 
 
 def _pass_on(said: bytes) -> None:

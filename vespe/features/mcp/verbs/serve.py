@@ -5,6 +5,7 @@ import gc
 import os
 
 import click
+from click.core import ParameterSource
 
 from vespe import errors
 from vespe.adapters.modes import MODES
@@ -70,6 +71,11 @@ from vespe.projects.workspace import open_workspace
     help="Serve the kit in DIR alone, without a project: its tools start in the working directory. "
     "For plugins and bundles.",
 )
+@click.option(
+    "--replay",
+    metavar="FILE",
+    help="Answer from a recording of `vespe mcp wrap --record` alone, without a project.",
+)
 @mcp_http.http_options
 @options.trust_option
 @options.project_option
@@ -83,6 +89,7 @@ def command(
     max_calls: int,
     log_arguments: bool,
     kit_dir: str | None,
+    replay: str | None,
     trusted: bool,
     project_dir: str | None,
 ) -> int:
@@ -93,6 +100,8 @@ def command(
     what is left out, and why, is said on stderr. What changes on disk changes for the client too.
     It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
     """
+    if replay is not None:
+        return _replay(replay)
     selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask, mode=mode)
     directory = None
     if kit_dir is not None:
@@ -112,6 +121,25 @@ def command(
         directory=directory,
     ) as tools:
         _serve(tools, http, max_calls=max_calls)
+    return 0
+
+
+def _replay(path: str) -> int:
+    """Serve a recording; raises UsageError for other options, which are about a project's tools."""
+    context = click.get_current_context()
+    given = [
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if given != ["replay"]:
+        raise errors.UsageError(
+            "--replay serves what a recording has, over stdin and stdout",
+            hint="leave the other options out",
+        )
+    from vespe.features.mcp.recordings import replay, server_recording  # few servers need them
+
+    replay.serve(server_recording.read(path), warn=_warn)
     return 0
 
 

@@ -4,6 +4,8 @@ it.
 
 import gc
 import os
+import re
+from typing import Final
 
 import click
 
@@ -11,7 +13,9 @@ from vespe import defaults, errors
 from vespe.calls.log import CallLog
 from vespe.calls.sandboxing import confine
 from vespe.calls.secrets import SecretValues, secret_files
-from vespe.cli import kit_facts
+from vespe.cli import kit_facts, report
+from vespe.features.mcp.recordings.recorder import ServerRecorder
+from vespe.features.mcp.recordings.server_recording import RecordingFile
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
 from vespe.features.mcp.server.wrapping import wrap
 from vespe.lazy import shutil
@@ -19,6 +23,12 @@ from vespe.models import Implementation, JsonObject, Tool
 from vespe.processes import process
 from vespe.projects import project, user_config
 from vespe.tool_types import Context
+
+_SECRET_VARIABLE: Final = re.compile(
+    r"(?i)token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credential"
+)
+"""Names of variables whose values are not recorded, though no server was given them."""
+_SHORTEST: Final = 8
 
 
 @click.command(
@@ -61,6 +71,12 @@ from vespe.tool_types import Context
     "--name", metavar="NAME", help="What the log calls the server; default: its program's name."
 )
 @click.option(
+    "--record",
+    "record",
+    metavar="FILE",
+    help="Write what it is asked and answers to FILE, without secrets, for `mcp serve --replay`.",
+)
+@click.option(
     "--log-arguments",
     is_flag=True,
     help="Keep the arguments of calls in the log, not only their digest.",
@@ -73,6 +89,7 @@ def command(
     no_network: bool,
     secrets: tuple[str, ...],
     name: str | None,
+    record: str | None,
     log_arguments: bool,
 ) -> int:
     """Run an MCP server that speaks over stdin and stdout, and let what it and its client say pass
@@ -117,11 +134,28 @@ def command(
     log = CallLog(root or here, keep_arguments=log_arguments, kept=True)
     gc.enable()  # unlike a command, a server lives
     with confine(tool, context, setting=user.sandbox) as held:
-        return wrap(
-            server_command,
-            held,
-            WrappedCalls(log, name=called, sandbox=held.sandbox, secrets=tuple(values.values())),
-        )
+        recorder = None if record is None else _recorder(record, called, user=user, values=values)
+        calls = WrappedCalls(log, name=called, sandbox=held.sandbox, secrets=tuple(values.values()))
+        status = wrap(server_command, held, [calls, recorder] if recorder else [calls])
+    if recorder is not None and recorder.error is not None:
+        raise recorder.error
+    return status
+
+
+def _recorder(
+    path: str, called: str, *, user: user_config.UserConfig, values: dict[str, str]
+) -> ServerRecorder:
+    """Return what records the server; every secret that is known here stands as `***`, whether or
+    not the server was given it.
+    """
+    kept = SecretValues(environment=os.environ, configured=user.secrets)
+    known = [value for name in user.secrets for value in kept.known((name,))]
+    named = [value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name)]
+    return ServerRecorder(
+        RecordingFile(path, server=called),
+        secrets=tuple({*values.values(), *known, *(v for v in named if len(v) >= _SHORTEST)}),
+        failed=lambda error: report.warn(f"nothing more is recorded: {error}"),
+    )
 
 
 def _check_there(paths: tuple[str, ...], root: str) -> None:

@@ -4,7 +4,7 @@ them for real ones.
 
 import pytest
 
-from vespe.features.lint.secret_shapes import secrets_in
+from vespe.documents.secret_shapes import masked, secrets_in
 
 
 def mixed(count: int, letters: str = "A1b2C3d4E5f6G7h8J9k0") -> str:
@@ -79,3 +79,21 @@ def test_a_place_of_several_shapes_is_told_once() -> None:
 def test_several_secrets_of_a_text_are_all_found() -> None:
     text = f"{SHAPES['a GitHub token']} and {SHAPES['an npm token']}"
     assert [shape.what for shape in secrets_in(text)] == ["a GitHub token", "an npm token"]
+
+
+@pytest.mark.parametrize("secret", SHAPES.values(), ids=SHAPES)
+def test_a_masked_text_has_nothing_of_the_secret(secret: str) -> None:
+    end = "-----END RSA PRIVATE KEY-----" if secret.startswith("-----") else ""
+    text = masked(f"use '{secret}{end}' here, and {secret}")
+    assert "***" in text and secret not in text and "here" in text
+    assert all(secret[-n:] not in text for n in (12, 20))
+
+
+def test_a_private_key_is_masked_to_its_end() -> None:
+    key = f"-----BEGIN PRIVATE KEY-----\n{mixed(64)}\n{mixed(32)}\n-----END PRIVATE KEY-----"
+    assert masked(f"a {key} b") == "a *** b"
+    assert masked(f"a {key[:110]}") == "a ***"
+
+
+def test_a_text_without_secrets_is_not_changed() -> None:
+    assert masked("ghost_writer of ghp_xxxxxxxxxxxxxxxx") == "ghost_writer of ghp_xxxxxxxxxxxxxxxx"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from vespe.documents.redaction import MASK
+
 _SHAPES: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
     ("an Anthropic API key", ("sk-ant-",), r"sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,}"),
     (
@@ -83,6 +85,10 @@ _MADE_UP: Final = re.compile(
     r"|:(?:pass(?:word|wd)?|secret|pw|pwd)@"
 )
 
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]+-----|\Z)", re.DOTALL
+)
+
 
 class Shape(NamedTuple):
     """One secret: what it looks like, its first characters (never the whole), and its place in the
@@ -100,15 +106,32 @@ def secrets_in(text: str) -> Iterator[Shape]:
 
     A place that has several shapes counts as the longest.
     """
+    for start, _, what in _places(text):
+        yield Shape(what, f"{text[start : start + 6]}…", start)
+
+
+def masked(text: str) -> str:
+    """Return a text with `***` for each such secret, and for the whole of a private key."""
+    if "-----BEGIN" in text:
+        text = _PRIVATE_KEY.sub(MASK, text)
+    pieces: list[str] = []
+    done = 0
+    for start, end, _ in _places(text):
+        pieces += (text[done:start], MASK)
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _places(text: str) -> Iterator[tuple[int, int, str]]:
     found = [
-        (match.start(), -match.end(), Shape(what, f"{match[0][:6]}…", match.start()))
+        (match.start(), -match.end(), what)
         for what, clues, pattern in _COMPILED
         if any(clue in text for clue in clues)
         for match in pattern.finditer(text)
         if not _MADE_UP.search(match[0])
     ]
     done = 0
-    for start, end, shape in sorted(found):
+    for start, end, what in sorted(found):
         if start >= done:
-            yield shape
+            yield start, -end, what
             done = -end

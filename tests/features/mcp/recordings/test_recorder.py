@@ -1,0 +1,106 @@
+"""What passes between a client and a server, written down without its secrets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vespe.errors import StorageError
+from vespe.features.mcp.recordings import server_recording
+from vespe.features.mcp.recordings.recorder import ServerRecorder, is_secret_name
+from vespe.features.mcp.recordings.server_recording import Exchange, RecordingFile
+
+TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8J9k0" * 2
+
+
+def line(**message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode()
+
+
+def call(number: int, arguments: Any, **meta: Any) -> bytes:
+    params = {"name": "t", "arguments": arguments} | ({"_meta": meta} if meta else {})
+    return line(id=number, method="tools/call", params=params)
+
+
+def written(
+    tmp_path: Path, *lines: tuple[str, bytes], secrets: tuple[str, ...] = ()
+) -> list[Exchange]:
+    path = str(tmp_path / "r.jsonl")
+    recorder = ServerRecorder(
+        RecordingFile(path, server="s"), secrets=secrets, failed=lambda error: None
+    )
+    for who, text in lines:
+        (recorder.asked if who == ">" else recorder.answered)(text)
+    recorder.close()
+    return list(server_recording.read(path).exchanges)
+
+
+def test_exchanges_are_in_the_order_of_their_requests_with_what_came_before_the_answer(
+    tmp_path: Path,
+) -> None:
+    step = {"progressToken": "p", "progress": 1}
+    found = written(
+        tmp_path,
+        (">", call(1, {"a": 1}, progressToken="p")),
+        (">", call(2, {"a": 2})),
+        ("<", line(method="notifications/progress", params=step)),
+        ("<", line(id=2, result={"content": ["two"]})),
+        ("<", line(id="s1", method="roots/list", params={})),
+        ("<", line(id=1, error={"code": 1, "message": "no"})),
+        (">", line(method="notifications/cancelled", params={})),
+        ("<", b"this is not a message"),
+        (">", call(3, {})),
+    )
+    assert [(one.params["arguments"], one.answer) for one in found] == [
+        ({"a": 1}, {"error": {"code": 1, "message": "no"}}),
+        ({"a": 2}, {"result": {"content": ["two"]}}),
+        ({}, None),
+    ]
+    assert [one["params"] for one in found[0].notified] == [step] and "_meta" not in found[0].params
+
+
+def test_no_secret_is_written(tmp_path: Path) -> None:
+    arguments = {
+        "text": f"my value is s3cret-value and {TOKEN}",
+        "api_key": "not-like-a-key",
+        "nested": [{"Client-Secret": {"old": "older", "n": 3}}],
+        "page_token": "kept",
+    }
+    answer = {"content": [{"text": f"{TOKEN} s3cret-value not-like-a-key"}]}
+    found = written(
+        tmp_path,
+        (">", call(1, arguments)),
+        ("<", line(id=1, result=answer)),
+        secrets=("s3cret-value",),
+    )
+    assert found[0].params["arguments"] == {
+        "text": "my value is *** and ***",
+        "api_key": "***",
+        "nested": [{"Client-Secret": {"old": "***", "n": 3}}],
+        "page_token": "kept",
+    }
+    assert found[0].answer == {"result": {"content": [{"text": "*** *** ***"}]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *((name, True) for name in ("api_key", "APIKEY", "access-token", "password", "token")),
+        *((name, False) for name in ("page_token", "tokens", "key", "path")),
+    ],
+)
+def test_names_of_arguments_that_hold_secrets(name: str, expected: bool) -> None:
+    assert is_secret_name(name) is expected
+
+
+def test_a_file_that_can_no_longer_be_written_ends_the_recording_alone(tmp_path: Path) -> None:
+    told: list[StorageError] = []
+    file = RecordingFile(str(tmp_path / "r"), server="s")
+    recorder = ServerRecorder(file, secrets=(), failed=told.append)
+    file.close()
+    for number in (1, 2):
+        recorder.asked(call(number, {}))
+        recorder.answered(line(id=number, result={}))
+    recorder.close()
+    assert len(told) == 1 and recorder.error is told[0]

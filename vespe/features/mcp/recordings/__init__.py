@@ -1,0 +1,1 @@
+"""Recordings of MCP servers: what a server answered once, served again without it."""
