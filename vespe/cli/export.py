@@ -64,14 +64,14 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Print tools as a JSON array in a model API's shape; without a name, every available tool.
+    """Print tools as a JSON array in the format of a model API; without NAME, every available tool.
 
-    python-stubs and typescript are declarations of the tools as functions, for editors and type
-    checkers. The same tools give the same bytes.
+    python-stubs and typescript print the tools as function declarations for editors and type
+    checkers. The same tools always produce the same bytes.
 
-    Strict mode takes a part of JSON Schema: what is optional becomes required and nullable, objects
-    are closed. Where a schema cannot be said in it, nothing is printed but each reason with its
-    JSON Pointer, and the exit code is 1.
+    --strict uses OpenAI's strict mode, which supports a subset of JSON Schema: optional inputs
+    become required and nullable, and objects are closed. If a schema cannot be expressed, the
+    command prints only the reasons with their JSON Pointers and exits with 1.
     """
     if strict and shape not in STRICT:
         raise errors.UsageError(

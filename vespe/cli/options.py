@@ -15,7 +15,7 @@ from vespe.projects.workspace import find_root
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print exactly one JSON document on stdout."
+    "--json", "as_json", is_flag=True, help="Print one JSON document to stdout."
 )
 _TELL_THEMSELVES: Final = ("trust", "untrust", "doctor", "completion")
 
@@ -40,11 +40,11 @@ project_option = click.option(
     "project_dir",
     callback=_warn_of_what_is_new,
     metavar="DIR",
-    help="The project's directory; default: the nearest one above that has .vespe/ (or "
-    "VESPE_PROJECT).",
+    help="The project's directory; default: VESPE_PROJECT, or the nearest parent directory "
+    "that contains .vespe/.",
 )
 yes_option = click.option(
-    "--yes", "-y", is_flag=True, help="Do it without asking; needed where there is no terminal."
+    "--yes", "-y", is_flag=True, help="Do not ask for confirmation; required without a terminal."
 )
 trust_option = click.option(
     "--trust", "trusted", is_flag=True, help="Trust this project for this one command (for CI)."

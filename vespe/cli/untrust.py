@@ -11,7 +11,7 @@ from vespe.trust import gate
 @options.project_option
 @options.json_option
 def command(project_dir: str | None, as_json: bool) -> None:
-    """Take back every approval of this project: of its bytes, of its place, and of single tools."""
+    """Withdraw every approval of this project, including those of single tools."""
     root = find_root(project_dir)
     taken = gate.untrust(root)
     if as_json:

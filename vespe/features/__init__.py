@@ -23,7 +23,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "lint": {
                 "module": "vespe.features.lint.verbs.lint",
-                "help": "Find what a model's API, a model, or Vespe would stumble over.",
+                "help": "Check tool definitions for problems.",
                 "heading": "Tools and kits",
                 "after": "prepare",
             },
@@ -37,24 +37,24 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "schemas": ("script",),
         "verbs": {
             "agent": {
-                "help": "Let a model use the project's tools.",
+                "help": "Run a model that can call the project's tools.",
                 "heading": "Models and clients",
             },
             "agent run": {
                 "module": "vespe.features.agents.verbs.run",
-                "help": "Ask a model once, and run the tools that it calls.",
+                "help": "Send a model one prompt and run the tools it calls.",
             },
             "agent chat": {
                 "module": "vespe.features.agents.verbs.chat",
-                "help": "Talk with a model that uses the project's tools.",
+                "help": "Chat with a model that can call the project's tools.",
             },
             "agent calls": {
                 "module": "vespe.features.agents.verbs.calls",
-                "help": "List, run or deny the calls that wait in a kept conversation.",
+                "help": "List, approve or deny the pending calls of a saved conversation.",
             },
             "agent answers": {
                 "module": "vespe.features.agents.verbs.answers",
-                "help": "List or forget your answers on calls in this project.",
+                "help": "List or forget your earlier approvals and denials in this project.",
             },
         },
         "aliases": {"": {"chat": "agent chat", "ask": "agent run"}, "agent": {"ask": "run"}},
@@ -66,13 +66,13 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "settings": {},
         "verbs": {
             "mcp": {
-                "help": "Serve tools to MCP clients, and set those up.",
+                "help": "Serve tools to MCP clients and configure the clients.",
                 "heading": "Models and clients",
                 "after": "agent",
             },
             "mcp serve": {
                 "module": "vespe.features.mcp.verbs.serve",
-                "help": "Show the project's tools to every MCP client.",
+                "help": "Serve the project's tools to MCP clients.",
             },
             "mcp config": {
                 "module": "vespe.features.mcp.verbs.config",
@@ -80,11 +80,11 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
             "mcp wrap": {
                 "module": "vespe.features.mcp.verbs.wrap",
-                "help": "Run anyone's MCP server within Vespe's bounds and sandbox.",
+                "help": "Run an MCP server in Vespe's sandbox.",
             },
             "connect": {
                 "module": "vespe.features.mcp.verbs.connect",
-                "help": "Give an MCP client this project's tools, and try it.",
+                "help": "Connect an MCP client to this project's tools, and test the connection.",
                 "heading": "Start",
                 "after": "demo",
             },
@@ -98,12 +98,12 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "tool import": {
                 "module": "vespe.features.imports.verbs.import_tools",
-                "help": "Make tools from a file of another API's definitions.",
+                "help": "Create project tools from definitions in another format.",
                 "after": "create",
             },
             "kit import": {
                 "module": "vespe.features.imports.verbs.import_kit",
-                "help": "Make a kit of an API's description, a manual or a directory of tools.",
+                "help": "Create a kit from an API description, a manual or a directory of tools.",
                 "after": "remove",
             },
         },
@@ -121,12 +121,12 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
             "tool observe": {
                 "module": "vespe.features.examples.verbs.observe",
-                "help": "Find the least that a tool's examples need, and state it.",
+                "help": "Find the minimal permissions that a tool's examples need.",
                 "after": "test",
             },
             "tool fuzz": {
                 "module": "vespe.features.examples.verbs.fuzz",
-                "help": "Run a tool with generated arguments, to find what breaks it.",
+                "help": "Run a tool with generated arguments to find failures.",
                 "after": "observe",
             },
         },
@@ -139,7 +139,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "batch": {
                 "module": "vespe.features.batch.verbs.run",
-                "help": "Call one tool with many inputs, from a file to a file.",
+                "help": "Run one tool on many inputs.",
                 "heading": "Tools and kits",
                 "after": "kit",
             },
@@ -153,7 +153,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "kit pack": {
                 "module": "vespe.features.packing.verbs.pack",
-                "help": "Write a kit as one file.",
+                "help": "Package a kit as one file, a skill, a plugin or a bundle.",
                 "after": "create",
             },
         },
@@ -166,7 +166,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "inspect": {
                 "module": "vespe.features.inspector.verbs.inspect",
-                "help": "Look at the project in a browser.",
+                "help": "Open the project in a browser.",
                 "heading": "What may run",
                 "after": "log",
             },
@@ -180,13 +180,13 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "settings": {},
         "verbs": {
             "secret": {
-                "help": "Say where the secrets of tools are kept, and prove them.",
+                "help": "Store, list and check secrets.",
                 "heading": "Settings",
                 "after": "config",
             },
             "secret set": {
                 "module": "vespe.features.secrets.verbs.set",
-                "help": "Keep a secret in the keyring or a file, or say where it is.",
+                "help": "Store a secret in the keyring or a private file.",
             },
             "secret get": {
                 "module": "vespe.features.secrets.verbs.get",
@@ -198,11 +198,11 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
             "secret check": {
                 "module": "vespe.features.secrets.verbs.check",
-                "help": "Fetch what the tools here need, and say what is missing.",
+                "help": "Check that every secret the tools need is available.",
             },
             "secret move": {
                 "module": "vespe.features.secrets.verbs.move",
-                "help": "Move secrets out of your configuration into another store.",
+                "help": "Move secrets from your configuration to another store.",
             },
             "secret remove": {
                 "module": "vespe.features.secrets.verbs.remove",

@@ -12,14 +12,14 @@ from vespe.projects.workspace import find_root
 @options.project_option
 @options.json_option
 def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
-    """Make the tools of kits available in this project, after those of the kits that are active
-    already.
+    """Make the tools of kits available in this project, after those of the kits that are already
+    active.
 
-    Where several MCP servers on this machine have the name, you are asked which one this project
-    means; KIT@DIGEST says it.
+    If several MCP servers on this machine have the name, you are asked which one to use; KIT@DIGEST
+    selects it.
 
-    Where a tool takes another's name, it is said first whether callers find the same contract (see
-    `vespe tool diff`).
+    If a tool shadows another one, the command first says whether callers find the same contract
+    (see `vespe tool diff`).
     """
     config = activation.activate(find_root(project_dir), kit_ids)
     if as_json:

@@ -14,7 +14,7 @@ from vespe.projects.workspace import find_root
 @options.project_option
 @options.json_option
 def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
-    """Take the tools of kits away from this project; the kits themselves stay where they are."""
+    """Remove the tools of kits from this project. The kits themselves stay installed."""
     root = find_root(project_dir)
     active = project.read_config(root).active_kits
     for kit_id in kit_ids:

@@ -30,7 +30,7 @@ from vespe.projects import user_config
     "kit_ids",
     metavar="ID",
     multiple=True,
-    help="Only this kit of those that the source holds; may come again.",
+    help="Install only this kit of the source; repeatable.",
 )
 @click.option(
     "--user",

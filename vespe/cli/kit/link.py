@@ -10,11 +10,11 @@ from vespe.kits import links, roots
 @click.argument("directory", metavar="DIR")
 @options.json_option
 def command(directory: str, as_json: bool) -> None:
-    """Let every project of yours find the kit in DIR as it is there, before any other of its id,
-    while you change it.
+    """Let all your projects use the kit in DIR as it is there, before any other kit with its id,
+    while you edit it.
 
-    The directory is trusted as a place, like a kit that you put among your own by hand: whatever
-    comes to be in it runs in your trusted projects that have the kit active.
+    The directory is trusted as a whole, like a kit that you put among your own kits. Any code that
+    appears in it can run in your trusted projects that have the kit active.
     """
     kit_id, path = links.link_kit(directory)
     hidden = [

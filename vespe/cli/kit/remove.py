@@ -31,11 +31,11 @@ from vespe.projects.workspace import find_root
 def command(
     kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | None, as_json: bool
 ) -> None:
-    """Take kits out of the lock and deactivate them here; their bytes go where no other project on
-    this machine needs them.
+    """Remove kits from the lock and deactivate them in this project. Their files are deleted if no
+    other project on this machine needs them.
 
-    A kit that `vespe kit create` made in your own kits directory goes with its directory, unless
-    that holds what Vespe did not make.
+    If `vespe kit create` made the kit in your own kits directory, its directory is deleted too,
+    unless it contains files that Vespe did not make.
     """
     named = tuple(dict.fromkeys(kit_ids))
     root = kit_facts.root_if_any(project_dir)

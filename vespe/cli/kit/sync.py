@@ -29,13 +29,13 @@ from vespe.types.mcp_tool import server_kits
 @options.project_option
 @options.json_option
 def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
-    """Install exactly the commits and bytes that .vespe/kits.lock.json names; the lock itself is
-    never written.
+    """Install exactly the commits and bytes that .vespe/kits.lock.json names, without changing the
+    lock.
 
-    Sources are asked for what is not here yet, and for nothing else: `vespe kit list --outdated`
-    asks all of them. What was not approved on this machine yet is shown first. A tag that moved
-    since is named, and changes nothing. The kit of an MCP server is made anew, and refused where
-    the server defines other tools; with --yes the project must be trusted.
+    Only the sources of missing kits are contacted; `vespe kit list --outdated` contacts all of
+    them. Content that was never approved on this machine is shown first. A tag that has moved is
+    reported but changes nothing. The kit of an MCP server is created again, and refused if the
+    server now defines other tools; with --yes the project must be trusted.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_lock.read_lock(lock)

@@ -32,7 +32,7 @@ from vespe.projects import user_config
 @click.option(
     "--allow-signer-change",
     is_flag=True,
-    help="Take a version that is not signed by whom the lock says.",
+    help="Accept a version that the signer in the lock did not sign.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @options.user_option
@@ -49,10 +49,11 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Ask each kit's source for its next version and show what changes in each tool: description,
-    schema, command, script, permissions.
+    """Look up the next version of each kit and show what changes in each tool: description, schema,
+    command, script, permissions.
 
-    The verdict is that of `vespe tool diff`. Nothing of the new version runs before you approve it.
+    The verdicts are those of `vespe tool diff`. No code of the new version runs before you approve
+    it.
     """
     lock = options.lock_of(project_dir, user=user)
     wanted = kit_update.choose(kit_lock.read_lock(lock), kit_ids, ref=ref)

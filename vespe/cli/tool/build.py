@@ -42,10 +42,10 @@ def command(
     trusted: bool,
     as_json: bool,
 ) -> int:
-    """Compile a tool's source (Rust, or C) to its module, and write build.json with the digests of
-    both; without a name, every tool.
+    """Compile a tool's source (Rust or C) to a WebAssembly module and record the digests of both in
+    build.json; without NAME, compile every tool.
 
-    The module is what runs and what you commit: nobody who uses the tool needs a compiler.
+    The module is what runs and what you commit. Users of the tool need no compiler.
     """
     tools = _of_kit(kit, name) if kit else _of_project(project_dir, name, trusted=trusted)
     rows, differ = [], 0

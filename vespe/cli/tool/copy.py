@@ -14,7 +14,9 @@ from vespe.records import json_of
 @options.project_option
 @options.json_option
 def command(name: str, new_name: str | None, project_dir: str | None, as_json: bool) -> None:
-    """Copy any tool into the project, under a new uid; without NEW_NAME it shadows the original."""
+    """Copy a tool into the project under a new UID. Without NEW_NAME, the copy shadows the
+    original.
+    """
     workspace = open_workspace(project_dir)
     entry = workspace.resolve(name).entry
     tool = project_tools.copy_tool(workspace.root, entry, name=new_name)

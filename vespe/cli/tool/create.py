@@ -51,11 +51,11 @@ _WHAT: Final = (
 @options.project_option
 @options.json_option
 def command(name: str, kind: str | None, source: str | None, in_place: bool, **given: Any) -> None:
-    """Make a tool that runs at once, for you to edit.
+    """Create a tool that already runs, for you to edit.
 
-    With `--url` alone it is an http_request, and with `--schema` alone it has no implementation: a
-    function that is registered in-process runs it. The directory that this makes in a project is
-    trusted, since it is yours; nothing else of the project is.
+    With only `--url`, the tool is an http_request. With only `--schema`, it has no implementation:
+    your program registers a function that runs it. The new tool's directory is trusted, because you
+    made it; nothing else in the project is.
     """
     fields = field_options.given_fields(given)
     kind = kind or _implied(given, source)

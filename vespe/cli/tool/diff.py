@@ -63,21 +63,21 @@ def command(
     secrets: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Say of each change from OLD to NEW whether it breaks callers: breaking, compatible, or
-    unknown.
+    """Compare two versions and say of each change whether it breaks callers: breaking, compatible,
+    or unknown.
 
-    Each is a tool's name, a kit, a directory of either, or REV:NAME or REV:path for one in a git
-    revision. A breaking change of a schema is shown by a value that one version takes and the other
-    refuses; a compatible one is proved; all else is unknown. Nothing is run. Exit code 1 where a
-    change is breaking.
+    OLD and NEW are each a tool's name, a kit, a directory of tools or kits, or REV:NAME or REV:path
+    for a git revision. A breaking schema change is shown with a value that one version accepts and
+    the other rejects. A compatible change is proved. Everything else is unknown. Nothing is run.
+    The exit code is 1 if a change is breaking.
 
-    With --as-models each is a git revision; OLD is HEAD where it is not given, and NEW is what is
-    on disk. What `tools` in the project's config.json makes of its tools is compared, its own as
-    they were then, and those of kits as this machine has them.
+    With --as-models, OLD and NEW are git revisions. OLD defaults to HEAD and NEW to the files on
+    disk. The comparison covers what models see according to `tools` in the project's config.json.
+    It uses the project's own tools as of each revision, and kits as installed on this machine.
 
-    With a COMMAND behind --, OLD is a recording of an MCP server (`vespe mcp wrap --record`): the
-    server is started and asked for its tools. Exit code 1 where a tool is gone, or more of one
-    changed than words.
+    With a COMMAND after `--`, OLD is a recording of an MCP server (`vespe mcp wrap --record`).
+    Vespe starts the server and asks for its tools. The exit code is 1 if a tool is missing or if
+    more than the wording of a tool changed.
     """
     server: tuple[str, ...] | None = context.meta.get(_SERVER)
     if secrets and server is None:

@@ -56,12 +56,12 @@ def _exposure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def command(
     patterns: tuple[str, ...], reset: bool, project_dir: str | None, as_json: bool, **given: Any
 ) -> int:
-    """Say what models see of tools, in `tools` of .vespe/config.json: PATTERN is a tool's name or
-    KIT/NAME, with * for any text.
+    """Set what models see of tools, in `tools` of .vespe/config.json. PATTERN is a tool's name or
+    KIT/NAME, where * matches any string.
 
-    The most exact pattern comes first. This changes what agents, MCP clients, export and lint show,
-    and not what a person runs; it never lets anything run. `vespe tool list --as-models` shows the
-    result, `vespe tool resolve NAME` where each part comes from.
+    The most specific pattern wins. This changes what agents, MCP clients, export and lint show. It
+    does not change what you run yourself, and it never allows a call. `vespe tool list --as-models`
+    shows the result, and `vespe tool resolve NAME` shows where each part comes from.
     """
     workspace = open_workspace(project_dir)
     said = _said(given)

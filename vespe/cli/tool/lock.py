@@ -33,11 +33,11 @@ from vespe.types.python_script import locking as script_locking
 def command(
     name: str | None, check: bool, trusted: bool, project_dir: str | None, as_json: bool
 ) -> None:
-    """Write down which files the dependencies of a Python tool's script are, with their hashes;
-    without a name, of every project tool.
+    """Lock the dependencies of a Python tool's script, with hashes; without NAME, of every project
+    tool.
 
-    The lock lies beside the script (`main.py.lock`), in uv's format; uv makes it where it is on
-    PATH, else pip. With a lock the same files are installed everywhere, and nothing else.
+    The lock file lies beside the script (`main.py.lock`), in uv's format. uv makes it if it is on
+    PATH, otherwise pip does. With a lock, every machine installs exactly the same files.
     """
     workspace = open_workspace(project_dir)
     path = CallPath(

@@ -12,8 +12,7 @@ from vespe.tools import directory
 kit_option = click.option(
     "--kit",
     metavar="KIT",
-    help="Take the tool of this kit that you edit, by its directory or its id, and not the "
-    "project's.",
+    help="Use the tool of a kit that you edit, given as directory or id, instead of the project's.",
 )
 
 

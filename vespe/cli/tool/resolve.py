@@ -42,7 +42,7 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Say which tool a name means here, and why; what it shadows is listed too."""
+    """Show which tool a name resolves to, why, and which tools it shadows."""
     if bool(name) == bool(everything or snapshot or check):
         raise click.UsageError(
             "give one NAME, or --all, --snapshot FILE or --check FILE", click.get_current_context()

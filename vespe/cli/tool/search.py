@@ -42,7 +42,7 @@ _MAX_FILE_BYTES = 64 * 1024 * 1024
 def command(
     query: str | None, limit: int, cases: str | None, project_dir: str | None, as_json: bool
 ) -> None:
-    """Find the tools that fit what somebody wants to do.
+    """Search tools by what you want to do.
 
     Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json
     are searched, and words count by their stems. --eval reads

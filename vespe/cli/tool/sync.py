@@ -21,7 +21,7 @@ from vespe.tools.syncing import Synced
     "--from",
     "source",
     metavar="FILE.py:function",
-    help="Take this file over, which the tool is made from henceforth.",
+    help="Use this file as the tool's source from now on.",
 )
 @click.option(
     "--check", is_flag=True, help="Change nothing; exit code 1 where a tool would change."
@@ -37,12 +37,12 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Bring a Python tool in step with its function again, and show the difference; without a name,
-    every one.
+    """Update a Python tool from its function and show the difference; without NAME, update every
+    one.
 
-    A file that `tool create --from` copied is copied again where it has changed. The schema is
-    derived from the function; what you added to an input by hand (a pattern, bounds, a description
-    where the docstring has none) stays while its type does.
+    A file that `tool create --from` copied is copied again if it has changed. The schema is derived
+    from the function. What you added to an input by hand (a pattern, bounds, a description that the
+    docstring lacks) is kept as long as the input's type does not change.
     """
     own = owner.ToolOwner(kit, project_dir)
     found = [syncing.synced(tool, source=source) for tool in _tools(own, name, source)]

@@ -21,11 +21,12 @@ from vespe.tools import authoring
 @options.project_option
 @options.json_option
 def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_json: bool) -> int:
-    """Run a tool's examples with less and less, each time in a fresh directory, and show the least
-    that they pass under. Examples that need the project's files run in a copy of it.
+    """Run a tool's examples with fewer and fewer permissions, each time in a fresh directory, and
+    show the minimal permissions under which they pass. Examples that need the project's files run
+    in a copy of the project.
 
-    What the examples do not reach is not observed: a permission that only other arguments need has
-    to be added by hand. Protected places are never proposed.
+    Permissions that no example needs are not found; add them by hand. Protected places are never
+    proposed.
     """
     if machine().level == "off":
         raise errors.Refused(

@@ -26,21 +26,21 @@ _DEAR = 10_000
 @click.option(
     "--kind",
     metavar="KIND",
-    help=f"What SOURCE is: {', '.join(recognition.KINDS)}; default: found by looking.",
+    help=f"What SOURCE is: {', '.join(recognition.KINDS)}; detected by default.",
 )
 @click.option(
     "--tag",
     "tags",
     multiple=True,
     metavar="TAG",
-    help="Take the operations with this tag alone; may be repeated.",
+    help="Import only operations with this tag; repeatable.",
 )
 @click.option(
     "--path",
     "paths",
     multiple=True,
     metavar="GLOB",
-    help="Take the paths that fit, such as '/repos/*'; may be repeated.",
+    help="Import only matching paths, such as '/repos/*'; repeatable.",
 )
 @click.option(
     "--max",

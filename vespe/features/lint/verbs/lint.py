@@ -35,7 +35,7 @@ def _completed(
 
 @click.command(
     "lint",
-    short_help="Find what a model's API, a model, or Vespe would stumble over.",
+    short_help="Check tool definitions for problems.",
     epilog="Example: vespe lint --target openai,anthropic --format github",
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
@@ -98,7 +98,7 @@ def _completed(
 def command(
     paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any
 ) -> int:
-    """Find what a model's API, a model, or Vespe would stumble over.
+    """Check tool definitions for problems.
 
     PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic,
     Gemini, Ollama or MCP (JSON, JSONL, YAML); by default the project here. Nothing that is linted
