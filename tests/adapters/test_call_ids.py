@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vespe.adapters.call_ids import Calls, decode_id, encode_id, text_id
+from vespe.adapters.call_ids import Calls, decode_id, encode_id, text_id, unique_id
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
@@ -98,3 +98,9 @@ def test_a_number_is_its_digits_and_what_is_no_id_is_none() -> None:
     calls: Calls[None] = Calls()
     seven, eight = calls.add(7, "n", None), calls.add(8, "n", None)
     assert (calls.answer(8), calls.answer("7")) == (eight, seven)
+
+
+def test_an_id_that_other_calls_have_gets_a_number() -> None:
+    calls: Calls[None] = Calls()
+    given = ["c", "c", "ünïcode", "c_2"]
+    assert [unique_id(one, calls) for one in given] == ["c", "c_2", "ünïcode", "c_2_2"]

@@ -143,6 +143,11 @@ class Calls(Generic[T]):
         return wanted
 
 
+def unique_id(given: str, calls: Calls[None]) -> str:
+    """Return an id that no other of these calls has: itself, or with `_2`, `_3`, … behind it."""
+    return decode_id(calls.add(given, "", None).id)
+
+
 def calls_of(message: JsonObject, index: int) -> list[JsonObject]:
     """Return an assistant message's `tool_calls`, a deprecated `function_call` as one; raises
     InvalidDocument where one is none.

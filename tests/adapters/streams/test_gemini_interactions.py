@@ -1,6 +1,7 @@
 """Whole bodies of Gemini's Interactions."""
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -86,6 +87,25 @@ def read(*events: Any) -> tuple[InteractionsStreamingProcessor, list[StreamEvent
     processor, told = fed("gemini", body(*events))
     assert isinstance(processor, InteractionsStreamingProcessor)
     return processor, told
+
+
+def test_a_call_whose_id_repeats_has_one_id_in_events_message_and_among_the_cut() -> None:
+    second = start(3, type="function_call", id="c", name="f")
+    processor, events = read(CREATED, *STEPS, second, delta(3, "arguments_delta", arguments="{"))
+    ids = [call["id"] for call in processor.get_tool_calls()]
+    assert ids == ["c", "c_2"] and processor.cut_calls() == {"c_2"}
+    assert [event.call_id for event in events if event.type == "tool_start"] == ids
+
+
+def test_events_in_any_order_and_twice_call_nothing_else() -> None:
+    for seed in range(100):
+        chance = random.Random(seed)
+        events = [*STEPS, chance.choice((STEPS[0], STEPS[5], STEPS[8], STEPS[11]))]
+        chance.shuffle(events)
+        processor, _ = read(CREATED, *events, completed("requires_action"))
+        (call,) = processor.get_tool_calls()
+        arguments = call["function"]["arguments"]
+        assert arguments in ('{"a":1}', '1}{"a":'), seed
 
 
 def test_an_answer_becomes_events_a_message_and_calls() -> None:

@@ -1,5 +1,6 @@
 """One step of an Interactions stream."""
 
+from vespe.adapters.call_ids import Calls
 from vespe.adapters.streams.base import StreamEvent
 from vespe.adapters.streams.gemini_interactions_steps import GrowingStep
 
@@ -29,6 +30,6 @@ def test_a_delta_of_another_step_says_nothing() -> None:
 
 def test_a_call_without_a_name_is_none() -> None:
     step, events = GrowingStep({"type": "function_call", "id": "c"}, 0), list[StreamEvent]()
-    assert not step.begin(0, None, events)
+    assert not step.begin(0, None, Calls(), events)
     step.call('{"a":1}', events)
     assert not step.is_call and events == [] and step.is_whole()

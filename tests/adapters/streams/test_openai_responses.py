@@ -1,6 +1,7 @@
 """Whole bodies of OpenAI's Responses API."""
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -144,6 +145,36 @@ def test_a_last_event_without_items_leaves_those_that_were_told() -> None:
     processor, _ = read(CREATED, *ITEMS, bare)
     assert processor.message() == read(*WHOLE)[0].message() and processor.complete
     assert processor.finish_reason == "tool_calls"
+
+
+def test_events_in_any_order_and_twice_make_one_call_of_one() -> None:
+    for seed in range(100):
+        chance = random.Random(seed)
+        events = [*ITEMS, chance.choice(ITEMS)]
+        chance.shuffle(events)
+        processor, _ = read(CREATED, *events, END)
+        assert processor.get_tool_calls() == [CHAT_CALL], seed
+        assert processor.native_message()["output"] == OUTPUT, seed
+        broken, _ = read(CREATED, *events)
+        may_run = [c for c in broken.get_tool_calls() if c["id"] not in broken.cut_calls()]
+        assert may_run in ([], [CHAT_CALL]), seed
+
+
+def test_a_call_whose_id_repeats_has_one_id_in_events_message_and_among_the_cut() -> None:
+    twice = [added(0, CALL), done(0, CALLED), added(1, CALL | {"id": "fc2"})]
+    cut = [*twice, delta("function_call_arguments", 1, '{"a":')]
+    processor, events = read(CREATED, *cut)
+    ids = [call["id"] for call in processor.get_tool_calls()]
+    assert ids == ["c", "c_2"] and processor.cut_calls() == {"c_2"}
+    assert [event.call_id for event in events if event.type == "tool_start"] == ids
+
+
+def test_calls_that_all_have_one_place_stay_apart() -> None:
+    other = CALLED | {"id": "fc2", "call_id": "c2"}
+    for events in ([done(0, CALLED), done(0, other)], [added(0, CALL), added(0, other)]):
+        end = {"type": "response.completed", "response": {"output": [CALLED, other]}}
+        processor, _ = read(CREATED, *events, end)
+        assert [call["id"] for call in processor.get_tool_calls()] == ["c", "c2"]
 
 
 def test_the_output_of_a_shell_that_the_vendor_runs_does_not_end_the_answer() -> None:

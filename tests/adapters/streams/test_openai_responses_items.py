@@ -1,5 +1,6 @@
 """One item of a Responses stream."""
 
+from vespe.adapters.call_ids import Calls
 from vespe.adapters.streams.base import StreamEvent
 from vespe.adapters.streams.openai_responses_items import GrowingItem
 
@@ -27,7 +28,7 @@ def test_half_of_a_character_is_held_back_until_the_other_comes() -> None:
 
 def test_a_call_without_a_name_is_none() -> None:
     item, events = GrowingItem({"type": "function_call", "call_id": "c"}, 0), list[StreamEvent]()
-    assert not item.begin(0, None, events)
+    assert not item.begin(0, None, Calls(), events)
     item.call('{"a":1}', events)
     assert not item.is_call and events == [] and item.is_whole()
 

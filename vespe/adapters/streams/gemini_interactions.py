@@ -1,7 +1,9 @@
 """A streamed answer of Gemini's Interactions, from bytes to events and a message."""
 
+import operator
 from typing import Final
 
+from vespe.adapters.call_ids import Calls
 from vespe.adapters.gemini_interactions.inbound import assistant_message, last_turn
 from vespe.adapters.stops import from_interactions_usage
 from vespe.adapters.streams import outcomes
@@ -20,6 +22,7 @@ _FINISH: Final = {
 }
 """By an interaction's status, why the model stopped, in the words of chat."""
 _TOO_DEEP: Final = "the stream holds an event that is nested too deeply"
+_PLACE: Final = operator.attrgetter("index")
 _BROKEN: Final = ("failed", "cancelled")
 _SHORT: Final = ("incomplete", "budget_exceeded")
 _STEP_OF: Final = {
@@ -63,6 +66,7 @@ class InteractionsStreamingProcessor:
         self._steps: list[GrowingStep] = []
         self._places: dict[int, GrowingStep] = {}
         self._order = 0
+        self._calls: Calls[None] = Calls()
         self._over = self._ended = False
         self.error: JsonObject | None = None
 
@@ -112,14 +116,20 @@ class InteractionsStreamingProcessor:
     def message(self) -> JsonObject:
         """Return the message in the inner format."""
         return assistant_message(
-            [step.native() | ({"id": step.call_id} if step.is_call else {}) for step in self._steps]
+            [
+                step.native() | ({"id": step.call_id} if step.is_call else {})
+                for step in sorted(self._steps, key=_PLACE)
+            ]
         )
 
     def native_message(self) -> JsonObject:
         """Return the Interaction as it would have come without a stream; `{}` where none began."""
         if not self._interaction and not self._steps:
             return {}
-        return {**self._interaction, "steps": [step.native() for step in self._steps]}
+        return {
+            **self._interaction,
+            "steps": [step.native() for step in sorted(self._steps, key=_PLACE)],
+        }
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:
         """Gather one event of the stream."""
@@ -144,7 +154,7 @@ class InteractionsStreamingProcessor:
             self._fail(outcomes.error_object(event), events)
         elif kind == "step.start":
             if isinstance(step := event.get("step"), dict):
-                self._add(step, event.get("index"), events)
+                self._start(step, event.get("index"), events)
         elif kind == "step.stop":
             if (held := self._known(event.get("index"))) is not None:
                 held.stop(events)
@@ -195,6 +205,15 @@ class InteractionsStreamingProcessor:
                 step.settle(events)
             events.append(outcomes.done_event(self))
 
+    def _start(self, given: JsonObject, index: JsonValue, events: list[StreamEvent]) -> None:
+        """Take `step.start`, which may come late, or twice."""
+        held = self._places.get(index) if type(index) is int else None
+        if held is None or not held.is_of(given):
+            self._add(given, index, events)
+        elif not held.announced:
+            held.announced, held.step = True, {**given, **held.step}
+            self._order += held.begin(self._order, self._interaction.get("id"), self._calls, events)
+
     def _known(self, index: JsonValue) -> GrowingStep | None:
         if type(index) is int:
             return self._places.get(index)
@@ -206,14 +225,16 @@ class InteractionsStreamingProcessor:
         if held is not None:
             return held
         kind = str(delta.get("type"))
-        return self._add({"type": _STEP_OF.get(kind, "model_output")}, index, [])
+        made = self._add({"type": _STEP_OF.get(kind, "model_output")}, index, [])
+        made.announced = False
+        return made
 
     def _add(self, given: JsonObject, index: JsonValue, events: list[StreamEvent]) -> GrowingStep:
         at = index if type(index) is int else len(self._steps)
         step = GrowingStep(dict(given), at)
         self._steps.append(step)
         self._places[at] = step
-        self._order += step.begin(self._order, self._interaction.get("id"), events)
+        self._order += step.begin(self._order, self._interaction.get("id"), self._calls, events)
         return step
 
     def _take_stray(self, body: bytes, events: list[StreamEvent]) -> None:

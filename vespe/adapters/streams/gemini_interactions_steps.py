@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from vespe.adapters import arguments as adapter_arguments
-from vespe.adapters.call_ids import utf8_id
+from vespe.adapters.call_ids import Calls, unique_id
 from vespe.adapters.messages import said
 from vespe.adapters.streams.base import EventType, StreamEvent
 from vespe.adapters.streams.pieces import Growing, call_id, is_whole_object, sayable
@@ -19,16 +19,29 @@ _UNCALLED: Final = -1
 
 
 class GrowingStep:
-    """A step while it arrives. `order` is a call's place among those that are ours to run."""
+    """A step while it arrives. `order` is a call's place among those that are ours to run,
+    `announced` says whether it began before its deltas.
+    """
 
-    __slots__ = ("_json", "_parts", "call_id", "index", "kind", "name", "order", "step", "stopped")
+    __slots__ = (
+        "_json",
+        "_parts",
+        "announced",
+        "call_id",
+        "index",
+        "kind",
+        "name",
+        "order",
+        "step",
+        "stopped",
+    )
 
     def __init__(self, step: JsonObject, index: int) -> None:
         self.step, self.index = step, index
         self.kind = str(step.get("type"))
         self.name = self.call_id = ""
         self.order = _UNCALLED
-        self.stopped = False
+        self.stopped, self.announced = False, True
         self._parts: list[Any] = []
         self._json = Growing()
 
@@ -37,9 +50,17 @@ class GrowingStep:
         """Whether the step is a call that is ours to run."""
         return self.order != _UNCALLED
 
-    def begin(self, order: int, seed: JsonValue, events: list[StreamEvent]) -> bool:
+    def is_of(self, given: JsonObject) -> bool:
+        """Whether a step that begins in this one's place is this one."""
+        same = bool(given.get("id")) and given["id"] == self.step.get("id")
+        return given.get("type") == self.kind and (same or not self.announced)
+
+    def begin(
+        self, order: int, seed: JsonValue, calls: Calls[None], events: list[StreamEvent]
+    ) -> bool:
         """Tell what the step says from its start; gives whether it is a call, which takes the place
-        `order`. `seed` makes the id of one that has none.
+        `order`. `seed` makes the id of one that has none, and one that `calls` have already is made
+        another.
         """
         if self.kind in _LISTS:
             held = self.step.pop(_LISTS[self.kind][0], None)
@@ -52,7 +73,7 @@ class GrowingStep:
         given = self.step.get("id")
         self.name, self.order = said(name), order
         own = isinstance(given, str) and given
-        self.call_id = utf8_id(str(given)) if own else call_id(seed, order, name)
+        self.call_id = unique_id(str(given) if own else call_id(seed, order, name), calls)
         events.append(StreamEvent("tool_start", "", self.call_id, self.name, order))
         return True
 

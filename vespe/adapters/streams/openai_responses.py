@@ -1,8 +1,10 @@
 """A streamed answer of OpenAI's Responses API, from bytes to events and a message."""
 
+import operator
 from collections.abc import Callable
 from typing import Final
 
+from vespe.adapters.call_ids import Calls
 from vespe.adapters.openai_responses.inbound import assistant_message
 from vespe.adapters.stops import finish_reason_of_response, from_responses_usage
 from vespe.adapters.streams import outcomes
@@ -38,6 +40,7 @@ _CALL_DONE: Final = {
 _GOING_ON: Final = ("queued", "in_progress")
 _ENDED: Final = ("completed", "incomplete", "failed", "cancelled")
 """What a response's `status` may be."""
+_PLACE: Final = operator.attrgetter("index")
 _LAST: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -74,6 +77,7 @@ class ResponsesStreamingProcessor:
         self._items: list[GrowingItem] = []
         self._places: dict[int, GrowingItem] = {}
         self._order = 0
+        self._calls: Calls[None] = Calls()
         self._over = self._ended = False
         self.error: JsonObject | None = None
 
@@ -120,7 +124,7 @@ class ResponsesStreamingProcessor:
         return assistant_message(
             [
                 item.native() | ({"call_id": item.call_id} if item.is_call else {})
-                for item in self._items
+                for item in sorted(self._items, key=_PLACE)
             ]
         )
 
@@ -128,7 +132,10 @@ class ResponsesStreamingProcessor:
         """Return the Response as it would have come without a stream; `{}` where none began."""
         if not self._response and not self._items:
             return {}
-        return {**self._response, "output": [item.native() for item in self._items]}
+        return {
+            **self._response,
+            "output": [item.native() for item in sorted(self._items, key=_PLACE)],
+        }
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:
         """Gather one event of the stream."""
@@ -141,11 +148,13 @@ class ResponsesStreamingProcessor:
         if (text := _DELTAS.get(kind)) is not None:
             part, place, sort = text
             item = self._item(event, sort)
-            item.grow(part, event.get(place), event.get("delta"), events)
+            if not item.done:
+                item.grow(part, event.get(place), event.get("delta"), events)
         elif kind in _CALL_DELTAS:
             item = self._item(event, _CALL_DELTAS[kind])
             piece = event.get("delta")
-            item.call(piece if shallow(piece) else "<nested too deeply>", events)
+            if not item.done:
+                item.call(piece if shallow(piece) else "<nested too deeply>", events)
         elif not shallow(event):
             self._fail(
                 outcomes.failed("the stream holds an event that is nested too deeply"), events
@@ -180,9 +189,16 @@ class ResponsesStreamingProcessor:
             item.settle_call(event.get(word), events)
 
     def _take_added(self, event: JsonObject, events: list[StreamEvent]) -> None:
-        """Take `response.output_item.added`."""
-        if isinstance(given := event.get("item"), dict):
-            self._begin(self._add(given, event.get("output_index")), events)
+        """Take `response.output_item.added`, which may come late, or twice."""
+        if not isinstance(given := event.get("item"), dict):
+            return
+        index = event.get("output_index")
+        held = self._places.get(index) if type(index) is int else None
+        if held is None or not held.is_of(given):
+            held = self._add(given, index)
+        elif not held.done:
+            held.item, held.announced = {**given, **held.item}, True
+        self._begin(held, events)
 
     def _take_item(self, event: JsonObject, events: list[StreamEvent]) -> None:
         """Take `response.output_item.done`."""
@@ -256,7 +272,10 @@ class ResponsesStreamingProcessor:
     def _item(self, event: JsonObject, sort: str) -> GrowingItem:
         """Return the item that an event is of; one that never began begins here."""
         index = event.get("output_index")
-        if type(index) is int and (item := self._places.get(index)) is not None:
+        item = self._places.get(index) if type(index) is int else None
+        if item is not None and (
+            not item.done or event.get("item_id") in (None, item.item.get("id"))
+        ):
             return item
         if type(index) is not int:
             known = event.get("item_id")
@@ -269,7 +288,9 @@ class ResponsesStreamingProcessor:
         start: JsonObject = {"type": sort} | ({"role": "assistant"} if sort == "message" else {})
         if isinstance(event.get("item_id"), str):
             start["id"] = event["item_id"]
-        return self._add(start, index)
+        made = self._add(start, index)
+        made.announced = False
+        return made
 
     def _add(self, given: JsonObject, index: JsonValue) -> GrowingItem:
         at = index if type(index) is int else len(self._items)
@@ -279,7 +300,7 @@ class ResponsesStreamingProcessor:
         return item
 
     def _begin(self, item: GrowingItem, events: list[StreamEvent]) -> None:
-        self._order += item.begin(self._order, self._response.get("id"), events)
+        self._order += item.begin(self._order, self._response.get("id"), self._calls, events)
         if item.kind in CALLS and isinstance(item.item.get(CALLS[item.kind]), (str, dict)):
             item.settle_call(item.item[CALLS[item.kind]], events)
 
@@ -287,7 +308,7 @@ class ResponsesStreamingProcessor:
         """Take an item that is over, whichever events told of it before."""
         sort, known = str(given.get("type")), given.get("id")
         held = self._places.get(index) if type(index) is int else None
-        if held is None or held.kind != sort:
+        if held is None or held.kind != sort or held.is_another_call(given):
             held = next((one for one in self._items if known and one.item.get("id") == known), None)
         if held is None or held.kind != sort:
             held = self._add(given, index)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from vespe.adapters import arguments as adapter_arguments
-from vespe.adapters.call_ids import utf8_id
+from vespe.adapters.call_ids import Calls, unique_id
 from vespe.adapters.messages import said
 from vespe.adapters.streams.base import EventType, StreamEvent
 from vespe.adapters.streams.pieces import Growing, call_id, is_whole_object, sayable
@@ -25,16 +25,20 @@ _EVENTS: Final[dict[str, EventType]] = {
     "reasoning_text": "reasoning",
     "summary_text": "reasoning",
 }
+_IDS: Final = ("id", "call_id")
 _UNCALLED: Final = -1
 
 
 class GrowingItem:
-    """An item while it arrives. `order` is a call's place among those that are ours to run."""
+    """An item while it arrives. `order` is a call's place among those that are ours to run,
+    `announced` says whether an event told of it before its deltas.
+    """
 
     __slots__ = (
         "_json",
         "_notes",
         "_texts",
+        "announced",
         "call_id",
         "done",
         "index",
@@ -49,7 +53,7 @@ class GrowingItem:
         self.kind = str(item.get("type"))
         self.name = self.call_id = ""
         self.order = _UNCALLED
-        self.done = False
+        self.done, self.announced = False, True
         self._texts: dict[tuple[str, int], Growing] = {}
         self._notes: dict[int, list[JsonValue]] = {}
         self._json = Growing()
@@ -59,9 +63,21 @@ class GrowingItem:
         """Whether the item is a call that is ours to run, and says of what."""
         return self.order != _UNCALLED
 
-    def begin(self, order: int, seed: JsonValue, events: list[StreamEvent]) -> bool:
+    def is_of(self, given: JsonObject) -> bool:
+        """Whether an item that is announced in this one's place is this one."""
+        same = any(given.get(key) and given[key] == self.item.get(key) for key in _IDS)
+        return given.get("type") == self.kind and (same or not self.announced)
+
+    def is_another_call(self, given: JsonObject) -> bool:
+        """Whether this is a call, and what is given in its place is one with another id."""
+        own, other = self.item.get("call_id"), given.get("call_id")
+        return self.kind in CALLS and bool(own and other) and own != other
+
+    def begin(
+        self, order: int, seed: JsonValue, calls: Calls[None], events: list[StreamEvent]
+    ) -> bool:
         """Tell a call once it says what it calls; gives whether it took the place `order`. `seed`
-        makes the id of one that has none.
+        makes the id of one that has none, and one that `calls` have already is made another.
         """
         name = self.item.get("name")
         if self.is_call or self.kind not in CALLS or not isinstance(name, str) or not name:
@@ -69,7 +85,7 @@ class GrowingItem:
         given = self.item.get("call_id") or self.item.get("id")
         self.name, self.order = said(name), order
         own = isinstance(given, str) and given
-        self.call_id = utf8_id(str(given)) if own else call_id(seed, order, name)
+        self.call_id = unique_id(str(given) if own else call_id(seed, order, name), calls)
         events.append(StreamEvent("tool_start", "", self.call_id, self.name, order))
         if before := self._json.text():
             events.append(StreamEvent("tool_arguments", before, self.call_id, self.name, order))
