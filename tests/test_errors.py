@@ -42,6 +42,10 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     ),
     errors.ParsingError: lambda: errors.ParsingError("not JSON"),
     errors.InvalidToolCall: lambda: errors.InvalidToolCall("has no name"),
+    errors.InvalidProgram: lambda: errors.InvalidProgram(
+        "the program was not run: line 1: no", problems=[{"line": 1, "message": "no"}]
+    ),
+    errors.ProgramFailed: lambda: errors.ProgramFailed("line 1: ValueError: no"),
     errors.UnknownResult: lambda: errors.UnknownResult("r7", "there is no such handle"),
     errors.Refused: lambda: errors.Refused("policy says no"),
     errors.NotTrusted: lambda: errors.NotTrusted("/project", changes=["a.py changed"]),
@@ -120,6 +124,7 @@ def test_what_a_model_can_mend_or_make_again_is_retryable_and_nothing_else() -> 
         errors.ParsingError,
         errors.InvalidToolCall,
         errors.UnknownResult,
+        errors.InvalidProgram,
     }
     assert {c for c in CLASSES if c.retryable} == {*mended, errors.SessionEnded}
 

@@ -15,7 +15,8 @@ VespeError
 |-- InvalidArguments              what the schema, or a template slot, refuses
 |   |-- ParsingError              arguments that are not JSON
 |   |-- InvalidToolCall           a model's call that is no call
-|   `-- UnknownResult             a handle stands for no result that can be read
+|   |-- UnknownResult             a handle stands for no result that can be read
+|   `-- InvalidProgram            a program that its check refuses: nothing of it has run
 |-- Refused                       policy says no
 |   |-- NotTrusted                the project's bytes have no approval
 |   |-- MissingSecret             a declared secret has no value
@@ -28,7 +29,8 @@ VespeError
 |   |-- InvalidOutput             its result breaks its output schema, or is no JSON
 |   |-- PermissionDenied          the sandbox refused what its `permissions` do not state
 |   |-- OutputTooLarge            it wrote past the larger cap and was ended
-|   `-- SessionEnded              the session of the call was ended because of another call
+|   |-- SessionEnded              the session of the call was ended because of another call
+|   `-- ProgramFailed             a program over tools raised, or was ended at a bound
 |-- SourceUnavailable             where a kit comes from cannot be reached, or asks for credentials
 |-- ProviderError                 a model's endpoint refused, failed or broke off
 |   `-- Diverged                  a script or a recording has another request there
@@ -335,6 +337,20 @@ class UnknownResult(InvalidArguments):
         self.handle = handle
 
 
+class InvalidProgram(InvalidArguments):
+    """A program that cannot run as it is: `details.problems` has all that is wrong, each with its
+    line. Nothing of it has run: exit code 5.
+    """
+
+    code = "invalid_program"
+
+    def __init__(
+        self, message: str, *, hint: str = "", problems: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.details |= {"problems": [dict(one) for one in problems]}
+
+
 class Refused(VespeError, PermissionError):
     """Policy says no: exit code 6."""
 
@@ -516,6 +532,14 @@ class SessionEnded(ToolExecutionError):
 
     code = "session_ended"
     retryable = True
+
+
+class ProgramFailed(ToolExecutionError):
+    """A program over tools raised an error that it did not catch, or was ended: it used too much
+    memory, or made too many calls. `details` has its `line`, where that is known.
+    """
+
+    code = "program_failed"
 
 
 class SourceUnavailable(VespeError):

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     import packaging.requirements as packaging_requirements
     import packaging.specifiers as packaging_specifiers
     import platformdirs
+    import pydantic_monty
     import ray
     import referencing
     import rich.box as rich_box
@@ -102,6 +103,7 @@ __all__ = [
     "pattern",
     "platformdirs",
     "pwd",
+    "pydantic_monty",
     "ray",
     "readline",
     "referencing",

@@ -307,7 +307,7 @@ class Row:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as
-    JSON text.
+    JSON text. `parent` is the `call_id` of the program that makes it.
 
     ```python
     from vespe import Call, Project
@@ -324,6 +324,7 @@ class Call:
     arguments: JsonObject | str | bytes = field(default_factory=dict)
     timeout_s: float | None = None
     call_id: str | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from tests.support.mcp_servers import ByHand
 from tests.support.ondisk import python_tool
 from tests.support.ondisk import vespe as vespe_here
 
-EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken")
+EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken", "pydantic_monty")
 """A module of each extra."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -55,6 +55,14 @@ def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(
         "extra": "mcp",
         "module": "mcp",
     }
+
+
+def test_programs_say_what_they_need_in_the_same_way(vespe: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("1 + 1\n", encoding="utf-8")
+    for verb in ("run", "check"):
+        said = vespe("program", verb, str(tmp_path / "p.py"))
+        assert said.returncode == 2 and "Traceback" not in said.stderr
+        assert "running programs needs the extra vespe[code]" in said.stderr
 
 
 def test_fuzzing_says_what_it_needs_in_the_same_way(vespe: Run, project: Path) -> None:

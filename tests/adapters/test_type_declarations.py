@@ -1,11 +1,12 @@
 """Tools as declarations: what a type checker reads is what the schema says."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from vespe.adapters.type_declarations import declarations
+from vespe.adapters.type_declarations import declarations, function_stub, positional
 from vespe.models import JsonObject, Tool
 
 TREE = {
@@ -77,3 +78,23 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     assert ast.parse(declarations([recursive], "python-stubs")) and "unknown" in declarations(
         [recursive], "typescript"
     )
+
+
+def test_a_function_takes_arguments_by_position_in_the_order_of_the_schema() -> None:
+    tool = Tool(
+        uid="",
+        name="a-b",
+        description="Do it.",
+        input_schema={
+            "type": "object",
+            "properties": {"b": {"type": "string"}, "n": {"type": "integer"}, "x-y": {}, "a": {}},
+            "required": ["b"],
+        },
+    )
+    assert positional(tool) == ("b", "n")
+    assert function_stub(tool, "a_b") == (
+        'def a_b(b: str, n: int = ..., *, a: Any = ..., **others: Any) -> Any:\n    """Do it."""\n'
+    )
+    late = replace(tool, input_schema={"properties": {"a": {}, "b": {}}, "required": ["b"]})
+    assert positional(late) == ("a",)
+    assert function_stub(late, "f").startswith("def f(a: Any = ..., *, b: Any) -> Any:")

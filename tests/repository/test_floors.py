@@ -64,6 +64,8 @@ OWNERS = {
     "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http",
     "httpcore2": "http.client",
     "opentelemetry": "calls.otlp calls.tracing",
+    "pydantic_monty": "features.programs.interpreter features.programs.running "
+    "features.programs.checking",
 }
 CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "features.agents.events"}
 """They run commands, tools and subscribers: code that may raise anything."""

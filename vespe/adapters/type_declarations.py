@@ -3,7 +3,7 @@
 import json
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from vespe.models import JsonObject, Tool
@@ -46,20 +46,45 @@ def _python(tools: list[Tool]) -> str:
 
 
 def _function(tool: Tool) -> str:
-    properties = _properties(tool.input_schema)
-    needed = _needed(tool.input_schema)
-    arguments = [
-        f"{name}: {_typed(facts, tool.input_schema, _PythonWords)}"
+    name = tool.name if _is_name(tool.name) else re.sub(r"\W", "_", f"_{tool.name}")
+    return _stub(tool, name, _arguments(tool.input_schema, ()))
+
+
+def function_stub(tool: Tool, name: str) -> str:
+    """Return the declaration of a function that takes a tool's arguments by keyword, or by position
+    in the order of its schema.
+    """
+    return _stub(tool, name, _arguments(tool.input_schema, positional(tool)))
+
+
+def positional(tool: Tool) -> tuple[str, ...]:
+    """Return the arguments that a function of a tool takes by position: those before the first
+    that is no name, or that is needed behind one that is not.
+    """
+    needed, found = _needed(tool.input_schema), list[str]()
+    for name in _properties(tool.input_schema):
+        if not _is_name(name) or (name in needed and found and found[-1] not in needed):
+            break
+        found.append(name)
+    return tuple(found)
+
+
+def _arguments(schema: JsonObject, by_position: Collection[str]) -> list[str]:
+    """Return parameters as Python declares them; those that are not `by_position` behind a `*`."""
+    properties, needed = _properties(schema), _needed(schema)
+    named = {
+        name: f"{name}: {_typed(facts, schema, _PythonWords)}"
         + ("" if name in needed else " = ...")
-        for name, facts in sorted(properties.items(), key=lambda item: item[0] not in needed)
+        for name, facts in properties.items()
         if _is_name(name)
-    ]
-    if len(arguments) < len(properties):
-        arguments.append("**others: Any")
-    elif arguments:
-        arguments.insert(0, "*")
-    if arguments and arguments[0] != "*" and not arguments[0].startswith("**"):
-        arguments.insert(0, "*")
+    }
+    first = [named.pop(name) for name in by_position]
+    rest = [named[name] for name in sorted(named, key=lambda name: name not in needed)]
+    others = ["**others: Any"] if len(first) + len(rest) < len(properties) else []
+    return [*first, *(["*"] if rest else []), *rest, *others]
+
+
+def _stub(tool: Tool, name: str, parameters: list[str]) -> str:
     result = (
         _typed(tool.output_schema, tool.output_schema, _PythonWords)
         if tool.output_schema
@@ -70,8 +95,7 @@ def _function(tool: Tool) -> str:
         .replace('\\"', '"')
         .replace('"""', "'''")
     )
-    name = tool.name if _is_name(tool.name) else re.sub(r"\W", "_", f"_{tool.name}")
-    return f'def {name}({", ".join(arguments)}) -> {result}:\n    """{said.rstrip(chr(34))}"""\n'
+    return f'def {name}({", ".join(parameters)}) -> {result}:\n    """{said.rstrip(chr(34))}"""\n'
 
 
 def _typescript(tools: list[Tool]) -> str:

@@ -65,7 +65,13 @@ class CallLog:
         self._place: str | None = None
 
     def append(
-        self, tool: Tool, arguments: JsonValue, *, outcome: Outcome, secrets: Collection[str] = ()
+        self,
+        tool: Tool,
+        arguments: JsonValue,
+        *,
+        outcome: Outcome,
+        secrets: Collection[str] = (),
+        program: tuple[str, ...] = (),
     ) -> str | None:
         """Add one line about a call; never raises: what could not be written is lost, and the
         answer is a sentence that says so.
@@ -75,11 +81,14 @@ class CallLog:
         `arguments_digest` (SHA-256 of the arguments as canonical JSON, or of a text that is not
         JSON), `outcome` (`ok` or the error's code), `duration_ms`, `truncated`, `error` (the first
         500 characters of its message), `notes` and `purpose` where there are any, and `arguments`
-        where they are kept; the values `secrets` are redacted in all of them. One write a line:
-        writers do not mix.
+        where they are kept; the values `secrets` are redacted in all of them. `program` is the id
+        of a program over tools, as `call`, or of a call that one makes, as `call` and `parent`. One
+        write a line: writers do not mix.
         """
         try:
             line = self._line(tool, arguments, outcome)
+            if program:
+                line += _of_program(program)
             if outcome.error or outcome.notes or outcome.sandbox or self._keep_arguments:
                 line = self._more(line, arguments, outcome, secrets)
             self._file.append((line + "}").encode())
@@ -125,6 +134,11 @@ class CallLog:
     def close(self) -> None:
         """Close the file, where it is open."""
         self._file.close()
+
+
+def _of_program(ids: tuple[str, ...]) -> str:
+    named = dict(zip(("call", "parent"), ids, strict=False))
+    return f",{strict_json.compact_json(named)[1:-1]}"
 
 
 def _held(outcome: Outcome) -> str:

@@ -476,9 +476,23 @@ class CallPath:
             self._kept["allowed"] = process.child_environment(self.environment, {})
         return cast(Mapping[str, str], self._kept["allowed"])
 
+    def log_program(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:
+        """Log a program over tools, whose calls have its `call_id` for their `parent`; return its
+        outcome with a note where that could not be done.
+        """
+        log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
+        warning = log.append(tool, call.arguments, outcome=outcome, program=(call.call_id or "",))
+        return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
+
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: Collection[str]) -> Outcome:
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
-        warning = log.append(tool, call.arguments, outcome=outcome, secrets=secrets)
+        warning = log.append(
+            tool,
+            call.arguments,
+            outcome=outcome,
+            secrets=secrets,
+            program=(call.call_id or "", call.parent) if call.parent else (),
+        )
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
 

@@ -176,6 +176,24 @@ def installing(
         yield policy(machine(), level, permissions, where)
 
 
+def isolating(program: str, *, scratch: str, setting: str, memory_mb: int) -> Policy | None:
+    """Return what a program that needs nothing but its own code is held to: no files beside an
+    empty directory `scratch`, no network, no other programs. None where there is no sandbox.
+
+    Raises Refused where `setting` is `require` and there is no sandbox.
+    """
+    level = "off" if setting == "off" else machine().level
+    if level == "off":
+        _require_some(setting)
+        return None
+    permissions = Permissions(read=(), write=(), network=(), programs=(), memory_mb=memory_mb)
+    where = ToolSurroundings(
+        project=scratch, directory=scratch, scratch=scratch, starts=(program,), own=_own()
+    )
+    # It is started by a library, which forks no process namespace for it.
+    return policy(replace(machine(), processes=1), level, permissions, where)
+
+
 class Reach:
     """Which hosts the proxy of one call reaches: those that the tool states, judged by their
     addresses as those of HTTP tools are.

@@ -54,8 +54,9 @@ def command(
 ) -> None:
     """Show this project's calls, the newest last; outside a project, those of every project.
 
-    Times are local. Arguments are kept only where a command was told so (--log-arguments); else
-    their digest is shown. `show ID` prints all that is known of one call.
+    The calls that a program made are below it, indented. Times are local. Arguments are kept only
+    where a command was told so (--log-arguments); else their digest is shown. `show ID` prints all
+    that is known of one call.
     """
     root = _root(project_dir)
     if words:
@@ -75,7 +76,7 @@ def command(
     if not calls:
         report.note("no such calls yet" if tool or failed else "no calls yet")
     columns = _COLUMNS if root is not None else (*_COLUMNS[:2], "PROJECT", *_COLUMNS[2:])
-    tables.show(columns, [_cells(call, root) for call in calls])
+    tables.show(columns, [_cells(call, root) for call in _nested(calls)])
     report.further(
         f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too",
         when=is_cut,
@@ -120,6 +121,22 @@ def _further(
         last = {call["id"] for call in calls}
 
 
+def _nested(calls: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield calls in order, but those that a program made behind the program, which is logged when
+    it is over.
+    """
+    over = {str(call["call"]) for call in calls if "call" in call and not call.get("parent")}
+    inner: dict[str, list[JsonObject]] = {}
+    for call in calls:
+        if (parent := str(call.get("parent") or "")) in over:
+            inner.setdefault(parent, []).append(call)
+            continue
+        yield call
+        yield from inner.pop(str(call.get("call")), ())
+    for left in inner.values():  # of another program with this id, which is over for longer
+        yield from left
+
+
 def _cells(call: JsonObject, root: str | None) -> tuple[str, ...]:
     """What fits side by side; `log show` has all of it. The project is said where there is no one
     `root`.
@@ -128,7 +145,7 @@ def _cells(call: JsonObject, root: str | None) -> tuple[str, ...]:
         _local(str(call.get("time", ""))),
         str(call["id"]),
         *((str(call.get("project", "")),) if root is None else ()),
-        str(call.get("tool")),
+        f"{'  ' if call.get('parent') else ''}{call.get('tool')}",
         str(call.get("outcome")),
         f"{call.get('duration_ms', 0):.0f}",
         _said(call),

@@ -220,6 +220,27 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
         },
     },
+    "programs": {
+        "begin": "running.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "program": {
+                "help": "Run Python programs whose functions are the project's tools.",
+                "heading": "Tools and kits",
+                "after": "batch",
+            },
+            "program run": {
+                "module": "vespe.features.programs.verbs.run",
+                "help": "Check a program, then run it; its calls are calls of tools.",
+            },
+            "program check": {
+                "module": "vespe.features.programs.verbs.check",
+                "help": "Check a program without running any of it.",
+            },
+        },
+        "aliases": {},
+    },
     "escapes": {
         "begin": "rows.py",
         "needs": (),

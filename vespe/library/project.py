@@ -301,6 +301,40 @@ class Project:
         )
         return found
 
+    def run_code(self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100) -> Outcome:
+        """Check a Python program whose functions are the project's tools, and run it.
+
+        The result is the value of its last expression, and `logs` what it printed. A program that
+        is wrong runs no part: the error has all that is wrong. Its calls are yours, as those of
+        `call` are. Raises NotTrusted, and MissingExtra without `vespe[code]`.
+
+        ```python
+        from vespe import Project
+
+        project = Project.init(".")
+        project.create_tool("count", type="python_script")
+        code = 'sum(count(text=line)["words"] for line in ["one two", "three"])'
+        assert project.run_code(code).unwrap() == 3
+        ```
+        """
+        made: Outcome = features.load("programs", "own_calls").run_code(
+            self.call_path(), code, timeout_s=timeout_s, max_calls=max_calls
+        )
+        return made
+
+    async def arun_code(
+        self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100
+    ) -> Outcome:
+        """Run a program from an event loop: async functions in the caller's loop, everything else
+        in threads.
+
+        Cancelling the task ends the program. See `run_code`.
+        """
+        made: Outcome = await features.load("programs", "own_calls").arun_code(
+            self.call_path(), code, timeout_s=timeout_s, max_calls=max_calls
+        )
+        return made
+
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
         """Run a tool from an event loop: async functions in the caller's loop, everything else in a
         thread.
@@ -394,6 +428,12 @@ class AsyncProject:
     async def call(self, name: str, /, **arguments: Any) -> Outcome:
         """Run a tool; cancelling the task ends the call. See `Project.acall`."""
         return await self.project.acall(name, **arguments)
+
+    async def run_code(
+        self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100
+    ) -> Outcome:
+        """Run a program over the project's tools; see `Project.arun_code`."""
+        return await self.project.arun_code(code, timeout_s=timeout_s, max_calls=max_calls)
 
     async def list_tools(self) -> list[Tool]:
         """Load every tool that a model would see; see `Project.list_tools`."""

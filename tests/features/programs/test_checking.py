@@ -1,0 +1,68 @@
+"""The check of a program: everything that is wrong in one answer, and nothing runs."""
+
+import pytest
+
+from tests.features.programs.toolbox import TOOLS
+from vespe.errors import InvalidProgram
+from vespe.features.programs.checking import check_program
+
+pytest.importorskip("pydantic_monty")
+
+
+def problems(code: str) -> list[tuple[int, str]]:
+    with pytest.raises(InvalidProgram) as refused:
+        check_program(code, TOOLS, setting="auto")
+    assert refused.value.retryable and refused.value.code == "invalid_program"
+    return [(one["line"], one["message"]) for one in refused.value.details["problems"]]
+
+
+def test_all_that_is_wrong_is_in_one_answer() -> None:
+    found = problems(
+        "reed_file('a')\nread_file(3)\nread_file(pth='a')\nimport socket\nopen('x')\ndel x\n"
+        "count(n='a')\n"
+    )
+    assert {line for line, _ in found} == {1, 2, 3, 4, 5, 6, 7}
+    said = "\n".join(f"{line}: {message}" for line, message in found)
+    assert "1: there is no tool or variable called 'reed_file': did you mean read_file" in said
+    assert "2: Argument to function `read_file` is incorrect: Expected `str`" in said
+    assert "3: Argument `pth` does not match any known parameter of function `read_file`" in said
+    assert "4: there is no module 'socket'" in said and "5: `open` is not there" in said
+    assert "vespe__" not in said and "main.py" not in said
+
+
+def test_a_good_program_passes_and_only_its_tools_are_loaded() -> None:
+    class Loading(dict[str, object]):
+        def __getitem__(self, name: str) -> object:
+            loaded.append(name)
+            return TOOLS[name]
+
+    loaded: list[str] = []
+    code = "try:\n    read_file('a')\nexcept (PermissionError, ValueError) as e:\n    print(e)\n"
+    checked = check_program(code, Loading(TOOLS), setting="auto")  # type: ignore[arg-type]  # it is a mapping of tools
+    assert loaded == ["read_file"] and list(checked.tools) == ["read_file"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import asyncio\na, b = await asyncio.gather(read_file('a'), read_file('b'))\na.upper() + b",
+        "async def main():\n    return await read_file('a')\nawait main()",
+        "list(map(str, [1]))\nfilter(None, [])\nformat(1, '.2f')\nhasattr(1, 'a')",
+        "def f():\n    global n\n    n = 1\nn = 0\nf()",
+        "list_('a')['x'][0].y",
+        "if __name__ == '__main__':\n    print(write_file('a', content='b'))",
+        "f\"{read_file('a')} {read_file('b')!r:>10}\"",
+    ],
+)
+def test_what_models_write_passes(code: str) -> None:
+    assert check_program(code, TOOLS, setting="auto").program.problems == ()
+
+
+def test_types_of_results_are_known() -> None:
+    assert "no attribute `foo`" in problems("read_file('a').foo")[0][1]
+    assert "no attribute `foo`" in problems("(await read_file('a')).foo")[0][1]
+
+
+def test_a_program_whose_check_takes_too_much_is_refused() -> None:
+    found = problems("x = " + "+".join(["1"] * 3000) + "\nreed_file()\n")
+    assert found

@@ -1,0 +1,158 @@
+"""Programs whose calls are the caller's own: on the call path, in the log, in the caller's loop."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.support.ondisk import vespe
+from vespe import Project, tool
+from vespe.calls import log
+from vespe.errors import InvalidTool, NotTrusted, UsageError
+from vespe.features.programs.own_calls import ProjectTools, at_the_same_time
+from vespe.models import Outcome
+
+pytest.importorskip("pydantic_monty")
+
+
+@pytest.fixture
+def mine(home: Path, tmp_path: Path) -> Project:
+    project = Project.init(tmp_path / "mine")
+
+    @project.register
+    @tool
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+    @project.register
+    @tool(read_only=True)
+    async def triple(n: int) -> int:
+        """Triple a number."""
+        await asyncio.sleep(0)
+        return 3 * n
+
+    return project
+
+
+def test_functions_of_the_process_and_tools_on_disk_are_called(mine: Project) -> None:
+    mine.create_tool("count", type="python_script")
+    code = "words = count(text='a b')['words']\nprint(words)\ndouble(words) + triple(n=words)"
+    outcome = mine.run_code(code)
+    assert outcome.unwrap() == 10 and outcome.logs == "2\n"
+    lines = log.read(mine.root)
+    parent = lines[-1]["call"]
+    assert lines[-1]["tool"] == "run_code" and "parent" not in lines[-1]
+    assert [(line["tool"], line["call"], line["parent"]) for line in lines[:-1]] == [
+        ("count", f"{parent}/1", parent),
+        ("double", f"{parent}/2", parent),
+        ("triple", f"{parent}/3", parent),
+    ]
+
+
+def test_both_schemas_hold_in_a_program(mine: Project) -> None:
+    @mine.register
+    @tool
+    def bad() -> int:
+        """Answer what it does not say."""
+        return "x"  # type: ignore[return-value]  # what is tested
+
+    code = "try:\n    bad()\nexcept RuntimeError as e:\n    r = str(e)\nr"
+    assert "breaks its output schema" in mine.run_code(code).unwrap()
+    code = "d = {'n': 'x'}\ntry:\n    double(d['n'])\nexcept ValueError as e:\n    r = str(e)\nr"
+    wrong = mine.run_code(code.replace("{'n': 'x'}", "__import__")).error
+    assert wrong is not None and wrong.code == "invalid_program"
+
+
+def test_a_program_that_is_wrong_is_an_outcome_and_is_logged(mine: Project) -> None:
+    outcome = mine.run_code("duble(2)")
+    assert outcome.error is not None and outcome.error.code == "invalid_program"
+    assert "did you mean double?" in outcome.error.message
+    assert [line["outcome"] for line in log.read(mine.root)] == ["invalid_program"]
+    with pytest.raises(UsageError):
+        mine.run_code("1", timeout_s=0)
+
+
+def test_an_untrusted_project_runs_no_program(mine: Project) -> None:
+    mine.create_tool("count", type="python_script")
+    assert vespe("untrust", cwd=Path(mine.root)).returncode == 0
+    stranger = Project(mine.root)
+    with pytest.raises(NotTrusted):
+        stranger.run_code("1")
+
+
+def test_in_an_event_loop_async_functions_run_there(mine: Project) -> None:
+    seen: list[object] = []
+
+    @mine.register
+    @tool(read_only=True)
+    async def where() -> int:
+        """Say which loop this is."""
+        seen.append(asyncio.get_running_loop())
+        await asyncio.sleep(0.01)
+        return 1
+
+    async def main() -> Outcome:
+        seen.append(asyncio.get_running_loop())
+        code = "import asyncio\nsum(await asyncio.gather(where(), where()))"
+        return await mine.arun_code(code)
+
+    assert asyncio.run(main()).unwrap() == 2
+    assert len(seen) == 3 and len(set(map(id, seen))) == 1
+
+
+def test_cancelling_the_task_ends_the_program(mine: Project) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(mine.aio().run_code("while True: pass"))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert [line["outcome"] for line in log.read(mine.root)] == ["interrupted"]
+
+
+def test_calls_that_only_read_run_at_the_same_time(mine: Project) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    @mine.register
+    @tool(read_only=True)
+    def meet(n: int) -> int:
+        """Wait for the other one."""
+        both.wait()
+        return n
+
+    assert mine.run_code("import asyncio\nawait asyncio.gather(meet(1), meet(2))").unwrap() == [
+        1,
+        2,
+    ]
+
+
+def test_a_tool_that_is_not_used_is_not_loaded(mine: Project) -> None:
+    broken = Path(mine.root) / ".vespe/tools/tool-broken"
+    broken.mkdir(parents=True)
+    (broken / "config.json").write_text("{")
+    assert mine.run_code("double(2)").unwrap() == 4
+    names = ProjectTools(mine.call_path())
+    assert "double" in names and len(names) == len(list(names))
+    with pytest.raises((KeyError, InvalidTool)):
+        names["broken"]
+
+
+def test_what_one_of_several_works_raises_is_raised_when_all_have_ended() -> None:
+    ended: list[int] = []
+    ending = threading.Event()
+
+    def fine() -> Outcome:
+        ended.append(1)
+        return Outcome(tool="a", uid=None)
+
+    def bad() -> Outcome:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        at_the_same_time([bad], ending)
+    assert ending.is_set() and ended == []
+    assert len(at_the_same_time([fine] * 20, threading.Event())) == 20 == len(ended)

@@ -1,0 +1,106 @@
+"""What is read from a program's text: its tools, what is wrong at a glance, and the two texts."""
+
+import pytest
+
+from vespe.errors import InvalidProgram
+from vespe.features.programs.source import MAX_BYTES, MODULES, read_program
+
+NAMES = ("read_file", "write_file")
+
+
+def problems(code: str) -> list[tuple[int, str]]:
+    return [(one["line"], one["message"]) for one in read_program(code, NAMES).problems]
+
+
+def test_only_the_tools_that_a_program_names_are_used() -> None:
+    assert read_program("x = 'write_file'\nread_file('a')", NAMES).used == ("read_file",)
+    assert read_program("", NAMES).used == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "await read_file('a')",
+        "await gather(read_file('a'))",
+        "await asyncio.gather(*[read_file(p) for p in 'ab'])",
+        "tasks = [read_file(p) for p in 'ab']\nawait gather(*tasks)",
+        "tasks = []\ntasks.append(read_file('a'))\nawait gather(*tasks)",
+        "await asyncio.gather(*(read_file(p) if p else read_file('x') for p in 'ab'))",
+    ],
+)
+def test_a_call_that_is_awaited_has_a_name_of_its_own(code: str) -> None:
+    program = read_program(code, NAMES)
+    assert "vespe__a_read_file(" in program.checked and "vespe__a_read_file(" in program.run
+    assert "vespe__c_read_file" not in program.run
+
+
+def test_a_call_within_the_arguments_of_one_that_is_awaited_is_its_value() -> None:
+    program = read_program("await gather(write_file(read_file('a'), 'x'))", NAMES)
+    assert "vespe__a_write_file(read_file('a'), 'x')" in program.checked
+    assert "vespe__c_read_file(" in program.run
+
+
+def test_lines_stay_where_they_are() -> None:
+    code = "x = (\n    read_file(  # é (\n        path='é',\n    )\n)\nx\n"
+    program = read_program(code, NAMES)
+    assert program.checked == code and program.problems == ()
+    run = program.run.splitlines()
+    assert run[program.first_line + 2] == "        path='é',"
+    assert "vespe__c_read_file(vespe__pack(  # é (" in run[program.first_line + 1]
+
+
+@pytest.mark.parametrize("code", ["(read_file('a'))", "x = 1; read_file('a')", "[1,\n2]", "f'{1}'"])
+def test_the_last_expression_is_the_result(code: str) -> None:
+    run = read_program(code, NAMES).run
+    compile(run, "run", "exec")
+    assert "vespe__value = (" in run and run.endswith("\nvespe__dumps(vespe__value)")
+
+
+def test_a_program_without_a_last_expression_has_none() -> None:
+    for code in ("x = 1", "", "# nothing", "x = 1 # end"):
+        assert "\nvespe__value = None\n" in read_program(code, NAMES).run
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("d = {}\ndel d['a']", "use `d.pop(key)`"),
+        ("def f():\n    yield 1", "return a list"),
+        ("\nclass E(Exception): pass", "cannot inherit"),
+        ("import os", "no module 'os'"),
+        ("import jsn", "did you mean json?"),
+        ("\nfrom json import *", "`import *` is not supported"),
+        ("eval('1')", "`eval` is not there"),
+        ("e = exec", "`exec` is not there"),
+        ("read_file = 1", "'read_file' is a tool here"),
+        ("def read_file(): pass", "'read_file' is a tool here"),
+        ("for read_file in []: pass", "'read_file' is a tool here"),
+        ("f = lambda read_file: 1", "'read_file' is a tool here"),
+        ("vespe__value = 1", "names do not begin with `vespe__`"),
+        ("map(read_file, ['a'])", "map() cannot call a tool"),
+        ("sorted([], key=lambda p: read_file(p))", "sorted() cannot call a tool"),
+        ("(read_file)('a')", "call 'read_file' directly"),
+        ("async def f():\n    async for x in y: pass", "`async for` is not supported"),
+    ],
+)
+def test_what_is_wrong_is_said_with_a_way_out(code: str, said: str) -> None:
+    found = problems(code)
+    assert len(found) == 1 and said in found[0][1], found
+    assert found[0][0] == 1 + code.count("\n", 0, len(code) - len(code.lstrip("\n"))) or found[0][0]
+
+
+def test_all_that_is_wrong_is_said_in_the_order_of_the_lines() -> None:
+    assert [line for line, _ in problems("import os\neval('1')\ndel x\n")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "code", ["read_file(", "\0", "(" * 5000, "-" * 60_000 + "1", "x = [" * 300, "é" * MAX_BYTES]
+)
+def test_what_is_no_program_is_refused(code: str) -> None:
+    with pytest.raises(InvalidProgram) as refused:
+        read_program(code, NAMES)
+    assert len(str(refused.value)) < 400
+
+
+def test_modules_that_a_program_can_import_are_no_way_to_files() -> None:
+    assert not MODULES & {"os", "pathlib", "sys", "subprocess", "socket", "io", "shutil"}

@@ -1,0 +1,138 @@
+"""The check of a program before anything of it runs: syntax, names, and types against the
+declarations of the tools that it uses; all that is wrong in one answer.
+"""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from vespe.errors import ProgramFailed, TimedOut
+from vespe.features.programs import interpreter, source
+from vespe.features.programs.functions import GATE, function_names, stubs
+from vespe.features.programs.source import AWAITED, Program, problem
+from vespe.lazy import difflib, pydantic_monty
+from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
+
+_TIMEOUT_S: Final = 20.0
+_KEPT: Final = 256
+_SAID: Final = re.compile(r"main\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)")
+_UNKNOWN: Final = re.compile(r"Name `([^`]+)` used when not defined")
+_ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
+_SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
+_MOST_PROBLEMS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedProgram:
+    """A program whose check is over, with the tools that it uses, by their functions."""
+
+    program: Program
+    tools: Mapping[str, Tool]
+
+
+_passed: "OrderedDict[tuple[str, str], None]" = OrderedDict()
+_lock: Final = threading.Lock()
+
+
+def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> CheckedProgram:
+    """Check a program over tools by the names that models know; only those that it uses are
+    loaded.
+
+    `setting` is the user's `sandbox`. Raises InvalidProgram with all that is wrong, and as
+    `interpreter.session` does.
+    """
+    names = function_names(tools)
+    program = source.read_program(code, names)
+    used = {name: tools[names[name]] for name in program.used}
+    declared = stubs(used)
+    key = program.text, declared
+    with _lock:
+        known = key in _passed
+        if known:
+            _passed.move_to_end(key)
+    if not known or program.problems:
+        found = [*program.problems, *_types(program, declared, names, setting=setting)]
+        if found:
+            raise source.refused(_ordered(found))
+        with _lock:
+            _passed[key] = None
+            while len(_passed) > _KEPT:
+                _passed.popitem(last=False)
+    return CheckedProgram(program=program, tools=used)
+
+
+def _ordered(found: Collection[JsonObject]) -> list[JsonObject]:
+    """Return what is wrong, by lines, each once."""
+    unique: list[JsonObject] = []
+    for one in sorted(found, key=lambda one: int(one["line"])):
+        if one not in unique:
+            unique.append(one)
+    return unique[:_MOST_PROBLEMS]
+
+
+def _types(
+    program: Program, declared: str, names: Collection[str], *, setting: str
+) -> Iterator[JsonObject]:
+    interpreter.require()
+    text, options = f"{GATE}()\n{program.checked}", _options(declared)
+    try:
+        with interpreter.session(setting, timeout_s=_TIMEOUT_S, **options) as held:
+            snapshot: Any = held.turn(lambda: held.inner.feed_start(text))
+            while getattr(snapshot, "function_name", GATE) != GATE:  # it asks for a module's stubs
+                snapshot = held.turn(snapshot.resume_not_handled)
+    except pydantic_monty.MontyTypingError as error:
+        yield from _typing(error.display(), names)
+    except pydantic_monty.MontyError as error:
+        yield from _unsupported(error, program)
+    except (ProgramFailed, TimedOut):
+        said = "its check takes too much time or memory: run it in parts"
+        yield problem(0, said)
+
+
+def _options(declared: str) -> dict[str, Any]:
+    return {
+        "type_check": True,
+        "type_check_stubs": declared,
+        "type_check_format": "concise",
+        "limits": {"max_memory": interpreter.MEMORY_BYTES},
+    }
+
+
+def _typing(said: str, names: Collection[str]) -> Iterator[JsonObject]:
+    for line in said.splitlines():
+        if (found := _SAID.match(line)) is None:
+            continue
+        number, kind = int(found[1]) - 1, found[2]
+        message = found[3].replace(AWAITED, "").rstrip("*")
+        if _ONE_OF.search(message):  # which of them it is, is known when it runs
+            continue
+        if kind == "unresolved-import":  # said already
+            continue
+        if kind == "unresolved-reference" and (unknown := _UNKNOWN.search(message)):
+            if unknown[1] in source.BUILTINS:
+                continue
+            message = _unknown(unknown[1], names)
+        yield problem(number, message)
+
+
+def _unknown(name: str, names: Collection[str]) -> str:
+    close = difflib.get_close_matches(name[:64], names, n=3)
+    hint = f": did you mean {' or '.join(close)}?" if close else ""
+    return f"there is no tool or variable called {name!r}{hint}"
+
+
+def _unsupported(error: Any, program: Program) -> Iterator[JsonObject]:
+    """What the interpreter itself cannot run; where the text was found wanting already, it may be
+    the same.
+    """
+    if program.problems:
+        return
+    shown = str(error).replace("The monty syntax parser does", "The interpreter does")
+    places = _SCRIPT.findall(shown)
+    message = next((line for line in reversed(shown.splitlines()) if line.strip()), shown)
+    yield problem(
+        int(places[-1]) - 1 if places else 0, message.removeprefix("NotImplementedError: ")
+    )

@@ -1,0 +1,456 @@
+"""A program as it was written: what is wrong with it at a glance, which tools it names, and the two
+texts that are made of it, one to be checked and one to be run.
+
+Why two: behind `await`, and in the arguments of `asyncio.gather`, a call of a tool is a future, and
+elsewhere its value. So a call that is awaited gets another name, which is declared as `async` where
+types are checked. In the text that runs, the arguments of a call and the result cross as JSON that
+is made where the program runs: what fits into its memory there may be gigabytes here.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from vespe.documents.strict_json import repair_surrogates
+from vespe.errors import InvalidProgram
+from vespe.lazy import difflib
+from vespe.models import JsonObject
+from vespe.records import dataclass
+
+MAX_BYTES: Final = 64 * 1024
+RESERVED: Final = "vespe__"
+AWAITED: Final = f"{RESERVED}a_"
+CALLED: Final = f"{RESERVED}c_"
+VALUE: Final = f"{RESERVED}value"
+MODULES: Final = frozenset(
+    (
+        "asyncio",
+        "base64",
+        "collections",
+        "copy",
+        "csv",
+        "dataclasses",
+        "datetime",
+        "decimal",
+        "functools",
+        "hashlib",
+        "itertools",
+        "json",
+        "math",
+        "random",
+        "re",
+        "time",
+        "typing",
+    )
+)
+"""What a program can import. `os`, `pathlib` and `sys` are there, too, and of no use: a program has
+no files, no environment and no arguments.
+"""
+_PRELUDE: Final = f"""\
+from json import dumps as {RESERVED}dumps
+def {RESERVED}pack(*given, **named): return {RESERVED}dumps([given, named])
+"""
+_SHIM: Final = "def {name}(*given, **named): return {called}{name}({pack}(*given, **named))\n"
+PLAIN: Final = f"""\
+def {RESERVED}plain(value):
+    if isinstance(value, dict):
+        return {{str(key): {RESERVED}plain(one) for key, one in value.items()}}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [{RESERVED}plain(one) for one in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+{RESERVED}dumps({RESERVED}plain({VALUE}))
+"""
+"""What says a result in JSON that has values which JSON has not."""
+_UNSUPPORTED: Final[dict[type[ast.AST], str]] = {
+    ast.Delete: "`del` is not supported: use `d.pop(key)`, `items.pop(index)`, or a new name",
+    ast.Yield: "`yield` is not supported: return a list",
+    ast.YieldFrom: "`yield` is not supported: return a list",
+    ast.AsyncFor: "`async for` is not supported: use `for`",
+    ast.AsyncWith: "`async with` is not supported",
+    ast.TryStar: "`except*` is not supported: use `except`",
+    ast.MatMult: "`@` is not supported: multiply in loops",
+}
+BUILTINS: Final = {
+    "eval": "write the expression itself",
+    "exec": "write the statements themselves",
+    "compile": "write the statements themselves",
+    "globals": "name the variable",
+    "locals": "name the variable",
+    "vars": "name the variable",
+    "input": "nobody can be asked: use what the tools tell",
+    "breakpoint": "use print()",
+    "open": "a program has no files: call a tool that reads or writes them",
+    "__import__": "use `import`",
+    "__builtins__": "name the builtin itself",
+}
+"""Builtins that are not there, each with what to do instead."""
+_GATHER: Final = "gather"
+_CALLING: Final = {"map", "filter", "sorted", "min", "max", "sort", "reduce"}
+"""What calls a function that it is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program that can be parsed. `used` are the functions of tools that it names, `problems`
+    what is wrong with it already; `checked` and `run` are its two texts, and `first_line` is the
+    line of `run` before its own first one.
+    """
+
+    text: str
+    used: tuple[str, ...]
+    problems: tuple[JsonObject, ...]
+    checked: str
+    run: str
+    first_line: int
+
+
+def read_program(code: str, functions: Collection[str]) -> Program:
+    """Read a program over these functions. Raises InvalidProgram where it is too long, or no
+    Python.
+    """
+    text = repair_surrogates(code).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    size = len(text.encode("utf-8"))
+    if size > MAX_BYTES:
+        raise InvalidProgram(
+            f"the program has {size:,} bytes, and may have {MAX_BYTES:,}",
+            hint="run it in parts, or let a tool read what it holds as data",
+        )
+    tree = _parsed(text)
+    reading = _Reading(tree, functions)
+    reading.visit(tree)
+    reading.problems.sort(key=lambda problem: int(problem["line"]))
+    return _made(text, tree, reading)
+
+
+def problem(line: int, message: str) -> JsonObject:
+    """Return what is wrong in one line."""
+    return {"line": line, "message": message}
+
+
+def refused(problems: Collection[JsonObject]) -> InvalidProgram:
+    """Return the error that says all that is wrong with a program."""
+    said = "; ".join(
+        f"line {one['line']}: {one['message']}" if one["line"] else str(one["message"])
+        for one in problems
+    )
+    return InvalidProgram(f"the program was not run: {said}", problems=problems)
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        tree = compile(
+            text,
+            "program",
+            "exec",
+            ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+            dont_inherit=True,
+        )
+    except SyntaxError as error:
+        raise refused([problem(error.lineno or 0, _syntax(error))]) from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        said = "it is nested too deeply" if not isinstance(error, ValueError) else str(error)
+        raise refused([problem(0, said)]) from None
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def _syntax(error: SyntaxError) -> str:
+    shown = (error.text or "").strip()
+    where = f" in `{shown[:80]}`" if shown else ""
+    hint = (
+        ": inside the braces of an f-string use the other kind of quotes"
+        if "f-string" in str(error.msg)
+        else ""
+    )
+    return f"{error.msg}{where}{hint}"
+
+
+class _Reading(ast.NodeVisitor):
+    """Finds the calls of functions in a tree, which of them are awaited, and what is wrong."""
+
+    def __init__(self, tree: ast.Module, functions: Collection[str]) -> None:
+        self._functions, self._within = functions, 0
+        self.problems: list[JsonObject] = []
+        self.calls: list[ast.Call] = []
+        self.awaited: set[int] = set()
+        """Of calls, by `id`."""
+        self.loose: set[str] = set()
+        """Functions that are used in another way than by a call whose place is known."""
+        self.used: dict[str, None] = {}
+        self._called: set[int] = set()
+        self._gathered = _gathered_names(tree)
+
+    def visit(self, node: ast.AST) -> None:
+        """Look at a node and what is in it; a tree that is nested too deeply is a problem."""
+        try:
+            super().visit(node)
+        except RecursionError:
+            if not isinstance(node, ast.Module):
+                raise
+            self.problems.append(problem(0, "it is nested too deeply"))
+
+    def generic_visit(self, node: ast.AST) -> None:
+        if (said := _UNSUPPORTED.get(type(node))) is not None:
+            self._say(node, said)
+        super().generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._judge_name(node, node.id)
+        if isinstance(node.ctx, ast.Load):
+            if node.id in BUILTINS and node.id not in self._functions:
+                self._say(node, f"`{node.id}` is not there: {BUILTINS[node.id]}")
+            if node.id in self._functions:
+                self.used[node.id] = None
+                if id(node) not in self._called:
+                    self.loose.add(node.id)
+        else:
+            self._judge_bound(node, node.id)
+
+    def visit_Await(self, node: ast.Await) -> None:
+        self._mark(node.value)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if _is_gather(node):
+            for argument in node.args:
+                self._mark(argument)
+        if name in self._functions and (sys.version_info >= (3, 12) or not self._within):
+            self._called.add(id(node.func))
+            self.calls.append(node)
+        elif id(node) in self.awaited:
+            self._say(node, f"await {name}() before the f-string, and name its result there")
+        if name in _CALLING or getattr(node.func, "attr", "") in _CALLING:
+            self._judge_called_back(node, name or node.func.attr)  # type: ignore[attr-defined]  # it has one
+        self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        # Before Python 3.12 what is inside has no true places.
+        self._within += 1
+        self.generic_visit(node)
+        self._within -= 1
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if any(isinstance(one, ast.Name) and one.id in self._gathered for one in node.targets):
+            self._mark(node.value)
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        # items.append(call(…)), where `gather(*items)` follows
+        made = node.value
+        if (
+            isinstance(made, ast.Call)
+            and isinstance(made.func, ast.Attribute)
+            and made.func.attr == "append"
+            and isinstance(made.func.value, ast.Name)
+            and made.func.value.id in self._gathered
+        ):
+            for argument in made.args:
+                self._mark(argument)
+        self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self._judge_module(node, alias.name)
+            self._judge_bound(node, alias.asname or alias.name.partition(".")[0])
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.module == "__future__":
+            self._say(node, "`from __future__` is not needed: leave it out")
+            return
+        self._judge_module(node, "." * node.level + (node.module or ""))
+        for alias in node.names:
+            if alias.name == "*":
+                self._say(node, "`import *` is not supported: name what you need")
+            else:
+                self._judge_bound(node, alias.asname or alias.name)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        if node.bases or node.keywords:
+            self._say(
+                node,
+                "a class cannot inherit: write it without bases, "
+                "and raise ValueError or RuntimeError for errors of your own",
+            )
+        for one in node.body:
+            if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.decorator_list:
+                self._say(one, "decorators of methods are not supported: write a plain function")
+        self._bind(node, node.name)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._bind(node, node.name)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._bind(node, node.name)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        self._bind(node, node.name)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self._bind(node, node.arg)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        if node.is_async:
+            self._say(node.target, "`async for` is not supported: use `for`")
+        self.generic_visit(node)
+
+    def _bind(self, node: ast.AST, name: str | None) -> None:
+        if name is not None:
+            self._judge_bound(node, name)
+        self.generic_visit(node)
+
+    def _mark(self, node: ast.AST) -> None:
+        """Note the calls that a value which is awaited consists of."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in self._functions:
+                self.awaited.add(id(node))
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            for one in node.elts:
+                self._mark(one)
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+            self._mark(node.elt)
+        elif isinstance(node, ast.Starred):
+            self._mark(node.value)
+        elif isinstance(node, ast.IfExp):
+            self._mark(node.body)
+            self._mark(node.orelse)
+
+    def _judge_called_back(self, node: ast.Call, name: str) -> None:
+        """Say so where a builtin would call a tool, which it cannot."""
+        for given in (*node.args, *(keyword.value for keyword in node.keywords)):
+            inside = ast.walk(given.body) if isinstance(given, ast.Lambda) else (given,)
+            tools = [
+                one.id for one in inside if isinstance(one, ast.Name) and one.id in self._functions
+            ]
+            if tools:
+                self._say(
+                    given,
+                    f"{name}() cannot call a tool ({tools[0]}): use a loop or a comprehension",
+                )
+
+    def _judge_module(self, node: ast.AST, name: str) -> None:
+        if name not in MODULES:
+            close = difflib.get_close_matches(name, MODULES, n=1)
+            there = (
+                f"did you mean {close[0]}?" if close else f"there is {', '.join(sorted(MODULES))}"
+            )
+            self._say(node, f"there is no module {name!r} in a program: {there}")
+
+    def _judge_name(self, node: ast.AST, name: str) -> None:
+        if name.startswith(RESERVED):
+            self._say(node, f"names do not begin with `{RESERVED}`: use another one for {name!r}")
+
+    def _judge_bound(self, node: ast.AST, name: str) -> None:
+        self._judge_name(node, name)
+        if name in self._functions:
+            self._say(node, f"{name!r} is a tool here: give what you define another name")
+
+    def _say(self, node: ast.AST, message: str) -> None:
+        found = problem(getattr(node, "lineno", 0), message)
+        if found not in self.problems:
+            self.problems.append(found)
+
+
+def _is_gather(node: ast.Call) -> bool:
+    called = node.func
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name == _GATHER
+
+
+def _gathered_names(tree: ast.Module) -> frozenset[str]:
+    """Return the names of lists that a program gathers: `gather(*tasks)`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_gather(node):
+            for argument in node.args:
+                value = argument.value if isinstance(argument, ast.Starred) else argument
+                if isinstance(value, ast.Name):
+                    found.add(value.id)
+        elif isinstance(node, ast.Await) and isinstance(node.value, ast.Name):
+            found.add(node.value.id)  # task = call(…); await task
+    return frozenset(found)
+
+
+def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
+    data = text.encode("utf-8")
+    places = _Places(data)
+    checked, run = _Edits(data), _Edits(data)
+    problems = list(reading.problems)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):  # before what else begins there
+        run.put(places.start(last), f"{VALUE} = (")
+        run.put(places.end(last), ")")
+    for call in reading.calls:
+        assert isinstance(call.func, ast.Name)
+        name, is_awaited = call.func.id, id(call) in reading.awaited
+        start, end = places.start(call.func), places.end(call.func)
+        opened = _OPENED.match(data, end)
+        if data[start:end] != name.encode() or opened is None:
+            problems.append(problem(call.lineno, f"call {name!r} directly: `{name}(…)`"))
+            continue
+        if is_awaited:
+            checked.put(start, AWAITED)
+        run.put(start, AWAITED if is_awaited else CALLED)
+        run.put(opened.end(), f"{RESERVED}pack(")
+        run.put(places.end(call) - 1, ")")
+    prelude = _PRELUDE + "".join(
+        _SHIM.format(name=name, called=CALLED, pack=f"{RESERVED}pack")
+        for name in sorted(reading.loose)
+    )
+    none = "" if isinstance(last, ast.Expr) else f"\n{VALUE} = None"
+    return Program(
+        text=text,
+        used=tuple(reading.used),
+        problems=tuple(problems),
+        checked=checked.made(),
+        run=f"{prelude}{run.made()}{none}\n{RESERVED}dumps({VALUE})",
+        first_line=prelude.count("\n"),
+    )
+
+
+_OPENED: Final = re.compile(rb"(?:[ \t\f]|\\\n)*\(")
+
+
+class _Places:
+    """Where nodes stand in a text, as offsets of bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self._lines = [0]
+        for line in data.split(b"\n"):
+            self._lines.append(self._lines[-1] + len(line) + 1)
+
+    def start(self, node: ast.expr | ast.stmt) -> int:
+        """Return where a node begins; brackets around an expression are not its own."""
+        return self._lines[node.lineno - 1] + node.col_offset
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        """Return where a node ends."""
+        return self._lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+
+
+class _Edits:
+    """Texts to be put into a text."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._edits: list[tuple[int, str]] = []
+
+    def put(self, at: int, text: str) -> None:
+        """Put a text in at a place; of several in one place the first stays first."""
+        self._edits.append((at, text))
+
+    def made(self) -> str:
+        """Return the text with all that was put into it."""
+        return b"".join(self._pieces()).decode("utf-8")
+
+    def _pieces(self) -> Iterator[bytes]:
+        at = 0
+        for place, text in sorted(self._edits, key=lambda edit: edit[0]):
+            yield self._data[at:place]
+            yield text.encode("utf-8")
+            at = place
+        yield self._data[at:]
