@@ -275,7 +275,7 @@ def test_a_copy_within_the_project_needs_another_name(tools: Path) -> None:
     source = made(tools)
     with pytest.raises(UsageError):
         copy_tool(source, tools, taken=taken_in(tools))
-    with pytest.raises(UsageError, match="can be no tool's name"):
+    with pytest.raises(UsageError, match="is not a valid tool name"):
         copy_tool(source, tools, taken=taken_in(tools), name="a b")
     assert copy_tool(source, tools, taken=taken_in(tools), name="copy").name == "copy"
     assert listed(tools) == [("copy", None), ("count", None)]

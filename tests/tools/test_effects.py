@@ -159,14 +159,18 @@ SHUT: Any = {"read": [], "write": [], "network": [], "programs": []}
         ("python_script", {"read": ["."], "network": []}, "it may read files (.)"),
         ("python_script", {"network": []}, "it may read files (.)"),
         ("python_script", {"read": [], "write": ["out"], "network": []}, "it may read files (out)"),
-        ("python_script", {"read": []}, "openWorldHint is not given"),
-        ("python_script", {"read": [], "network": ["x.org"]}, "openWorldHint is not given"),
-        ("python_script", {}, "openWorldHint is not given"),
+        ("python_script", {"read": []}, "it does not declare `openWorldHint: false`"),
+        (
+            "python_script",
+            {"read": [], "network": ["x.org"]},
+            "it does not declare `openWorldHint: false`",
+        ),
+        ("python_script", {}, "it does not declare `openWorldHint: false`"),
         ("wasm", {}, None),
         ("wasm", {"read": ["data"]}, "it may read files (data)"),
         # what these state, no sandbox holds them to
-        ("mcp_tool", SHUT, "openWorldHint is not given"),
-        (None, SHUT, "openWorldHint is not given"),
+        ("mcp_tool", SHUT, "it does not declare `openWorldHint: false`"),
+        (None, SHUT, "it does not declare `openWorldHint: false`"),
     ],
 )
 def test_what_may_read_neither_a_machine_nor_a_file_reads_no_strangers(

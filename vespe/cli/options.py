@@ -63,7 +63,7 @@ def confirm(question: str, *, yes: bool) -> None:
             hint="review what is listed above, then run it again with --yes",
         )
     if not click.confirm(wrap(question, sys.stderr), default=False, err=True):
-        raise errors.Refused("not done: the answer was no")
+        raise errors.Refused("cancelled: you answered no")
 
 
 def interactive() -> bool:

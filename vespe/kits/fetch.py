@@ -223,7 +223,7 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
         raise NotFound(
             f"{what} holds no kit: neither it nor a directory in it has a "
             f"{defaults.KIT_CONFIG_FILE}",
-            hint="see --subdir",
+            hint="name the kit's directory in the source with --subdir DIR",
         )
     if missing := [kit_id for kit_id in wanted if kit_id not in found]:
         raise NotFound(

@@ -205,7 +205,7 @@ def check_name(name: str) -> None:
     """Raise UsageError, with the rule, for what can be no tool's name."""
     if not NAME_PATTERN.fullmatch(name):
         rule = "a letter or _, then letters, digits, _ and -, 64 characters at most, all ASCII"
-        raise UsageError(f"{name!r} can be no tool's name", hint=f"a name is {rule}")
+        raise UsageError(f"{name!r} is not a valid tool name", hint=f"a name is {rule}")
 
 
 def _check_fields(given: Mapping[str, Any]) -> None:

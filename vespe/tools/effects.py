@@ -340,7 +340,7 @@ def _read_by(tool: Tool) -> Iterator[tuple[str, Reason]]:
         or (kind.network == "process" and tool.permissions.get("network") == [])
     )
     if not no_network:
-        yield "reads_untrusted", Reason("openWorldHint is not given")
+        yield "reads_untrusted", Reason("it does not declare `openWorldHint: false`")
     elif files:
         yield "reads_untrusted", Reason(f"it may read files ({files})")
 

@@ -38,7 +38,7 @@ def test_p6_a_kit_is_shown_pinned_activated_and_runs(
     )
     assert (
         said.code == 0
-        and "would run, with your rights" in said.err
+        and "would run with your permissions" in said.err
         and '["main.py","rain_tool"]' in said.err
     )
     (kit,) = said.document["kits"]
@@ -98,7 +98,7 @@ def test_without_a_yes_and_a_terminal_nothing_is_installed(
     command: Command, project: Path, source: Path, home: Path
 ) -> None:
     said = command("kit", "install", str(source))
-    assert said.code == 6 and "would run, with your rights" in said.err and "--yes" in said.err
+    assert said.code == 6 and "would run with your permissions" in said.err and "--yes" in said.err
     assert (
         not (project / ".vespe/kits.lock.json").exists()
         and list(home.glob("data/vespe/store/*")) == []

@@ -50,7 +50,7 @@ def test_p6_a_fresh_machine_gets_the_locked_bytes_again_and_again(
         forget(home)
         assert "kit sync" in command("tool", "list").err
         said = command("kit", "sync", "--locked", "--yes", "--json")
-        assert said.code == 0 and "would run, with your rights" in said.err
+        assert said.code == 0 and "would run with your permissions" in said.err
         results.append(digests(said))
     assert results[0] == results[1] and installed.read_bytes() == before
     assert (
@@ -108,7 +108,7 @@ def test_without_a_yes_nothing_is_approved(command: Command, installed: Path, ho
     said = command("kit", "sync")
     assert (
         said.code == 6
-        and "would run, with your rights" in said.err
+        and "would run with your permissions" in said.err
         and not list(home.rglob("v1-*"))
     )
 
@@ -221,7 +221,7 @@ def test_p7_a_lock_that_goes_back_is_asked_about_again(
     installed.write_bytes(before)
     assert command("tool", "run", "rain_tool").code
     said = command("kit", "sync")
-    assert said.code and "would run, with your rights" in said.err
+    assert said.code and "would run with your permissions" in said.err
     assert (
         command("kit", "sync", "--yes").code == 0
         and command("tool", "run", "rain_tool").out.strip() == "1"

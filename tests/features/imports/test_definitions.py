@@ -28,7 +28,7 @@ def drafted(*names: str) -> list[Draft]:
 def test_a_name_that_is_not_one_here_becomes_another_and_is_told() -> None:
     drafts, warnings = read("get.weather", "b")
     assert [draft.name for draft in drafts] == ["get_weather", "b"]
-    assert warnings == ["'get.weather' can be no tool's name here: it becomes get_weather"]
+    assert warnings == ["'get.weather' is not a valid tool name here; it becomes get_weather"]
 
 
 def test_names_choose_and_one_that_is_not_defined_is_refused() -> None:

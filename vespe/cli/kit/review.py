@@ -28,7 +28,7 @@ def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False)
         version = kit.config.get("version")
         title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
         report.say(
-            f"{report.one_line(title)} would run, with your rights:"
+            f"{report.one_line(title)} would run with your permissions:"
             if kit.tools
             else f"{report.one_line(title)} has no tools"
         )

@@ -218,7 +218,7 @@ def _draft(tool: Tool, warn: Callable[[str], None]) -> Draft:
     if problem := _problem(document):
         raise errors.InvalidDocument(problem, path=f"the tool {tool.name!r}")
     if name != tool.name:
-        warn(f"{tool.name!r} can be no tool's name here: it becomes {name}")
+        warn(f"{tool.name!r} is not a valid tool name here; it becomes {name}")
     return Draft(name=name, document=document)
 
 

@@ -196,7 +196,7 @@ class Wanted:
                 f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider "
                 "NAME` makes one the default"
             )
-            raise errors.UsageError("say where the model is", hint=hint)
+            raise errors.UsageError("no model provider is configured", hint=hint)
         if (name == "simulated") != (self.script is not None):
             raise errors.UsageError(
                 "--script goes with --provider simulated, and that needs one", hint=_SCRIPT

@@ -15,9 +15,9 @@ LEGS: Final = ("reads_private", "reads_untrusted", "sends_out")
 out.
 """
 _WORDS: Final = {
-    "reads_private": "reads what is private",
-    "reads_untrusted": "reads what strangers wrote",
-    "sends_out": "gives data to others",
+    "reads_private": "read private data with",
+    "reads_untrusted": "be misled by untrusted content from",
+    "sends_out": "and send the data out with",
 }
 _COST: Final = {"reads_private": 3, "reads_untrusted": 3, "sends_out": 1}
 """Asking before a tool that reads interrupts more often than asking before one that sends."""
@@ -130,10 +130,9 @@ def drawn(flow: Flow) -> str:
         f"  {one.name}: {one.effects[leg]}" for one, leg in zip(flow.tools, LEGS, strict=True)
     ]
     lines = [
-        f"{names[0]:<{width}}  reads what is private ──────┐",
-        f"{'':<{width}}                              ├──▶ the model ──▶ "
-        f"{names[2]}  gives data to others",
-        f"{names[1]:<{width}}  reads what strangers wrote ─┘",
+        f"{names[0]:<{width}}  reads private data ─────────┐",
+        f"{'':<{width}}                              ├──▶ the model ──▶ {names[2]}  sends data out",
+        f"{names[1]:<{width}}  reads untrusted content ────┘",
         "",
         *reasons,
         "",
@@ -149,14 +148,14 @@ def _cut(flow: Flow) -> str:
 
 @set_rule("flow-exfiltration", "error")
 def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int, Found]]:
-    """Tools that together can carry private data away.
+    """Tools that together can leak private data.
 
-    One tool reads what is private, one reads what strangers wrote, and one gives data to others:
-    words that a stranger wrote can make a model send away what it read. It is an error where the
-    authors of the tools state all three, and a warning where one is only assumed from a name, a
-    type or a missing annotation. A kit alone has no rules on calls, and so it is a warning there.
-    The effects of a tool are shown by `vespe tool show`, and corrected by `effects` in its
-    config.json. A host that your own `approvals.own_hosts` names does not count as a stranger.
+    One tool reads private data, one reads untrusted content, and one sends data out. Untrusted
+    content can make a model send private data to a stranger. It is an error if the authors of the
+    tools state all three effects, and a warning if one is only assumed from a name, a type or a
+    missing annotation. For a kit without a project it is always a warning, because a kit has no
+    approval rules. `vespe tool show` shows the effects of a tool, and `effects` in its config.json
+    corrects them. Hosts in your own `approvals.own_hosts` do not count as untrusted.
 
     Bad: read_inbox, get_webpage and send_email, with no rule on calls
     Good: the same with "approvals": {"ask": ["send_email"]}
@@ -165,17 +164,16 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
     if flow is None:
         return
     told = ", ".join(
-        f"{one.name} {_WORDS[leg]} ({one.effects[leg]})"
+        f"{_WORDS[leg]} {one.name} ({one.effects[leg]})"
         for one, leg in zip(flow.tools, LEGS, strict=True)
     )
     yield (
         -1,
         Found(
             severity=None if bounds.has_project and flow.stated else "warning",
-            message="what a stranger writes could make a model carry private data away, "
-            f"and nobody is asked: {told}",
+            message=f"possible data leak without approval: a model could {told}",
             fix=f"ask before {_these(flow)}, in .vespe/config.json: {_cut(flow)}; "
-            f"or {_LATER} asks once strangers' words were read"
+            f"or {_LATER} asks after untrusted content was read"
             + ("" if flow.stated else "; or say in config.json what the tools do: `effects`"),
         ),
     )
