@@ -22,7 +22,14 @@ from vespe.errors import (
     UsageError,
 )
 from vespe.tools import catalog, directory
-from vespe.tools.authoring import copy_tool, create_tool, remove_tool, rename_tool, write_config
+from vespe.tools.authoring import (
+    change_tool,
+    copy_tool,
+    create_tool,
+    remove_tool,
+    rename_tool,
+    write_config,
+)
 from vespe.tools.directory import UID_PATTERN
 from vespe.tools.drafts import Draft, draft_from_function, draft_tool
 
@@ -229,6 +236,20 @@ def test_p26_renaming_changes_the_name_alone(tools: Path) -> None:
     assert list(config(directory)) == list(before)
     assert (directory / "config.json").stat().st_mode & 0o777 == 0o600
     assert sorted(os.listdir(directory)) == ["config.json", "description.md", "notes.txt"]
+
+
+def test_a_change_is_told_as_it_was_written(tools: Path) -> None:
+    python_tool(tools / "tool-a", "a", "return 1")
+    told: list[bytes] = []
+    before, after = change_tool(
+        tools, "tool-a", lambda said: {**said, "x": 1}, written=lambda data, _: told.append(data)
+    )
+    assert after == {**before, "x": 1}
+    assert told == [(tools / "tool-a/config.json").read_bytes()]
+    assert change_tool(tools, "tool-a", dict, written=lambda data, _: told.append(data))[1] == after
+    assert len(told) == 1
+    with pytest.raises(ToolNotFound):
+        change_tool(tools, "tool-b", dict)
 
 
 def test_renaming_to_a_name_that_is_taken_or_not_allowed_changes_nothing(tools: Path) -> None:

@@ -670,3 +670,35 @@ def test_whether_a_tool_may_run_is_asked_of_the_project_and_of_its_own_directory
     assert gate.may_run(read_config(clone), environ={"VESPE_TRUSTED_PATHS": str(clone)})(
         entry("tool-b")
     )
+
+
+def test_another_content_of_one_file_keeps_the_approval_and_nothing_else_does(clone: Path) -> None:
+    approve_bytes(clone)
+    config, path = read_config(clone), "tool-a/config.json"
+    file = tools(clone) / path
+
+    def change(data: bytes) -> None:
+        with gate.carrying_over_file(config, path) as told:
+            file.write_bytes(data)
+            told(data, ["TOKEN"])
+
+    change(file.read_bytes() + b" \n")
+    assert check(clone).allows_secret("TOKEN") and not check(clone).allows_secret("OTHER")
+    with gate.carrying_over_file(config, path):
+        pass
+    assert check(clone).kind == "content"
+    with gate.carrying_over_file(config, path) as told:
+        file.write_bytes(file.read_bytes() + b"  ")
+        told(b"something else", [])
+    with pytest.raises(NotTrusted):
+        check(clone)
+    change(file.read_bytes() + b" ")
+    with pytest.raises(NotTrusted):
+        check(clone)
+    approve_bytes(clone)
+    with gate.carrying_over_file(config, path) as told:
+        file.write_bytes(data := file.read_bytes() + b" ")
+        (tools(clone) / "tool-a/more.txt").write_text("x", encoding="utf-8")
+        told(data, [])
+    with pytest.raises(NotTrusted):
+        check(clone)

@@ -24,6 +24,7 @@ TOOL: Final[dict[str, Any]] = {
     "build": ("vespe.cli.tool.build", "Compile a tool's source to WebAssembly."),
     "lock": ("vespe.cli.tool.lock", "Lock the dependencies of a Python tool."),
     "sync": ("vespe.cli.tool.sync", "Update a Python tool from its function."),
+    "set": ("vespe.cli.tool.set", "Set keys of a tool's config.json, and show what changed."),
     "edit": ("vespe.cli.tool.edit", "Open a tool's files in your editor, then check them."),
     "rename": ("vespe.cli.tool.rename", "Rename a project tool."),
     "copy": ("vespe.cli.tool.copy", "Copy any tool into the project."),

@@ -20,7 +20,7 @@ from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
-_PROJECTS_OWN: Final = ("lint", "tool_budget")
+_PROJECTS_OWN: Final = ("lint", "tool_budget", "tools")
 _FILE_RULES: Final = ("may_write", "never_read")
 _OWN: Final = ("allow_hosts", "allowed_signers", "approvals", "files", "sandbox", "secrets")
 KEYS: Final = tuple(sorted((*_OWN, *features.settings())))

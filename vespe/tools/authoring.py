@@ -83,6 +83,33 @@ def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken
     return tool_directory.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
 
 
+def change_tool(
+    tools_dir: str | os.PathLike[str],
+    uid: str,
+    change: Callable[[JsonObject], JsonObject],
+    *,
+    written: Callable[[bytes, JsonObject], None] | None = None,
+) -> tuple[JsonObject, JsonObject]:
+    """Write what `change` makes of a tool's config.json, and return it as it was and as it is;
+    `written` is told both forms of what was written.
+
+    Raises ToolNotFound, InvalidDocument for a config.json that is no JSON object, StorageError, and
+    what `change` raises; then nothing is written.
+    """
+    parent = os.fspath(tools_dir)
+    _refuse_linked(parent)
+    config = os.path.join(_directory(parent, uid), CONFIG_FILE)
+    with atomic.locked(parent):
+        before = strict_json.read_object(config)
+        after = change(before)
+        if after != before:
+            text = strict_json.dump_json(after)
+            atomic.write_atomic(config, text, mode=stat.S_IMODE(os.lstat(config).st_mode))
+            if written is not None:
+                written(text.encode(), after)
+    return before, after
+
+
 def copy_tool(
     source: str | os.PathLike[str],
     tools_dir: str | os.PathLike[str],

@@ -4,7 +4,7 @@ place, and the bytes to run from.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from vespe import defaults
@@ -212,6 +212,39 @@ def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
     approval, place = approval_of(before, tree), identity.place_of(root)
     if approval and place:
         approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(after))
+
+
+@contextlib.contextmanager
+def carrying_over_file(
+    config: ProjectConfig, path: str
+) -> Iterator[Callable[[bytes, Collection[str]], None]]:
+    """Let the approval that holds for a project hold with another content of one file of its tools
+    (`path` beneath `.vespe/tools`), for a change that its user asked for: the function that this
+    gives is told the bytes, which are written within, and the secrets that the tool declares now.
+
+    Nothing else that changed meanwhile is approved with it.
+    """
+    root, told = os.path.realpath(config.root), list[tuple[bytes, Collection[str]]]()
+    is_asked = approved_place(root) is None and approvals.any_content()
+    before = walk.scan(root, *TOOLS) if is_asked else None
+    approval, place = approval_of(config, before) if before else None, identity.place_of(root)
+    yield lambda data, secrets: told.append((data, secrets))
+    if not (place and before and approval and told):
+        return
+    data, secrets = told[-1]
+    file = before.files[path]
+    digest = digests.TextDigest(exact=digests.keeps_line_ends(path, executable=file.executable))
+    digest.update(data)
+    after = walk.scan(root, *TOOLS)
+    expected = {**before.files, path: replace(file, sha256=digest.hexdigest())}
+    if after == Tree(files=expected):
+        approvals.store_content(
+            place,
+            after,
+            secrets=tuple(sorted({*approval.secrets, *secrets})),
+            scopes=approval.scopes,
+            texts={**approvals.texts_of(approval), path: data.decode("utf-8", "replace")},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

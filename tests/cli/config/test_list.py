@@ -48,3 +48,15 @@ def test_outside_a_project_ones_own_settings_are_listed(
 ) -> None:
     monkeypatch.chdir("/")
     assert command("config", "list").code == 0
+
+
+def test_all_settings_are_listed_with_what_each_is_for(
+    command: Callable[..., Any], project: Path
+) -> None:
+    said = command("config", "list", "--all", "--json").document["settings"]
+    assert all([*one] == ["key", "value", "default", "origin", "description"] for one in said)
+    (budget,) = [one for one in said if one["key"] == "tool_budget"]
+    assert (budget["value"], budget["origin"]) == (None, "default") and budget["description"]
+    lines = command("config", "list", "--all").out.splitlines()
+    assert any(line.startswith("secrets.NAME\t\t") for line in lines)
+    assert not any(line.startswith("secrets.NAME") for line in command("config", "list").out)

@@ -72,3 +72,39 @@ def test_what_is_no_rule_on_calls_is_refused_before_it_stands_in_the_file(
         ).code
         == 0
     )
+
+
+def test_a_project_is_set_for_everybody_who_works_on_it(command: Command, project: Path) -> None:
+    file = str(project / ".vespe/config.json")
+    said = command("config", "set", "--project", "tool_budget", "4000", "--json")
+    assert said.document == {"key": "tool_budget", "path": file}
+    assert command("config", "get", "tool_budget", "--json").document == {
+        "key": "tool_budget",
+        "value": 4000,
+        "origin": file,
+    }
+    said = command("config", "set", "--project", "active_kits", '["nowhere"]')
+    assert said.code == 0 and "nowhere" in said.err
+    said = command("config", "set", "--project", "sandbox", "require")
+    assert (said.code, "warning" in said.err) == (0, False)
+    assert command("config", "set", "--project", "tool_budget", "--unset").code == 0
+    missing = command("config", "get", "tool_budget")
+    assert missing.code == 3 and "vespe config set --project tool_budget VALUE" in missing.err
+
+
+def test_what_only_the_user_says_no_project_is_set_to(command: Command, project: Path) -> None:
+    before = (project / ".vespe/config.json").read_bytes()
+    for key, value in (("secrets.X", "1"), ("approvals.allow", '["x"]'), ("sandbox", "off")):
+        said = command("config", "set", "--project", key, value)
+        assert (said.code, "only the user says this" in said.err) == (6, True)
+    assert command("config", "set", "--project", "approvals.deny", "[1]").code == 2
+    assert command("config", "set", "--project", "tool_budget", "no").code == 2
+    assert (project / ".vespe/config.json").read_bytes() == before
+
+
+def test_outside_a_project_there_is_none_to_set(
+    command: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    assert command("config", "set", "--project", "tool_budget", "1").code == 3
+    assert command("config", "get", "tool_budget").code == 3

@@ -5,8 +5,9 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.documents import strict_json
-from vespe.models import JsonValue
-from vespe.projects import user_config
+from vespe.models import JsonObject, JsonValue
+from vespe.projects import project, project_settings, user_config
+from vespe.projects.workspace import find_root
 
 
 @click.command("get", epilog="Example: vespe config get allow_hosts")
@@ -15,7 +16,7 @@ from vespe.projects import user_config
 @options.json_option
 def command(key: str, origin: bool, as_json: bool) -> None:
     """Print one of your own settings, as a dotted key; a secret too, a provider's key never. What
-    is not set has its default.
+    you did not set has the project's value, else its default.
     """
     value, where = _setting(key)
     if as_json:
@@ -29,8 +30,24 @@ def _setting(key: str) -> tuple[JsonValue, str]:
     user = user_config.load_user_config()
     try:
         return user_config.mask(key, user_config.get_value(key)), user.path
-    except errors.NotFound:
-        for name, value, where in user_config.origins(user):
+    except (errors.NotFound, errors.UsageError):
+        document, path = _project()
+        for name, value, where in user_config.origins(user, document, project_path=path):
             if name == key:
                 return value, where
+        if project_settings.is_known(key):
+            if document and (value := project_settings.get_value(document, key)) is not None:
+                return value, path
+            raise errors.NotFound(
+                f"the setting {key} is not set",
+                hint=f"`vespe config set --project {key} VALUE` sets it for this project",
+            ) from None
         raise
+
+
+def _project() -> tuple[JsonObject | None, str]:
+    try:
+        root = find_root(None)
+    except errors.ProjectNotFound:
+        return None, ""
+    return project.read_config(root).document, project.config_path(root)

@@ -6,31 +6,41 @@ from vespe import errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
 from vespe.models import JsonObject
-from vespe.projects import project, user_config
+from vespe.projects import project, setting_catalog, user_config
 from vespe.projects.workspace import find_root
 
 
 @click.command("list", epilog="Example: vespe config list --origin")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also the settings that nobody set, and what each is for.",
+)
 @click.option("--origin", is_flag=True, help="Name the file that each value came from.")
 @options.project_option
 @options.json_option
-def command(origin: bool, project_dir: str | None, as_json: bool) -> None:
-    """List the settings in force here, yours and the project's; secrets are masked."""
+def command(origin: bool, everything: bool, project_dir: str | None, as_json: bool) -> None:
+    """List the settings in force here, yours and the project's; secrets are masked.
+
+    In the list of --all, NAME stands for a name that you choose. `vespe config set KEY VALUE`
+    changes your own settings, and with --project those of the project.
+    """
     document, path = _project(project_dir)
-    found = user_config.origins(user_config.load_user_config(), document, project_path=path)
-    if as_json:
-        report.emit_json(
-            {
-                "settings": [
-                    {"key": key, "value": value, "origin": where} for key, value, where in found
-                ]
-            }
-        )
-        return
-    rows = [(key, strict_json.compact_json(value), where) for key, value, where in found]
-    tables.show(("KEY", "VALUE", "ORIGIN"), rows) if origin else tables.show(
-        ("KEY", "VALUE"), [row[:2] for row in rows]
+    settings = setting_catalog.list_settings(
+        user_config.load_user_config(), document, path=path, everything=everything
     )
+    if as_json:
+        report.emit_json({"settings": settings})
+        return
+    columns = ["KEY", "VALUE", *["ORIGIN"] * origin, *["DESCRIPTION"] * everything]
+    tables.show(columns, [_cells(one, columns) for one in settings])
+
+
+def _cells(setting: JsonObject, columns: list[str]) -> list[str]:
+    value = setting["value"]
+    said = "" if value is None else strict_json.compact_json(value)
+    return [said if column == "VALUE" else str(setting[column.lower()]) for column in columns]
 
 
 def _project(project_dir: str | None) -> tuple[JsonObject | None, str]:

@@ -10,7 +10,8 @@ from vespe.calls.policy_rules import OWN_HOSTS, read_rules
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.models import JsonValue
-from vespe.projects import user_config
+from vespe.projects import project, project_settings, user_config
+from vespe.projects.workspace import find_root, open_workspace
 
 _RULES: Final = (
     'a list of tools and rules: \'["git_*", {"tool": "write_file", "arguments": '
@@ -21,16 +22,33 @@ _RULES: Final = (
 @click.command("set", epilog="Example: vespe config set allow_hosts '[\"127.0.0.1:8080\"]'")
 @click.argument("key")
 @click.argument("value", required=False)
-@click.option("--unset", is_flag=True, help="Remove the setting.")
+@click.option("--unset", is_flag=True, help="Remove the setting, so that its default counts.")
+@click.option(
+    "--project",
+    "of_project",
+    is_flag=True,
+    help="Set it in .vespe/config.json of the project that you are in, for everybody who works "
+    "on it.",
+)
 @options.json_option
-def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
+def command(key: str, value: str | None, unset: bool, of_project: bool, as_json: bool) -> None:
     """Set one of your own settings: VALUE is JSON where it parses as JSON, text elsewhere; - reads
-    it from stdin.
+    it from stdin. `vespe config list --all` lists the settings.
 
-    A project's configuration can never do this.
+    With --project it is a setting of the project: active_kits, approvals.ask, approvals.deny,
+    approvals.flow, lint, sandbox (only tighter than yours), tool_budget, tool_resolution_order or
+    tools. If you trust the project, you go on to trust it; if not, this changes nothing about that.
     """
     if (value is None) != unset:
         raise click.UsageError("give either a VALUE or --unset", click.get_current_context())
+    path = _change_project(key, value) if of_project else _change_own(key, value)
+    if as_json:
+        report.emit_json({"key": key, "path": path})
+    else:
+        report.say(f"{'removed' if unset else 'set'} {key} in {path}")
+
+
+def _change_own(key: str, value: str | None) -> str:
     if value is None:
         user_config.unset_value(key)
     else:
@@ -38,11 +56,24 @@ def command(key: str, value: str | None, unset: bool, as_json: bool) -> None:
         _check_rules(key, given)
         user_config.set_value(key, given)
         _remark(key, given)
-    path = user_config.config_path()
-    if as_json:
-        report.emit_json({"key": key, "path": path})
+    return user_config.config_path()
+
+
+def _change_project(key: str, value: str | None) -> str:
+    """Change the project's config.json, and say what is wrong with it now that was not before."""
+    root = find_root(None)
+    before = open_workspace(root).warnings
+    if value is None:
+        project_settings.unset_value(root, key)
     else:
-        report.say(f"{'removed' if unset else 'set'} {key} in {path}")
+        given = _value(key, value)
+        if project_settings.is_known(key):
+            _check_rules(key, given, of_user=False)
+        project_settings.set_value(root, key, given)
+    for warning in open_workspace(root).warnings:
+        if warning not in before:
+            report.warn(warning)
+    return project.config_path(root)
 
 
 def _value(key: str, text: str) -> JsonValue:
@@ -73,7 +104,7 @@ def _remark(key: str, value: JsonValue) -> None:
         report.warn(f"{name}: {said}")
 
 
-def _check_rules(key: str, value: JsonValue) -> None:
+def _check_rules(key: str, value: JsonValue, *, of_user: bool = True) -> None:
     """Refuse what is no rule on calls before it stands in the file, where it would stop every
     agent.
     """
@@ -81,7 +112,7 @@ def _check_rules(key: str, value: JsonValue) -> None:
     if name != "approvals":
         return
     try:
-        read_rules({kind: value} if kind else value, path="")
+        read_rules({kind: value} if kind else value, path="", of_user=of_user)
     except errors.InvalidDocument as error:
         hosts = error.pointer == f"/approvals/{OWN_HOSTS}"
         raise errors.UsageError(

@@ -12,7 +12,6 @@ from vespe.models import JsonObject, JsonValue
 from vespe.projects import project
 from vespe.projects.view import EXPOSURES, TOOLS, ViewRule
 from vespe.projects.workspace import Workspace, open_workspace
-from vespe.trust import gate
 
 _HELP: Final = {
     "always": "Declare it to models in every mode.",
@@ -89,7 +88,7 @@ def command(
         if not tools:
             del document[TOOLS]
 
-    gate.carry_over(workspace.config, project.update_config(workspace.root, change))
+    project.renew_config(workspace.root, change)
     _tell(open_workspace(workspace.root), patterns, as_json)
     return 0
 

@@ -1,5 +1,8 @@
 """Whose tools a verb changes: the project's, or those of a kit that the user edits."""
 
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
+
 import click
 
 from vespe import defaults
@@ -8,6 +11,7 @@ from vespe.models import Entry, Tool
 from vespe.projects import project
 from vespe.projects.workspace import open_workspace, project_entry, project_has
 from vespe.tools import directory
+from vespe.trust import gate
 
 kit_option = click.option(
     "--kit",
@@ -35,6 +39,16 @@ class ToolOwner:
         if self._workspace is not None:
             return project_entry(self._workspace, name)
         return edited.find_tool(self.tools_dir, name)
+
+    def keeping_trust(
+        self, path: str
+    ) -> AbstractContextManager[Callable[[bytes, Collection[str]], None]]:
+        """Let the project's approval hold with another content of one file of its tools; see
+        `gate.carrying_over_file`. A kit that is edited has none.
+        """
+        if self._workspace is None:
+            return nullcontext(lambda data, secrets: None)
+        return gate.carrying_over_file(self._workspace.config, path)
 
     def list(self) -> list[Entry]:
         """Return its tools that are not broken."""

@@ -1,0 +1,79 @@
+"""`vespe tool set`."""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ondisk import approve_bytes, python_tool
+from vespe.trust import gate
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def tool(project: Path) -> Path:
+    python_tool(project / ".vespe/tools/tool-a", "a", "return 1")
+    return project / ".vespe/tools/tool-a/config.json"
+
+
+def test_what_changed_is_written_and_shown(command: Command, tool: Path) -> None:
+    os.chmod(tool, 0o600)
+    done = command("tool", "set", "a", "limits.timeout_s=30", "description=Do it")
+    assert done.code == 0 and '+    "timeout_s": 30' in done.out
+    said = json.loads(tool.read_text(encoding="utf-8"))
+    assert (said["limits"], said["description"]) == ({"timeout_s": 30}, "Do it")
+    assert stat.S_IMODE(tool.stat().st_mode) == 0o600
+    assert "has that already" in command("tool", "set", "a", "limits.timeout_s=30").err
+    assert command("tool", "set", "a", "--unset", "limits.timeout_s").code == 0
+    assert "limits" not in json.loads(tool.read_text(encoding="utf-8"))
+
+
+def test_what_is_refused_and_what_is_only_tried_writes_nothing(
+    command: Command, tool: Path
+) -> None:
+    before = tool.read_bytes()
+    assert command("tool", "set", "a", "limits.timeout_s=-1").code == 2
+    assert command("tool", "set", "a", "version=2", "descripton=x").code == 2
+    assert command("tool", "set", "a").code == 2
+    assert command("tool", "set", "nope", "version=2").code == 3
+    assert command("tool", "set", "a", "--unset", "version").code == 3
+    said = command("tool", "set", "a", "version=2", "--dry-run", "--json").document
+    assert (said["uid"], said["changed"], said["path"]) == ("tool-a", False, str(tool))
+    assert '+  "version": "2"' in said["diff"] and tool.read_bytes() == before
+
+
+def test_an_approval_goes_on_to_hold_with_this_change_alone(
+    command: Command, project: Path, tool: Path
+) -> None:
+    def runs() -> bool:
+        return bool(command("tool", "run", "a").code == 0)
+
+    gate.untrust(project)
+    command("tool", "set", "a", "version=1")
+    assert not runs()
+    approve_bytes(project)
+    assert runs()
+    command("tool", "set", "a", "version=2")
+    assert runs()
+    command("tool", "set", "a", "--unset", "version")
+    assert runs()
+    (script,) = tool.parent.glob("*.py")
+    script.write_text(script.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert not runs()
+    command("tool", "set", "a", "version=3")
+    assert not runs()
+
+
+def test_a_secret_that_is_declared_so_reaches_the_tool(
+    command: Command, project: Path, tool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2hunter2")
+    gate.untrust(project)
+    approve_bytes(project)
+    command("tool", "set", "a", 'secrets=["TOKEN"]')
+    assert command("tool", "run", "a").code == 0
