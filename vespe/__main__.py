@@ -34,7 +34,7 @@ def main() -> None:
     """Run the command line and end with its exit code, without taking the interpreter down piece by
     piece.
     """
-    _hide_memory()
+    hide_memory()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -42,7 +42,7 @@ def main() -> None:
     os._exit(code)
 
 
-def _hide_memory() -> None:
+def hide_memory() -> None:
     """Keep what runs as this user from reading this process's environment and memory, where keys
     are; root still can.
 

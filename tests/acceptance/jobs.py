@@ -74,6 +74,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "contaminate it, as root and as an ordinary user",
         ("tests.acceptance.survival", "--json"),
     ),
+    "tasks": (
+        "a task of `vespe tool run --background`, whose process is killed at 200 moments",
+        ("tests.acceptance.tasks", "--json"),
+    ),
     "stories": (
         "the stories of people with Vespe, played from a terminal",
         ("tests.acceptance.stories",),

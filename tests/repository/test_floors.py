@@ -56,7 +56,7 @@ OWNERS = {
     "keyring": "features.secrets.keyring_child",
     "jinja2": "features.inspector.rendering",
     "markupsafe": "features.inspector.rendering",
-    "subprocess": "processes.process features.escapes.attempts",
+    "subprocess": "processes.process processes.detached features.escapes.attempts",
     "agents": "features.agents.toolsets.to_openai_agents",
     "langchain_core": "features.agents.toolsets.to_langchain",
     "pytest": "features.testing.plugin",

@@ -146,6 +146,34 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         },
         "aliases": {},
     },
+    "tasks": {
+        "begin": "store.py",
+        "needs": (),
+        "settings": {},
+        "verbs": {
+            "task": {
+                "help": "See and end calls that run in the background.",
+                "heading": "Tools and kits",
+                "after": "batch",
+            },
+            "task list": {
+                "module": "vespe.features.tasks.verbs.list",
+                "help": "List the tasks of this project.",
+            },
+            "task show": {
+                "module": "vespe.features.tasks.verbs.show",
+                "help": "Show a task, and its result when it is over.",
+            },
+            "task cancel": {
+                "module": "vespe.features.tasks.verbs.cancel",
+                "help": "End a task's call.",
+            },
+        },
+        "aliases": {
+            "": {"tasks": "task list"},
+            "task": {"ls": "list", "get": "show", "stop": "cancel", "kill": "cancel"},
+        },
+    },
     "packing": {
         "begin": "forms.py",
         "needs": ("lint",),

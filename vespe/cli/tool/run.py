@@ -42,6 +42,11 @@ from vespe.tools.fields import MAX_TIMEOUT_S
     help="Check the arguments and show what would run, without running it.",
 )
 @click.option(
+    "--background",
+    is_flag=True,
+    help="Start the call, print the id of its task, and do not wait for it (`vespe task`).",
+)
+@click.option(
     "--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest."
 )
 @click.option(
@@ -67,6 +72,7 @@ def command(
     args: str | None,
     timeout: float | None,
     dry_run: bool,
+    background: bool,
     log_arguments: bool,
     save_example: bool,
     trusted: bool,
@@ -106,6 +112,11 @@ def command(
     if dry_run:
         report.emit_json(path.plan(tool, call))
         return 0
+    if background:
+        if save_example:
+            raise errors.UsageError("--save-example needs the result: leave --background out")
+        options_of: JsonObject = {"timeout_s": timeout, "log_arguments": log_arguments}
+        return _start(path, tool, given, options_of, as_json)
     with waiting(f"running {tool.name}"):
         outcome = path.run_tool(tool, call)
     if keeping is not None and outcome.ok:
@@ -115,6 +126,27 @@ def command(
         keeping.keep_example(tool, inputs, outcome.result)
         report.note(f"kept the call among the examples of {tool.name}")
     return _answer(tool, outcome, as_json, how=_how(tool, given, outcome))
+
+
+def _start(
+    path: CallPath, tool: Tool, given: JsonObject | bytes, options_of: JsonObject, as_json: bool
+) -> int:
+    """Start a call whose arguments fit, as a task of its own."""
+    inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
+    path.plan(tool, Call(tool=tool.uid, arguments=inputs))
+    task = features.load("tasks", "background").start(
+        tool,
+        inputs,
+        project=path.workspace.root,
+        trusted=path.trusted,
+        options=options_of,
+    )
+    if as_json:
+        report.emit_json({"task": task})
+    else:
+        report.emit(task)
+        report.next_step(f"`vespe task show {task} --wait` shows its result")
+    return 0
 
 
 def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
