@@ -17,6 +17,7 @@ from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.files.trees import TreeFile
+    from vespe.processes.ask_channel import Questions
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
     from vespe.schemas.forms import DetailsForm
@@ -62,7 +63,7 @@ class Context:
     user's own configuration lets HTTP tools reach. `progress` is told what takes long; `sessions`
     are those with MCP servers that are kept between calls, and `workers` the interpreters; None
     where each call has its own. `sandbox` is what the tool's process is held to, and whatever else
-    it starts.
+    it starts. `questions` answers what the tool asks a person; None where nobody can be asked.
     """
 
     project_root: str
@@ -79,6 +80,7 @@ class Context:
     sandbox: "Policy | None" = None
     home: str = ""
     workers: "Workers | None" = None
+    questions: "Questions | None" = None
 
 
 class Executor(Protocol):

@@ -301,7 +301,7 @@ def test_running_out_of_descriptors_is_a_sentence() -> None:
     source = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\nimport resource\nfrom "
         "vespe.processes.process import Command, run\n"
-        "resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))\n"
         "try: run(Command(argv=['true'], cwd='/', env={}, timeout_s=5))\nexcept Exception as "
         "error: print(type(error).__name__, error)"
     )

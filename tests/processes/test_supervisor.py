@@ -52,6 +52,8 @@ class Supervised:
             "result": False,
             "vespe": os.getpid() if vespe is None else vespe,
             "given": 6,
+            "channel": False,
+            "ask": -1,
             "boot": "",
             "sandbox": None,
         }

@@ -5,6 +5,7 @@ An entry point says who answers: `CallPath(asker=…)`, or `answered_by(asker)` 
 one a tool that asks ends with `needs_input`.
 """
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,9 +17,19 @@ from typing import Any, Final, TypeAlias, cast
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
 from vespe.documents import strict_json
-from vespe.errors import Declined, Interrupted, NeedsInput, TimedOut, ToolExecutionError, UsageError
+from vespe.errors import (
+    Declined,
+    Interrupted,
+    InvalidDocument,
+    NeedsInput,
+    TimedOut,
+    ToolExecutionError,
+    UsageError,
+    VespeError,
+)
 from vespe.files.digests import sha256
 from vespe.models import JsonObject
+from vespe.processes.ask_channel import MAX_LINE
 from vespe.records import dataclass
 from vespe.schemas import answers
 
@@ -106,6 +117,34 @@ class CallQuestions:
         self._tool, self._cancel = tool, cancel
         self._lock = threading.Lock()
         self._replies: dict[str, tuple[str, PersonReply]] = {}
+
+    @property
+    def paused_s(self) -> float:
+        """How long the call has waited for a person."""
+        return self.pause.seconds
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the call is to end, and to be made anew once there is an answer."""
+        return self.suspended is not None
+
+    def answer(self, line: bytes | None, over: threading.Event) -> bytes:
+        """Answer a line by which a process asks (see `processes/ask_channel.py`); None is one that
+        was too long. Never raises; b"" where the call is ended instead, so that the tool does not
+        go on.
+        """
+        try:
+            asked = _asked_by(line)
+            reply = self.reply(
+                asked["question"], asked.get("schema"), name=asked.get("name"), leave=Leave(over)
+            )
+            said: JsonObject = {"action": reply.action, "content": dict(reply.content)}
+        except (Interrupted, CallSuspended):
+            return b""
+        except VespeError as error:
+            why = {"code": error.code, "message": str(error)}
+            said = {"action": CANCEL, "content": {}, "error": why}
+        return strict_json.compact_bytes({"answer": 1, **said})
 
     def check_thread(self) -> None:
         """Raise where the caller would block the event loop that its whole process runs in."""
@@ -199,7 +238,7 @@ class CallQuestions:
         raise NeedsInput(f"the answer to {self._tool!r} does not fit: {question.problem}")
 
     def _answer(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
-        leave.also = self._cancel
+        leave.also += (self._cancel,) if self._cancel is not None else ()
         putting = FunctionImplementation(self._tool, partial(self.asker, question))
         try:
             reply = in_process.run(putting, {}, Bounds(ASK_TIMEOUT_S, True, leave))
@@ -218,13 +257,32 @@ class CallQuestions:
 
 
 class Leave(threading.Event):
-    """Is set where nobody waits for an answer any more, or the call is cancelled (`also`)."""
+    """Is set where nobody waits for an answer any more: itself, or one of `also`."""
 
-    also: threading.Event | None = None
+    def __init__(self, *also: threading.Event) -> None:
+        super().__init__()
+        self.also = also
 
     def is_set(self) -> bool:
-        """Whether one of the two is set."""
-        return super().is_set() or (self.also is not None and self.also.is_set())
+        """Whether one of them is set."""
+        return super().is_set() or any(one.is_set() for one in self.also)
+
+
+def _asked_by(line: bytes | None) -> JsonObject:
+    """Read a line by which a process asks; raises ToolExecutionError for what is none."""
+    if line is None:
+        raise ToolExecutionError(f"a line that asks has at most {MAX_LINE} bytes")
+    try:
+        asked = strict_json.parse_object(line)
+    except InvalidDocument as error:
+        raise ToolExecutionError(
+            f"a line that asks must be a JSON object; it {error.reason}"
+        ) from None
+    if asked.get("ask") != 1 or not isinstance(asked.get("question"), str):
+        raise ToolExecutionError(
+            'a line that asks is {"ask": 1, "question": TEXT, "schema": {...}}, and may have a name'
+        )
+    return asked
 
 
 def _checked(reply: object) -> PersonReply:
@@ -298,7 +356,8 @@ def ask(question: str, schema: JsonObject | None = None, *, name: str | None = N
     assert error is not None and error.code == "needs_input"  # nobody can be asked here
     ```
     """
-    call = _here()
+    if (call := _HERE.get()) is None:
+        return _asked_outside(question, schema, name)
     call.check_thread()
     return call.ask(question, schema, name=name)
 
@@ -308,12 +367,23 @@ async def aask(
 ) -> JsonObject:
     """Ask a person as `ask` does, from within an async tool, whose event loop goes on meanwhile."""
     leave = Leave()
-    work = partial(_here().ask, question, schema, name=name, leave=leave)
+    if (call := _HERE.get()) is None:
+        work = partial(_asked_outside, question, schema, name)
+    else:
+        work = partial(call.ask, question, schema, name=name, leave=leave)
     return cast(JsonObject, await in_process.in_thread(work, leave=leave.set))
 
 
-def _here() -> CallQuestions:
-    call = _HERE.get()
-    if call is None:
+def _asked_outside(question: str, schema: JsonObject | None, name: str | None) -> JsonObject:
+    """Ask where this process is that of a tool (`types/python_script/child.py`); raises NeedsInput
+    anywhere else.
+    """
+    outside: Any = sys.modules.get("vespe_ask")
+    if outside is None:
         raise NeedsInput("the tool asks a person, and nobody can be asked here")
-    return call
+    try:
+        return cast(JsonObject, outside.ask(question, schema, name=name))
+    except outside.Declined as no:
+        raise Declined(no.tool, action=no.action) from None
+    except outside.NeedsInput as error:
+        raise NeedsInput(str(error)) from None

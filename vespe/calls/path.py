@@ -308,13 +308,16 @@ class CallPath:
         inputs = checked_inputs(tool, call.arguments)
         secrets = self._secrets(tool, attempt) if tool.secrets else {}
         here = self.registry.find(tool.name)
+        asker = asking.asker_here(self.asker)
+        questions = asker and asking.CallQuestions(tool.name, asker, cancel=attempt.cancel)
         if here is None:
-            execution = self._execute(
-                tool,
-                inputs,
-                self._context(tool, call, directory, secrets, attempt=attempt),
-                attempt,
-            )
+            context = self._context(tool, call, directory, secrets, attempt=attempt)
+            if questions is None:
+                execution = self._execute(tool, inputs, context, attempt)
+            else:
+                with asking.asking(questions):
+                    context = replace(context, questions=questions)
+                    execution = self._execute(tool, inputs, context, attempt)
             return finished(
                 tool,
                 execution.result,
@@ -328,8 +331,7 @@ class CallPath:
             bounds = Bounds(
                 _deadline(call, tool), bool(call.timeout_s or tool.timeout_s), attempt.cancel
             )
-        if (asker := asking.asker_here(self.asker)) is not None:
-            questions = asking.CallQuestions(tool.name, asker, cancel=attempt.cancel)
+        if questions is not None:
             bounds = bounds._replace(pause=questions.pause)
             if attempt.in_loop:
                 return _asking(tool, in_process.arun(here, inputs, bounds), attempt, questions)

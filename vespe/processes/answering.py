@@ -12,6 +12,7 @@ from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import OpenTree, payload
 
 if TYPE_CHECKING:
+    from vespe.processes.ask_channel import Questions
     from vespe.processes.sandbox.held import Policy
 
 _PATIENCE_S: Final = 0.4
@@ -43,7 +44,7 @@ class ProcessAnswer(NamedTuple):
 
 class AnsweringProcess(OpenTree):
     """A process that reads requests from stdin and answers on the descriptor that is the last of
-    its arguments.
+    its arguments. With `asks` it can ask a person, if a request has somebody who answers.
 
     An answer is a line, `SIZE HEAD`, and SIZE bytes after it. One thread at a time may ask; between
     two requests nobody watches the process, and nothing is read of what it writes.
@@ -57,16 +58,24 @@ class AnsweringProcess(OpenTree):
         env: Mapping[str, str],
         first: bytes,
         sandbox: "Policy | None" = None,
+        asks: bool = False,
     ) -> None:
         super().__init__(os.path.basename(argv[0]))
         self._sandbox = sandbox
-        self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox)
+        self._command = payload([argv], cwd=cwd, env=env, result=True, sandbox=sandbox, asks=asks)
         self._first = first
         self._gone = threading.Event()
 
-    def ask(self, request: bytes, *, until: float, cancel: threading.Event | None) -> ProcessAnswer:
-        """Send a request and wait for its answer until a moment of `time.monotonic`. The first one
-        starts the process.
+    def ask(
+        self,
+        request: bytes,
+        *,
+        until: float,
+        cancel: threading.Event | None,
+        questions: "Questions | None" = None,
+    ) -> ProcessAnswer:
+        """Send a request and wait for its answer until a moment of `time.monotonic`, and as long as
+        a person is asked (`questions`). The first one starts the process.
 
         Raises NoAnswer, and StorageError where it cannot be started. On those, and on
         KeyboardInterrupt, nothing is left of the process.
@@ -75,6 +84,8 @@ class AnsweringProcess(OpenTree):
             answered = False
             try:
                 if self.supervisor:
+                    if self.asks is not None:
+                        self.asks.begin(questions)
                     self.feed(request)
                 else:
                     self.start(
@@ -82,12 +93,15 @@ class AnsweringProcess(OpenTree):
                         stdin=self._first + request,
                         cap_bytes=0,
                         sandbox=self._sandbox,
+                        ask=self.asks_by(questions, always=self._command["ask"] >= 0),
                     )
                 mark = self.outputs["stderr"].count
-                answer = self._awaited(mark, until, cancel)
+                answer = self._awaited(mark, until, cancel, questions)
                 answered = True
                 return answer
             finally:
+                if self.asks is not None:
+                    self.asks.end()
                 if not answered:
                     self.end()
 
@@ -115,12 +129,21 @@ class AnsweringProcess(OpenTree):
         self.close()
         self._gone.set()
 
-    def _awaited(self, mark: int, until: float, cancel: threading.Event | None) -> ProcessAnswer:
-        look = _LOOK_S if cancel is None else _CANCEL_POLL_S
+    def _awaited(
+        self,
+        mark: int,
+        until: float,
+        cancel: threading.Event | None,
+        questions: "Questions | None",
+    ) -> ProcessAnswer:
+        look = _LOOK_S if cancel is None and questions is None else _CANCEL_POLL_S
         while self.supervised and b"\nE " not in self.outputs["status"].data:
-            if (left := until - time.monotonic()) <= 0:
+            paused = 0.0 if questions is None else questions.paused_s
+            if (left := until + paused - time.monotonic()) <= 0:
                 raise NoAnswer("late", self._said(mark))
-            if cancel is not None and cancel.is_set():
+            if (cancel is not None and cancel.is_set()) or (
+                questions is not None and questions.is_suspended
+            ):
                 raise NoAnswer("cancelled", self._said(mark))
             self._serve(min(left, look))
             if (found := self._whole(mark)) is not None:
@@ -133,6 +156,9 @@ class AnsweringProcess(OpenTree):
         for key, _ in ready:
             if key.data == "feed":
                 self.write(key.fd)
+                continue
+            if key.data == "ask":
+                self.take_question(key.fd)
                 continue
             output = self.take(key.data)
             if key.data == "stdout":

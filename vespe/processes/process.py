@@ -22,6 +22,7 @@ from vespe.processes.supervised_tree import Lease, Supervised, payload
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
+    from vespe.processes.ask_channel import Questions
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.workers import Workers
 
@@ -55,7 +56,7 @@ class Command:
     before ended with 0; they share all of this, and the last that ran says how the process ended.
     With an `interpreter` `message` is what its script is told in place of stdin, and `argv` is its
     `program()`. `workers` keep what a call can be a fork of. `sandbox` is what all of them are held
-    to.
+    to. `questions` answers what the process asks a person, by a descriptor that `env` names.
     """
 
     argv: Sequence[str]
@@ -71,6 +72,7 @@ class Command:
     interpreter: Interpreter | None = None
     message: Any = None
     workers: "Workers | None" = None
+    questions: "Questions | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,7 @@ def run(command: Command, *, cancel: threading.Event | None = None) -> Finished:
         env=command.env,
         result=command.result_fd,
         sandbox=command.sandbox,
+        asks=command.questions is not None,
     )
     tried = False
     for lease in _leases(command):
@@ -178,7 +181,13 @@ def _run(call: "_Call", made: dict[str, Any], cancel: threading.Event | None) ->
                 if interpreter
                 else command.stdin
             )
-            call.start(made, stdin=stdin, cap_bytes=command.cap_bytes, sandbox=command.sandbox)
+            call.start(
+                made,
+                stdin=stdin,
+                cap_bytes=command.cap_bytes,
+                sandbox=command.sandbox,
+                ask=call.asks_by(command.questions),
+            )
             call.watch(cancel)
             watched = True
         finally:
@@ -211,23 +220,33 @@ class _Call(Supervised):
         super().__init__(command.name or os.path.basename(command.argv[0]), lease)
         self.command = command
         self.began = began
-        self.deadline = self.began + command.timeout_s
+        self._until = self.began + command.timeout_s
         self.give_up: float | None = None
         self.reason = ""
         self.duration_s = 0.0
 
+    @property
+    def deadline(self) -> float:
+        """When the call is to be over: later by what a person was waited for."""
+        questions = self.command.questions
+        return self._until if questions is None else self._until + questions.paused_s
+
     def watch(self, cancel: threading.Event | None) -> None:
         """Read and write until the tree is gone, or until it should have been."""
+        questions = self.command.questions
         while self.supervised:
             now = time.monotonic()
             if self.give_up is None:
                 if now >= self.deadline:
                     self.end("timed out", defaults.GRACE_S)
-                elif cancel is not None and cancel.is_set():
+                elif (cancel is not None and cancel.is_set()) or (
+                    questions is not None and questions.is_suspended
+                ):
                     self.end("cancelled", defaults.ORPHAN_GRACE_S)
             elif now >= self.give_up:
                 return
-            look = _CANCEL_POLL_S if cancel is not None and self.give_up is None else _LOOK_S
+            looks = cancel is not None or questions is not None
+            look = _CANCEL_POLL_S if looks and self.give_up is None else _LOOK_S
             wait = min((self.give_up or self.deadline) - now, look)
             for key, _ in self._ready(max(wait, 0)):
                 self._serve(key.fd, key.data)
@@ -243,6 +262,8 @@ class _Call(Supervised):
         """Move the bytes of one pipe that is ready."""
         if name == "feed":
             return self.write(fd)
+        if name == "ask":
+            return self.take_question(fd)
         output = self.outputs[name]
         if not output.read() or output.overflows:
             self.selector.unregister(fd)

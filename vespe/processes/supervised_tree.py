@@ -20,12 +20,14 @@ from vespe.processes import signals
 from vespe.processes.child_scripts import BOOT, ENTER, SUPERVISOR, boot_message, compiled
 
 if TYPE_CHECKING:
+    from vespe.processes.ask_channel import AskChannel, Questions
     from vespe.processes.sandbox.held import Policy
     from vespe.processes.sandbox.proxy import Proxy
 
 _RESULT_FD = 3
 _GIVEN = 6
-"""The last descriptor that the supervisor may be given: the channel of a sandbox's proxy."""
+"""How many descriptors every supervisor is given; then those of a proxy, and of what asks."""
+_LAST = _GIVEN + 1
 _CHUNK = 64 * 1024
 _LOADER_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
 """What an interpreter may need in order to start at all; the supervisor gets nothing else of the
@@ -42,16 +44,19 @@ def payload(
     env: Mapping[str, str],
     result: bool,
     sandbox: "Policy | None" = None,
+    asks: bool = False,
 ) -> dict[str, Any]:
     """Return programs, by their argv, as the supervisor's `main` takes them.
 
     Each runs where the one before ended with 0. With `result` a descriptor for results is open in
-    them, and its number is the last element of the first one's argv. `boot` is what a fork of the
+    them, and its number is the last element of the first one's argv; with `asks` another one to ask
+    a person by. `boot` is what a fork of the
     supervisor is to run instead of starting the program. Raises InvalidArguments for what no
     process can be given.
     """
     prefix = sandbox.prefix if sandbox is not None else ()
     first, *then = ([*prefix, *argv] for argv in programs)
+    channel = sandbox is not None and sandbox.connect is not None
     return {
         "programs": [
             _program([*first, str(_RESULT_FD)] if result else first),
@@ -66,7 +71,9 @@ def payload(
         "vespe": os.getpid(),
         "sandbox": entering(sandbox) if sandbox is not None else None,
         "boot": "",
-        "given": _GIVEN + (sandbox is not None and sandbox.connect is not None),
+        "channel": channel,
+        "ask": _GIVEN + channel if asks else -1,
+        "given": _GIVEN + channel + asks,
     }
 
 
@@ -218,6 +225,7 @@ class Supervised:
         self.feeds: dict[int, memoryview] = {}
         self.outputs: dict[str, Output] = {}
         self.proxy: Proxy | None = None
+        self.asks: AskChannel | None = None
 
     def start(
         self,
@@ -226,11 +234,13 @@ class Supervised:
         stdin: bytes,
         cap_bytes: int,
         sandbox: "Policy | None" = None,
+        ask: int = -1,
     ) -> None:
         """Make the pipes and start the supervisor on their other ends, or let the one that is
         leased begin; raises StorageError.
 
-        A sandbox that reaches hosts gets its proxy.
+        A sandbox that reaches hosts gets its proxy. `ask` is the tool's end of what it asks by,
+        which is closed here.
         """
         theirs: list[int] = []
         # A proxy runs in a thread of its own.
@@ -245,6 +255,8 @@ class Supervised:
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
             if sandbox is not None and sandbox.connect is not None:
                 theirs.append(self._channel(sandbox.connect))
+            if ask >= 0:
+                theirs.append(ask)
             if forked:
                 self.supervisor = os.fork() or _become_supervisor(command, theirs)
             elif self.lease is None:
@@ -306,6 +318,25 @@ class Supervised:
             self.selector.register(ours, selectors.EVENT_READ, name)
         return _above(theirs)
 
+    def asks_by(self, questions: "Questions | None", *, always: bool = False) -> int:
+        """Make what the process asks by, where anybody answers or may later (`always`), and return
+        the end that it is to be given; -1 for none.
+        """
+        if questions is None and not always:
+            return -1
+        from vespe.processes.ask_channel import AskChannel
+
+        self.asks = AskChannel()
+        self.asks.begin(questions)
+        self.selector.register(self.asks.ours, selectors.EVENT_READ, "ask")
+        return _above(self.asks.give())
+
+    def take_question(self, fd: int) -> None:
+        """Read what the process asks; where that is no question any more, nobody listens."""
+        if self.asks is not None and not self.asks.take():
+            self.selector.unregister(fd)
+            self.asks.hang_up()
+
     def write(self, fd: int) -> None:
         """Write what the pipe takes; where that was all, or nobody reads, it is `fed`."""
         try:
@@ -357,6 +388,8 @@ class Supervised:
     def abandon(self) -> None:
         """Close our ends in a fork of this process: the tree is the parent's."""
         self.selector.close()
+        if self.asks is not None:
+            self.asks.close()
         for fd in tuple(self.open):
             self.shut(fd)
 
@@ -366,9 +399,13 @@ class Supervised:
         """
         if self.proxy is not None:
             self.proxy.close()
+        if self.asks is not None:
+            self.asks.end()
         for output in self.outputs.values():
             output.drain()
         self.selector.close()
+        if self.asks is not None:
+            self.asks.close()
         for fd in tuple(self.open):
             self.shut(fd)
         if self.lease is not None:
@@ -489,8 +526,8 @@ def _wait(pid: int) -> None:
 
 def _above(descriptor: int) -> int:
     """Return a descriptor for the same, above all that the supervisor is given."""
-    if descriptor > _GIVEN:
+    if descriptor > _LAST:
         return descriptor
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _GIVEN + 1)
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST + 1)
     os.close(descriptor)
     return moved

@@ -7,9 +7,10 @@ the call.
 # `signal` and `ctypes` save 4 ms each beside the 7 of an empty start.
 #
 # Descriptors: 0 control (from Vespe), 1 status (to Vespe), 2 stderr, 3 stdin, 4 stdout, 5 result of
-# the tool, 6 channel of a proxy. Control: after the command at most one line, the grace in seconds
-# with which to end the tree; its end of file means that Vespe has died or has given up. Status:
-# `F errno stage` (could not start), `S pid`, `E wait-status`; its end of file: the tree is gone.
+# the tool, then the channel of a proxy and the socket by which the tool asks, where there are any.
+# Control: after the command at most one line, the grace in seconds with which to end the tree; its
+# end of file means that Vespe has died or has given up. Status: `F errno stage` (could not start),
+# `S pid`, `E wait-status`; its end of file: the tree is gone.
 #
 # Linux: orphans of the tree become children of this subreaper, so that the tree is gone exactly
 # when there is no child left to wait for; /proc names them. Elsewhere (macOS) an orphan belongs to
@@ -30,6 +31,8 @@ import sys
 import time
 
 CONTROL, STATUS, STDERR, STDIN, STDOUT, RESULT, CHANNEL = range(7)
+ASK = 4
+"""What a tool asks by, as the tool has it."""
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 RLIMIT_CORE = 4
 ORPHAN_GRACE_S = 0.3
@@ -315,10 +318,12 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         os.dup2(STDOUT, 1)
         if command["result"]:
             os.dup2(RESULT, 3)
+        if command["ask"] >= 0:
+            os.dup2(command["ask"], ASK)
         if command["sandbox"]:
             stage = b"sandbox"
             enter, policy = command["sandbox"]
-            enter(policy, CHANNEL if command["given"] > CHANNEL else -1)
+            enter(policy, CHANNEL if command["channel"] else -1)
         stage = b"cwd"
         os.chdir(command["cwd"])
         stage = b"exec"
@@ -371,7 +376,7 @@ def run_here(command: "dict[str, Any]") -> None:
             ("SIGINT", signal.default_int_handler),
         ):
             signal.signal(getattr(signal, number), handler)
-        os.closerange(4, min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
+        os.closerange(ASK + (command["ask"] >= 0), min(max(os.sysconf("SC_OPEN_MAX"), 256), 65536))
         prctl(PR_SET_DUMPABLE, 1)
         sys.argv = ["-c", "3"]
         command["boot"]() if callable(command["boot"]) else exec(

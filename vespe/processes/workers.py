@@ -266,7 +266,9 @@ class Lease:
             if shared is not None and is_new:
                 files.append(_in_memory(dict(shared.message)))
                 self.shared = shared
-            socket.send_fds(self._channel, [b"p" if is_new else b"c"], [*descriptors, *files])
+            said = b"p" if is_new else b"c"
+            said = said.upper() if command["ask"] >= 0 else said
+            socket.send_fds(self._channel, [said], [*descriptors, *files])
         finally:
             for file in files:
                 os.close(file)

@@ -9,7 +9,8 @@ call.
 #
 # Vespe says on descriptor 0 "s" with a socket, for one more supervisor, "a" for one that is apart,
 # and "x" for the end; the end of file says that too. A supervisor serves one call after another
-# from its socket: seven descriptors (those of supervisor.py, and a file with the command). It says
+# from its socket: seven descriptors (those of supervisor.py, and a file with the command), and with
+# "C" or "P" before the file the one that the tool asks a person by. It says
 # nothing on the status pipe before the tool is there: a call whose status pipe ends so has not
 # begun, and can begin elsewhere. A supervisor that a tool has killed leaves its tree to the zygote,
 # which ends it and only then closes that socket.
@@ -333,15 +334,16 @@ class Supervisor:
             ready = [descriptor for descriptor, _ in idle.poll(IDLE_S * 1000)]
             if OWN not in ready:
                 return
-            said, descriptors = received(self.connection, 8)
-            if said == b"p" and len(descriptors) == 8:
+            said, descriptors = received(self.connection, 9)
+            asks = said in (b"C", b"P")
+            if said in (b"p", b"P") and len(descriptors) == 8 + asks:
                 self.share(descriptors.pop())
-            if len(descriptors) != 7 or not said:
+            if len(descriptors) != 7 + asks or not said:
                 return
             if self.policy and calls % RULES_EVERY == 0:
                 os.close(self.rules)
                 self.rules = self.message["enter"].ruleset(self.policy)
-            self.serve(descriptors)
+            self.serve(descriptors, descriptors.pop(6) if asks else -1)
             if calls % LOOK_EVERY == 0 and resident() > self.size + GROWTH_PAGES:
                 return
 
@@ -356,9 +358,9 @@ class Supervisor:
             os._exit(1)
         self.size = resident()
 
-    def serve(self, descriptors: "list[int]") -> None:
+    def serve(self, descriptors: "list[int]", ask: int) -> None:
         """Run one call to the end of all that it started; one that cannot begin leaves its status
-        pipe empty.
+        pipe empty. `ask` is what the tool asks by.
         """
         *standard, command = descriptors
         for number, descriptor in enumerate(standard):
@@ -373,12 +375,16 @@ class Supervisor:
             ):
                 tool = os.fork()
                 if tool == 0:
-                    self.become(command, status)
+                    self.become(command, status, ask)
+                if ask >= 0:
+                    os.close(ask)
+                    ask = -1
                 self.outlive(tool, status)
         except OSError:  # no process is left for a fork
             pass
         finally:
-            os.close(command)
+            for file in (command, *([ask] if ask >= 0 else ())):
+                os.close(file)
             for number in range(OWN):
                 os.dup2(self.null, number, inheritable=number == 2)
             os.close(status)
@@ -391,14 +397,14 @@ class Supervisor:
         if tree.left():
             os._exit(1)  # what cannot be ended is not the next call's
 
-    def become(self, file: int, status: int) -> "NoReturn":
+    def become(self, file: int, status: int, ask: int) -> "NoReturn":
         """Read the command, which no other process of ours does, and be the tool."""
         try:
             command = loaded(file)
             if command["sandbox"]:
                 enter = self.enter_shared if self.policy else self.message["enter"].enter
                 command["sandbox"] = enter, command["sandbox"][1]
-            command["signals"] = self.handled
+            command["signals"], command["ask"] = self.handled, ask
             if command["boot"]:
                 command["boot"] = self.child
                 # what is not in this environment already

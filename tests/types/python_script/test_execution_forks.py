@@ -16,6 +16,7 @@ import pytest
 from tests.support.ondisk import python_tool
 from tests.support.systems import NO_NAMESPACES, refusing
 from tests.types.python_script.test_environments import OFFLINE
+from vespe.calls.asking import PersonReply, ToolQuestion
 from vespe.calls.path import CallPath, open_path
 from vespe.calls.sandboxing import machine
 from vespe.models import Call, Outcome
@@ -226,3 +227,22 @@ def test_a_secret_of_one_call_is_not_there_in_the_next(
     given = replace(path, environment={**os.environ, "KEY": "abcdefgh"})
     assert run(given, "t").result == ["KEY"] and run(given, "u").result == []
     assert json.dumps(run(given, "t").result) == '["KEY"]'
+
+
+def test_a_fork_asks_a_person_and_none_of_it_is_left_for_the_next_call(
+    make: Callable[..., None], project: Path, path: CallPath
+) -> None:
+    body = "import vespe_ask\nos.write(4, b'half a li') if probe.COUNT else None\n"
+    make("asks", body + "return vespe_ask.ask('Sure?', name='sure') | {'pid': os.getppid()}")
+    asked: list[ToolQuestion] = []
+
+    def person(question: ToolQuestion) -> PersonReply:
+        asked.append(question)
+        return PersonReply(action="accept")
+
+    answered = replace(path, asker=person)
+    parents = {run(answered, "asks").unwrap()["pid"] for _ in range(2)}
+    error = run(path, "asks").error
+    assert error is not None and error.code == "needs_input"
+    parents.add(run(answered, "asks").unwrap()["pid"])
+    assert len(asked) == 3 and len(parents) == 1

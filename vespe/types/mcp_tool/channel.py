@@ -2,12 +2,14 @@
 gets its own answer.
 """
 
+import contextvars
 import json
 import queue
 import threading
 import time
 from dataclasses import field
-from typing import Final, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from vespe import defaults
 from vespe.calls.progress import is_heard, report_message, report_progress
@@ -27,6 +29,9 @@ from vespe.records import dataclass
 from vespe.types.mcp_tool import exchange
 from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
+if TYPE_CHECKING:
+    from vespe.processes.ask_channel import Questions
+
 _CANCEL_POLL_S: Final = 0.05
 _LOOK_S: Final = 0.5
 _OBEY_S: Final = 1.0
@@ -35,7 +40,7 @@ it.
 """
 _END_S: Final = 1.0
 _SAID_BYTES: Final = 2048
-_STEPS: Final = (b"step ", b"note ")
+_STEPS: Final = (b"step ", b"note ", b"ask ")
 """How lines begin that are not a call's answer."""
 
 
@@ -52,7 +57,7 @@ class Unsent(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPatience:
     """How long a call may take: until `until`, or until `cancel` is set; `name` and `kit` are what
-    errors call the tool and its kit.
+    errors call the tool and its kit. While a person is asked (`questions`) the time stands still.
     """
 
     until: float
@@ -60,6 +65,20 @@ class CallPatience:
     cancel: threading.Event | None
     name: str
     kit: str
+    questions: "Questions | None" = None
+
+    @property
+    def left(self) -> float:
+        """How many seconds are left."""
+        paused = 0.0 if self.questions is None else self.questions.paused_s
+        return self.until + paused - time.monotonic()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the call is to end now."""
+        if self.questions is not None and self.questions.is_suspended:
+            return True
+        return self.cancel is not None and self.cancel.is_set()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +89,7 @@ class _Call:
     began: float = 0.0
     given: bool = False
     sent: bool = False
+    over: threading.Event = field(default_factory=threading.Event)
     told: "queue.SimpleQueue[tuple[bytes, str] | None]" = field(default_factory=queue.SimpleQueue)
 
 
@@ -129,6 +149,7 @@ class Channel:
         try:
             text, logs = self._watched(call, patience)
         finally:
+            call.over.set()
             with self._lock:
                 self._calls.pop(call.number, None)
         return self._answer(call, text, logs, patience)
@@ -166,14 +187,15 @@ class Channel:
         self._process.send(call.line)
 
     def _awaited(self, call: _Call, patience: CallPatience) -> tuple[bytes, str]:
-        look = _LOOK_S if patience.cancel is None else _CANCEL_POLL_S
+        is_calm = patience.cancel is None and patience.questions is None
+        look = _LOOK_S if is_calm else _CANCEL_POLL_S
         while True:
-            if (left := patience.until - time.monotonic()) <= 0:
+            if (left := patience.left) <= 0:
                 self._give_up(call, patience.name)
                 late = TimedOut(patience.name, seconds=patience.timeout_s)
                 late.details |= self._said(call)
                 raise late
-            if patience.cancel is not None and patience.cancel.is_set():
+            if patience.is_cancelled:
                 self._give_up(call, patience.name)
                 raise Interrupted(
                     f"{patience.name} was cancelled and has been ended", details=self._said(call)
@@ -186,7 +208,22 @@ class Channel:
                 self._raise_lost(call, patience)
             if not told[0].startswith(_STEPS):
                 return told
-            self._pass_on(told[0])
+            if told[0].startswith(b"ask "):
+                run = contextvars.copy_context().run
+                put = partial(run, self._put, told[0][4:], call, patience)
+                threading.Thread(target=put, name="vespe-asks", daemon=True).start()
+            else:
+                self._pass_on(told[0])
+
+    def _put(self, line: bytes, call: _Call, patience: CallPatience) -> None:
+        """Ask a person what the server asks, and send the answer on."""
+        to = json.loads(line)["to"]
+        said: JsonObject = {"action": "cancel", "content": {}}
+        if patience.questions is not None:
+            if not (answer := patience.questions.answer(line, call.over)):
+                return
+            said = json.loads(answer)
+        self._process.send(strict_json.compact_bytes(said | {"answer": 1, "to": to}) + b"\n")
 
     def _pass_on(self, text: bytes) -> None:
         """Tell whoever listens to this call how far it is, or what the server has to say."""

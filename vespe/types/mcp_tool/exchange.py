@@ -17,6 +17,7 @@ from vespe.errors import (
     InvalidDocument,
     InvalidOutput,
     MissingExtra,
+    NeedsInput,
     Refused,
     ToolExecutionError,
     VespeError,
@@ -26,6 +27,7 @@ from vespe.processes import process
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
+    from vespe.processes.ask_channel import Questions
     from vespe.processes.sandbox.held import Policy
 
 _ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 3))
@@ -73,6 +75,7 @@ class Surroundings:
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None
     sandbox: "Policy | None" = None
+    questions: "Questions | None" = None
     secrets: tuple[str, ...] = ()
     """Values that stand as `***` in what the server wrote to its stderr."""
 
@@ -104,6 +107,7 @@ def ask(
         timeout_s=surroundings.timeout_s,
         name=name,
         sandbox=surroundings.sandbox,
+        questions=surroundings.questions,
     )
     with telling():
         finished = process.run(command, cancel=surroundings.cancel)
@@ -153,9 +157,11 @@ def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
 
 def reach(server: Server, surroundings: Surroundings) -> JsonObject:
     """Say how to reach a server, as a session takes it on its stdin."""
+    asks = {"asks": True} if surroundings.questions is not None else {}
     if server.command:
-        return {"command": list(server.command), "cwd": surroundings.directory}
+        return {"command": list(server.command), "cwd": surroundings.directory, **asks}
     return {
+        **asks,
         "url": server.url,
         "headers": dict(server.headers),
         "allow_hosts": list(surroundings.allow_hosts),
@@ -200,6 +206,9 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         return Refused(
             f"the MCP server of {name} is another one than was approved: {message}", hint=hint
         )
+    if kind == "needs_input":
+        why = "its MCP server asks a person, and nobody can be asked here"
+        return NeedsInput(f"{name} was not called: {why} ({message})")
     if kind == "refused":
         return Refused(
             message,

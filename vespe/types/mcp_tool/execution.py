@@ -80,6 +80,7 @@ def _asked(tool: Tool, inputs: JsonObject, context: Context) -> SessionAnswer:
         allow_hosts=context.allow_hosts,
         cancel=context.cancel,
         sandbox=context.sandbox,
+        questions=context.questions,
         secrets=tuple(context.secrets.values()),
     )
     request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}

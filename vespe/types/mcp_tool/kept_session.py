@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+from contextvars import ContextVar
 from typing import Any, Final
 
 import anyio
@@ -19,18 +20,22 @@ _CHUNK: Final = 64 * 1024
 _LAST_WORDS_S: Final = 0.5
 _REASON_S: Final = 0.1
 _MAX_STEP: Final = 64 * 1024
+_OF_CALL: Final[ContextVar[int]] = ContextVar("call", default=0)
+"""The call whose answer asks a person before it is whole; 0 for what the server asks unasked."""
 
 
 def main() -> None:
     """Serve calls until stdin ends, or the server does.
 
     The first line says how to reach the server, as for `mcp_session.main`. Each further line is a
-    call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`. Each line that is written to
+    call, `id`, `tool`, `arguments` and `digest`, or `{"cancel": id}`, or `{"answer": 1, "to": n}`
+    with what a person said. Each line that is written to
     the descriptor that the last argument names begins with a call's number, or with 0 for the
     session: `0 open`, `0 {"error"}`; `N sent` just before a call goes to the server, then
     `N {"result"}`, `N {"error"}` or `N {"large", "kept"}`, or `N ended`: the server has read that
     the call is cancelled, or had answered it before. Before its answer a call that has `steps` may
-    be told `N step [done, total, message]` and `N note [level, data]`.
+    be told `N step [done, total, message]` and `N note [level, data]`, and asked `N ask {"to": n}`
+    with what the server asks a person.
     """
     os.dup2(2, 1)
     requests = _Requests()
@@ -74,6 +79,8 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
             come.close()
 
     scopes: dict[int, anyio.CancelScope] = {}
+    questions = _Questions(scopes)
+    asked = session.eliciting(questions.put) if reach.get("asks") else None
 
     async def note(params: Any) -> None:
         # A message names no call: where several are on their way, nobody knows whose it is.
@@ -81,10 +88,10 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
             _say_step(next(iter(scopes)), "note", [params.level, params.data])
 
     async with (
-        session.connected(reach, gone=over.set, noted=note) as client,
+        session.connected(reach, gone=over.set, noted=note, asked=asked) as client,
         anyio.create_task_group() as tasks,
     ):
-        under_way = _Calls(client, over, scopes)
+        under_way = _Calls(client, over, scopes, questions)
         _say(0, "open")
         asyncio.get_running_loop().add_reader(0, take)
         tasks.start_soon(under_way.serve, taken_in)
@@ -96,21 +103,59 @@ async def _served(reach: JsonObject, calls: list[JsonObject], requests: _Request
         tasks.cancel_scope.cancel()
 
 
+class _Questions:
+    """What the server asks a person, on behalf of the calls that are on their way."""
+
+    def __init__(self, scopes: dict[int, anyio.CancelScope]) -> None:
+        self._scopes = scopes
+        self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
+        self._last = 0
+
+    async def put(self, asked: JsonObject) -> JsonObject:
+        """Ask, and return the answer. A request of the server's own names no call: where several
+        are on their way nobody knows whose person is meant, and nobody is asked.
+        """
+        number = _OF_CALL.get() or (next(iter(self._scopes)) if len(self._scopes) == 1 else 0)
+        if not number:
+            return {"action": "cancel", "content": {}}
+        self._last += 1
+        to = self._last
+        self._waiting[to] = asyncio.get_running_loop().create_future()
+        try:
+            _say(number, f"ask {json.dumps(asked | {'to': to})}")
+            return await self._waiting[to]
+        finally:
+            del self._waiting[to]
+
+    def answer(self, said: JsonObject) -> None:
+        """Take an answer; one that nobody waits for any more is dropped."""
+        waiting = self._waiting.get(said["to"])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(said)
+
+
 class _Calls:
     """The calls on their way, with their `scopes` by number; `over` is set where there can be no
     more.
     """
 
     def __init__(
-        self, client: Any, over: anyio.Event, scopes: dict[int, anyio.CancelScope]
+        self,
+        client: Any,
+        over: anyio.Event,
+        scopes: dict[int, anyio.CancelScope],
+        questions: _Questions,
     ) -> None:
         self._client, self._over, self._scopes = client, over, scopes
+        self._questions = questions
 
     async def serve(self, requests: Any) -> None:
         """Begin and cancel calls as they come; at their end every call is cancelled."""
         async with anyio.create_task_group() as tasks:
             async for request in requests:
-                if (cancelled := request.get("cancel")) is None:
+                if "answer" in request:
+                    self._questions.answer(request)
+                elif (cancelled := request.get("cancel")) is None:
                     self._scopes[request["id"]] = anyio.CancelScope()
                     tasks.start_soon(self._call, request)
                 elif (scope := self._scopes.get(cancelled)) is not None:
@@ -127,6 +172,7 @@ class _Calls:
 
     async def _call(self, request: JsonObject) -> None:
         number = request["id"]
+        _OF_CALL.set(number)
         try:
             with self._scopes[number] as scope:
                 answer = await self._answer(number, request)

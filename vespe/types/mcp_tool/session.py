@@ -8,16 +8,17 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 import anyio
+import anyio.to_thread
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client.session import LoggingFnT
+from mcp.client.session import ElicitationFnT, LoggingFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import SessionMessage
@@ -50,6 +51,8 @@ _REFUSALS: Final[list[AddressRefused]] = []
 """Addresses that were refused: the client tells of any failure to connect as one of its own."""
 
 
+_ASK: Final = 4
+"""The descriptor by which this process asks a person, as `processes/ask_channel.py` says."""
 _STATUSES: Final[list[int]] = []
 """The last status that a server which listens refused a request with: the client only says that it
 was an error.
@@ -83,7 +86,8 @@ def main() -> None:
     names.
 
     The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`,
-    `arguments` and the `digest` of the definition that was approved. The answer:
+    `arguments` and the `digest` of the definition that was approved, and `asks` where a person
+    answers what the server asks. The answer:
     `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`; `sent` stands beside
     these where a connection is lost, and says whether the call was under way.
     """
@@ -113,7 +117,8 @@ def run(
 
 
 async def _answered(request: JsonObject) -> None:
-    async with connected(request) as client:
+    asked = eliciting(_put) if request.get("asks") else None
+    async with connected(request, asked=asked) as client:
         if "tool" in request:
             return tell(
                 await called(client, request, sending=lambda: _SENT.append(request["tool"]))
@@ -132,9 +137,11 @@ def connected(
     *,
     gone: Callable[[], object] = _nothing,
     noted: LoggingFnT | None = None,
+    asked: ElicitationFnT | None = None,
 ) -> Client:
     """Return a client of the server that `reach` names, to be entered; `gone` is called where a
-    server that was started has ended, `noted` with what the server says of its own accord.
+    server that was started has ended, `noted` with what the server says of its own accord, `asked`
+    with what it asks a person: the server is told that one can be asked only where it is given.
     """
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
@@ -146,7 +153,52 @@ def connected(
         client_info=types.Implementation(name="vespe", version=defaults.VERSION),
         cache=None,
         logging_callback=noted,
+        elicitation_callback=asked,
     )
+
+
+def eliciting(put: Callable[[JsonObject], Awaitable[JsonObject]]) -> ElicitationFnT:
+    """Return what answers the questions of a server: `put` is given a line that asks, and returns
+    the one that answers it. A person is never sent to a URL.
+    """
+
+    async def elicit(
+        context: Any, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        if not isinstance(params, types.ElicitRequestFormParams):
+            return types.ElicitResult(action="decline")
+        asked: JsonObject = {"ask": 1, "question": params.message}
+        said = await put(asked | {"schema": params.requested_schema})
+        error = said.get("error")
+        if error and error["code"] == "tool_error":
+            return types.ErrorData(code=types.INVALID_PARAMS, message=error["message"])
+        accepted = said["action"] == "accept"
+        return types.ElicitResult(
+            action=said["action"], content=said["content"] if accepted else None
+        )
+
+    return elicit
+
+
+async def _put(asked: JsonObject) -> JsonObject:
+    def exchanged() -> bytes:
+        line = memoryview(json.dumps(asked).encode("ascii") + b"\n")
+        while line:
+            line = line[os.write(_ASK, line) :]
+        answer = b""
+        while not answer.endswith(b"\n"):
+            if not (more := os.read(_ASK, _CHUNK)):
+                return b'{"action": "cancel", "content": {}}'
+            answer += more
+        return answer
+
+    async with _ASKING:
+        answer = await anyio.to_thread.run_sync(exchanged, abandon_on_cancel=True)
+    said: JsonObject = json.loads(answer)
+    return said
+
+
+_ASKING: Final = anyio.Lock()
 
 
 async def called(
@@ -380,6 +432,8 @@ def told(error: BaseException) -> JsonObject:
     """
     if _REFUSALS:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
+    if isinstance(error, MCPError) and error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY:
+        return {"kind": "needs_input", "message": _sentence(error)}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
         said = _sentence(error) or type(error).__name__

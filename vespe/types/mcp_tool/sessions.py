@@ -64,6 +64,7 @@ class Sessions:
             until=time.monotonic() + surroundings.timeout_s,
             timeout_s=surroundings.timeout_s,
             cancel=surroundings.cancel,
+            questions=surroundings.questions,
             name=name,
             kit=kit,
         )
@@ -105,5 +106,7 @@ def _key(server: "Server", surroundings: "Surroundings") -> Hashable:
         surroundings.directory,
         tuple(sorted(surroundings.environment.items())),
         surroundings.allow_hosts,
+        # a server is told once whether anybody can be asked
+        surroundings.questions is not None,
         surroundings.sandbox and (surroundings.sandbox.level, surroundings.sandbox.stated),
     )

@@ -30,6 +30,29 @@ class Failed(Exception):
         self.answer = {"kind": kind, "message": message[:MAX_TEXT], **fields}
 
 
+class NeedsInput(Exception):
+    """A tool asks a person, and there is no answer to be had."""
+
+    code = "needs_input"
+
+
+class ToolError(Exception):
+    """A tool asks for what cannot be asked."""
+
+    code = "tool_error"
+
+
+class Declined(Exception):
+    """A person does not answer what a tool asks: `action` is decline or cancel."""
+
+    code = "declined"
+
+    def __init__(self, tool: str, action: str) -> None:
+        did = "declined to answer" if action == "decline" else "did not answer"
+        super().__init__(f"the user {did} the question of {tool!r}")
+        self.tool, self.action = tool, action
+
+
 # ---- the call
 
 
@@ -74,6 +97,7 @@ def main(told: "list[Any]") -> "NoReturn":
     identity, here = _identity(result), os.getpid()
     _quieten()
     sys.argv = [message["path"]]
+    _install_ask(message)
     touched: list[tuple[str, str]] = []
     if message["watched"]:
         _watch(touched, message["directory"])
@@ -94,6 +118,57 @@ def main(told: "list[Any]") -> "NoReturn":
         os._exit(0)  # the tool has closed the descriptor, or something else stands there now
     _write(result, answer.encode("utf-8", "replace"))
     _finish()
+
+
+_CALL: "dict[str, Any]" = {}
+"""The message of the call that runs: a process that is kept has one after another."""
+
+
+def _install_ask(message: "dict[str, Any]") -> None:
+    """Let the tool `import vespe_ask`, and ask a person by the descriptors that the message
+    names.
+    """
+    _CALL.update(message)
+    if "vespe_ask" in sys.modules:
+        return
+    import _thread
+
+    lock = _thread.allocate_lock()
+
+    def ask(
+        question: str, schema: "dict[str, Any] | None" = None, *, name: "str | None" = None
+    ) -> "dict[str, Any]":
+        """Ask a person and return the answer, an object that fits `schema`; without one the person
+        only agrees. Raises Declined, and NeedsInput where nobody can be asked.
+        """
+        import json
+
+        if not _CALL["ask"]:
+            raise NeedsInput("the tool asks a person, and nobody can be asked here")
+        asked = {"ask": 1, "question": question, "schema": schema, "name": name}
+        asked = {key: value for key, value in asked.items() if value is not None}
+        line = json.dumps(asked, ensure_ascii=False).encode("utf-8", "replace")
+        reader, writer = map(int, _CALL["ask"].split(","))
+        with lock:
+            _write(writer, line + b"\n")
+            answer = b""
+            while not answer.endswith(b"\n"):
+                more = os.read(reader, 65536)
+                if not more:
+                    raise NeedsInput("nobody answers the tool any more")
+                answer += more
+        said = json.loads(answer)
+        if error := said.get("error"):
+            own = error["code"] == ToolError.code
+            raise (ToolError if own else NeedsInput)(error["message"])
+        if said["action"] != "accept":
+            raise Declined(_CALL["name"], said["action"])
+        return dict(said["content"])
+
+    module: Any = type(sys)("vespe_ask", "Ask a person from within a tool: `ask`.")
+    module.ask, module.Declined, module.NeedsInput = ask, Declined, NeedsInput
+    module.ToolError = ToolError
+    sys.modules["vespe_ask"] = module
 
 
 FILE_EVENTS = {
@@ -184,6 +259,10 @@ def serve(values: "Any") -> "NoReturn":
     while size := int.from_bytes(_taken(requests, 8), "big"):
         message = marshal.loads(_taken(requests, size))
         sys.argv = [message["path"]]
+        os.environ.pop("VESPE_ASK_FD", None)
+        if message["ask"]:
+            os.environ["VESPE_ASK_FD"] = message["ask"]
+        _install_ask(message)
         try:
             function = function or _loaded(message)
             answer = call(message, values, function)
@@ -314,6 +393,7 @@ class Forks:
             os.environ.update(message["env"])
             self.begin_anew()
             sys.argv = [message["path"]]
+            _install_ask(message)
             identity, here = _identity(writer), os.getpid()
             touched: list[tuple[str, str]] = []
             _watch(touched, message["directory"])
@@ -539,7 +619,13 @@ def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
         text = str(error)
     except Exception:  # an error of the tool's own that cannot say what it is
         text = "(its text cannot be had)"
-    if getattr(error, "code", None) == "invalid_arguments":
+    code = getattr(error, "code", None)
+    if code in (NeedsInput.code, Declined.code) and (
+        isinstance(error, (NeedsInput, Declined)) or type(error).__module__ == "vespe.errors"
+    ):
+        action = getattr(error, "action", "")
+        return Failed(str(code), text, tool=message["name"], action=action)
+    if code == "invalid_arguments":
         # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say,
         # and the model can mend.
         return Failed("arguments", text, pointer="")

@@ -13,11 +13,13 @@ from typing import Any, Final
 from vespe.calls.sandboxing import forks_calls
 from vespe.documents import strict_json
 from vespe.errors import (
+    Declined,
     Interrupted,
     InvalidArguments,
     InvalidDocument,
     InvalidOutput,
     InvalidTool,
+    NeedsInput,
     OutputTooLarge,
     StorageError,
     TimedOut,
@@ -28,7 +30,7 @@ from vespe.files import atomic
 from vespe.files.private_copy import is_private_copy
 from vespe.lazy import hashlib, tempfile
 from vespe.models import Execution, Implementation, JsonObject, Tool
-from vespe.processes import child_scripts, process
+from vespe.processes import ask_channel, child_scripts, process
 from vespe.processes.answering import AnsweringProcess, NoAnswer, ProcessAnswer
 from vespe.processes.keeper import Terms
 from vespe.processes.sandbox.held import READ_FILE, Policy
@@ -41,7 +43,7 @@ from vespe.types.python_script import environments as script_environments
 
 _HERE: Final = os.path.dirname(os.path.abspath(__file__))
 _CHILD, _VALUES = os.path.join(_HERE, "child.py"), os.path.join(_HERE, "values.py")
-_OF_A_CALL: Final = ("TRACEPARENT", "TRACESTATE", "BAGGAGE")
+_OF_A_CALL: Final = ("TRACEPARENT", "TRACESTATE", "BAGGAGE", ask_channel.VARIABLE)
 """What each call tells its process anew: no interpreter is kept for that."""
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 """Isolated from the working directory and PYTHON* variables, no bytecode written (it would change
@@ -94,6 +96,8 @@ class PythonScript:
             "inputs": inputs,
             "args": substitute_secrets(implementation.args, context.secrets),
             "watched": held,
+            "ask": ask_channel.variables(context.questions).get(ask_channel.VARIABLE, ""),
+            "name": tool.name,
         }
         python, kind = _interpreter(implementation, metadata, path, context)
         argv = (python, *_FLAGS)
@@ -106,7 +110,7 @@ class PythonScript:
         command = process.Command(
             argv=interpreter.program(),
             cwd=context.project_root,
-            env=context.environment,
+            env={**context.environment, **ask_channel.variables(context.questions)},
             interpreter=interpreter,
             message=message,
             result_fd=True,
@@ -118,6 +122,7 @@ class PythonScript:
             workers=None
             if held and (metadata.dependencies or implementation.environment)
             else context.workers,
+            questions=context.questions,
         )
         if forks:
             return _execution(_forked(command, metadata, context), implementation)
@@ -172,6 +177,7 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
             env=command.env,
             first=first,
             sandbox=command.sandbox,
+            asks=True,
         )
 
     try:
@@ -179,7 +185,9 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
         key, until = (tool.uid, message["path"], command.cwd), began + command.timeout_s
         cancel = context.cancel
         with workers.persistent.borrow(key, make, terms=terms, until=until, cancel=cancel) as loan:
-            answer = loan.process.ask(request, until=until, cancel=cancel)
+            answer = loan.process.ask(
+                request, until=until, cancel=cancel, questions=command.questions
+            )
     except NoAnswer as none:
         raise _unanswered(none, name, command.timeout_s) from None
     if len(answer.body) > command.cap_bytes:
@@ -218,7 +226,9 @@ def _forked(command: process.Command, metadata: Metadata, context: Context) -> p
     def make() -> AnsweringProcess:
         first = forking.stdin({"forks": list(metadata.names)}, is_ready=False)
         argv, env = forking.program(), {**interpreter.env, **policy.environment}
-        return AnsweringProcess(argv, cwd=command.cwd, env=env, first=first, sandbox=policy)
+        return AnsweringProcess(
+            argv, cwd=command.cwd, env=env, first=first, sandbox=policy, asks=True
+        )
 
     with tempfile.TemporaryDirectory(dir=kept, prefix="call-") as scratch:
         call = replace(command, env={**command.env, "TMPDIR": scratch})
@@ -228,7 +238,9 @@ def _forked(command: process.Command, metadata: Metadata, context: Context) -> p
             until = began + command.timeout_s
             try:
                 with workers.forking.borrow(key, make, terms=_FORKING) as loan:
-                    answer = loan.process.ask(request, until=until, cancel=cancel)
+                    answer = loan.process.ask(
+                        request, until=until, cancel=cancel, questions=command.questions
+                    )
             except NoAnswer as none:
                 raise _call_ended(none, command) from None
             if answer.head != b"threads":
@@ -444,7 +456,7 @@ _ABSENT: Final = (
 _TOLD: Final[dict[str, type]] = {"exception": str, "traceback": list}
 
 
-def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | InvalidArguments:
+def _told(error: JsonObject, logs: str, touched: Any) -> VespeError:
     """The error that the child tells, as the class that its kind means."""
     message, pointer = str(error.get("message")), str(error.get("pointer", ""))
     if error.get("kind") == "arguments":
@@ -456,6 +468,12 @@ def _told(error: JsonObject, logs: str, touched: Any) -> ToolExecutionError | In
             f"the result{' at ' + pointer if pointer else ''} {message}",
             details=_details(logs, pointer=pointer),
         )
+    if error.get("kind") in ("needs_input", "declined"):
+        no: VespeError = NeedsInput(message)
+        if error["kind"] == "declined":
+            no = Declined(str(error.get("tool")), action=str(error.get("action")))
+        no.details |= _details(logs)
+        return no
     told = {key: error[key] for key in _TOLD if key in error}
     fields = {key: value for key, value in told.items() if isinstance(value, _TOLD[key])} | (
         {"touched": touched} if touched else {}

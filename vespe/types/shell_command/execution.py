@@ -20,7 +20,7 @@ from vespe.errors import (
     ToolExecutionError,
 )
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
-from vespe.processes import process
+from vespe.processes import ask_channel, process
 from vespe.records import dataclass
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
@@ -68,11 +68,12 @@ class ShellCommand:
         command = process.Command(
             argv=[_program(tool, context), *filled.argv(_approved(form.argv, tool, context))],
             cwd=_directory(form, context),
-            env=context.environment,
+            env={**context.environment, **ask_channel.variables(context.questions)},
             stdin=(filled.stdin(form.stdin) or "").encode("utf-8", "surrogateescape"),
             timeout_s=context.timeout_s,
             sandbox=context.sandbox,
             workers=context.workers,
+            questions=context.questions,
         )
         finished = process.run(command, cancel=context.cancel)
         if finished.returncode not in form.success_codes:

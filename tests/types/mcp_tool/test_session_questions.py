@@ -1,0 +1,191 @@
+"""MCP servers that ask a person, in both ways that the protocol has had: the person is the one whom
+every tool asks.
+"""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vespe import Outcome
+from vespe.calls.asking import CallSuspended, PersonReply, ToolQuestion
+from vespe.calls.path import CallPath
+from vespe.calls.registry import ToolRegistry
+from vespe.models import Call, Implementation, Tool
+from vespe.projects.workspace import open_workspace
+from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool.sessions import Sessions
+
+NEWEST = """
+from typing import Annotated
+from mcp.server.elicitation import ElicitationResult
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from pydantic import BaseModel
+
+class Age(BaseModel):
+    age: int
+    unit: str = "years"
+
+def how_old() -> Elicit[Age]:
+    return Elicit("How old?", Age)
+
+server = MCPServer("asks")
+
+@server.tool()
+async def book(age: Annotated[ElicitationResult[Age], Resolve(how_old)]) -> str:
+    return f"{age.action} {getattr(age, 'data', None)}"
+
+server.run()
+"""
+EARLIER = """
+import json, sys
+AGE = {"type": "object", "properties": {"age": {"type": "integer"}, "unit": {"type": "string", "default": "years"}}, "required": ["age"]}
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+waiting, capable = None, False
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message.get("method"), message.get("params") or {}
+    if method == "initialize":
+        capable = "elicitation" in params["capabilities"]
+        say(id=message["id"], result={"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "a", "version": "1"}})
+    elif method == "tools/list":
+        say(id=message["id"], result={"tools": [DEFINITION]})
+    elif method == "tools/call" and capable:
+        waiting = message["id"]
+        say(id="q", method="elicitation/create", params={"message": "How old?", "requestedSchema": AGE})
+    elif method == "tools/call":
+        say(id=message["id"], error={"code": -32021, "message": "nobody to ask"})
+    elif message.get("id") == "q":
+        said = message.get("result") or message["error"]
+        text = f"{said.get('action')} " + " ".join(f"{k}={v!r}" for k, v in sorted((said.get("content") or {}).items()))
+        say(id=waiting, result={"content": [{"type": "text", "text": text}]})
+    elif "id" in message and method:
+        say(id=message["id"], error={"code": -32601, "message": "no"})
+"""
+DEFINITION = {"name": "book", "inputSchema": {"type": "object"}}
+
+
+class Person:
+    """Answers with one reply, and keeps what was asked."""
+
+    def __init__(self, reply: PersonReply) -> None:
+        self.reply, self.asked = reply, list[ToolQuestion]()
+
+    def __call__(self, question: ToolQuestion) -> PersonReply:
+        self.asked.append(question)
+        return self.reply
+
+
+@pytest.fixture
+def sessions() -> Iterator[Sessions]:
+    with Sessions() as kept:
+        yield kept
+
+
+@pytest.fixture(params=["newest", "earlier"])
+def tool(request: pytest.FixtureRequest, tmp_path: Path) -> Tool:
+    text, definition = EARLIER.replace("DEFINITION", repr(DEFINITION)), DEFINITION
+    if request.param == "newest":
+        text = NEWEST
+        definition = {
+            "name": "book",
+            "description": "",
+            "inputSchema": {"type": "object", "properties": {}, "title": "bookArguments"},
+        }
+    script = tmp_path / "server.py"
+    script.write_text(text, encoding="utf-8")
+    args: dict[str, Any] = {"command": [sys.executable, str(script)]}
+    made = Implementation(type="mcp_tool", entrypoint="book", args=args)
+    found = Tool(
+        uid="tool-x",
+        name="book",
+        description="",
+        input_schema={"type": "object"},
+        implementation=made,
+        kit_id="asks",
+    )
+    if request.param == "newest":
+        definition = listed(found, tmp_path)
+    args["digest"] = mcp_definitions.digest(definition)
+    return found
+
+
+def listed(tool: Tool, where: Path) -> dict[str, Any]:
+    """Return the definition as the SDK's server lists it."""
+    from vespe.types.mcp_tool import exchange
+
+    assert tool.implementation is not None
+    command = tuple(tool.implementation.args["command"])
+    surroundings = exchange.Surroundings(
+        directory=str(where), environment={"PATH": os.environ["PATH"]}, timeout_s=60
+    )
+    answer = exchange.ask(
+        exchange.Server(command=command), {}, surroundings, name="book", kit="asks"
+    )
+    found: dict[str, Any] = answer.document["tools"][0]
+    return found
+
+
+@pytest.fixture
+def called(project: Path, tool: Tool) -> Callable[..., Outcome]:
+    def call(asker: Any, sessions: Sessions | None = None, **more: Any) -> Outcome:
+        path = CallPath(
+            workspace=open_workspace(str(project)), registry=ToolRegistry(), trusted=True
+        )
+        made = Call(tool="book", arguments={}, timeout_s=60)
+        return replace(path, asker=asker, sessions=sessions).run_tool(tool, made, **more)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (PersonReply(action="accept", content={"age": 7}), "accept age=7 unit='years'"),
+        (PersonReply(action="decline"), "decline"),
+    ],
+)
+def test_the_answer_reaches_the_server_in_a_session_of_its_own_and_in_one_that_is_kept(
+    called: Callable[..., Outcome], sessions: Sessions, reply: PersonReply, told: str
+) -> None:
+    person = Person(reply)
+    for kept in (None, sessions):
+        outcome = called(person, kept)
+        assert outcome.ok, outcome.error
+        text = json.dumps(outcome.result)
+        assert told in text
+    assert [(one.tool, one.text) for one in person.asked] == [("book", "How old?")] * 2
+
+
+def test_without_a_person_the_server_is_told_that_nobody_can_be_asked(
+    called: Callable[..., Outcome],
+) -> None:
+    error = called(None).error
+    assert error is not None and error.code == "needs_input", error
+
+
+def test_a_call_that_is_cancelled_or_suspended_at_a_question_ends(
+    called: Callable[..., Outcome], sessions: Sessions
+) -> None:
+    def suspends(question: ToolQuestion) -> PersonReply:
+        raise CallSuspended(question)
+
+    cancel = threading.Event()
+
+    def never(question: ToolQuestion) -> PersonReply:
+        cancel.set()
+        assert question.over.wait(60)
+        return PersonReply(action="accept", content={"age": 1})
+
+    error = called(never, sessions, cancel=cancel).error
+    assert error is not None and error.code == "interrupted"
+    with pytest.raises(CallSuspended):
+        called(suspends, None)
