@@ -72,8 +72,9 @@ class Permission:
 
 PERMISSIONS: Final[Mapping[str, Permission]] = {
     "read": Permission(
-        description="Paths: `.` is the project, `~` the home directory. Not stated: everything but "
-        "keys, tokens, browser profiles and Vespe's own state.",
+        description="Paths that the tool can read. `.` is the project, `~` the home "
+        "directory. Default: everything except keys, tokens, browser profiles "
+        "and Vespe's own state.",
         values="path",
         verb="read",
         default=(".",),
@@ -81,8 +82,8 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
         reason="it may read {}",
     ),
     "write": Permission(
-        description="Paths, which may be read too. Not stated: the project, and a temporary "
-        "directory of its own.",
+        description="Paths that the tool can read and write. Default: the project and a "
+        "temporary directory.",
         values="path",
         verb="write",
         default=(".",),
@@ -90,26 +91,28 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
         reason="it may write files",
     ),
     "network": Permission(
-        description="Hosts, as `host` or `host:port`; [] allows none. Not stated: any.",
+        description="Hosts that the tool can reach, as `host` or `host:port`. []: none. "
+        "Default: any.",
         values="host",
         verb="reach",
         effect="sends_out",
         reason="it may reach {}",
     ),
     "programs": Permission(
-        description="Names of programs on PATH, or paths, that it may start; [] allows none but "
-        "its own. Not stated: any.",
+        description="Programs that the tool can start, as names on PATH or as paths. []: "
+        "none except its own. Default: any.",
         values="program",
         verb="start",
     ),
     "memory_mb": Permission(
-        description="How much memory each of its processes may take for data, in MiB.",
+        description="The memory limit for data of each of its processes, in MiB.",
         values="number",
         most=1 << 20,
     ),
     "sockets": Permission(
-        description="Unix sockets, as paths or as variables that hold one (`$SSH_AUTH_SOCK`), "
-        "which the tool gets. Not stated: none where the sandbox has namespaces.",
+        description="Unix sockets that the tool can use, as paths or as variables that "
+        "contain one (`$SSH_AUTH_SOCK`). Default: none if the sandbox has "
+        "namespaces.",
         values="socket",
         verb="connect to",
         effect="sends_out",

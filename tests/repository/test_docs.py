@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import vespe as package
-from tests.support import chat_model, render_api, render_cli
+from tests.support import chat_model, render_api, render_cli, render_reference
 from tests.support.ondisk import vespe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -205,6 +205,12 @@ def test_the_pages_for_developers_name_no_file_that_is_gone() -> None:
 
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
     assert render_cli.PAGE.read_text(encoding="utf-8") == render_cli.render(), "run `./dev docs`"
+
+
+def test_the_page_of_configuration_files_is_what_the_schemas_say() -> None:
+    page = render_reference.PAGE.read_text(encoding="utf-8")
+    assert page == render_reference.render(), "run `./dev docs`"
+    assert all(f"| `{key}` |" in page for key in ("approvals.flow", "limits.timeout_s"))
 
 
 def test_the_page_of_the_python_api_is_what_the_docstrings_say() -> None:

@@ -39,7 +39,7 @@ class ToolImplementation(Protocol):
 
     @property
     def name(self) -> str:
-        """What the model calls."""
+        """The name that models use to call the tool."""
         ...
 
     def execute(self, inputs: JsonObject) -> JsonValue | Awaitable[JsonValue]:

@@ -132,16 +132,16 @@ _CREATED_FROM: Final[JsonObject] = {
             "type": "string",
             "pattern": r"^[^/\u0000][^\u0000]*$",
             "not": {"pattern": r"(?:^|/)\.\.(?:/|$)"},
-            "description": "The file of the project that was copied, from the project's root.",
+            "description": "The copied file, relative to the project's root.",
         },
         "function": {
             "type": "string",
-            "description": "The function of that file that the tool runs.",
+            "description": "The function in that file that the tool runs.",
         },
         "sha256": {
             "type": "string",
             "pattern": "^[0-9a-f]{64}$",
-            "description": "The digest of the bytes that were copied last.",
+            "description": "The SHA-256 digest of the copied bytes.",
         },
     },
 }
@@ -151,14 +151,14 @@ _EXAMPLE: Final[JsonObject] = {
     "properties": {
         "input": {"type": "object"},
         "output": True,
-        "error": {"type": "string", "minLength": 1, "description": "The code of the error."},
+        "error": {"type": "string", "minLength": 1, "description": "The expected error code."},
         "output_schema": {
             "type": ["object", "boolean"],
             "description": "A JSON Schema that the result must match.",
         },
         "output_pattern": {
             "type": "string",
-            "description": "A regular expression that must be found in the result.",
+            "description": "A regular expression that must match somewhere in the result.",
         },
     },
     "if": {"required": ["error"]},
@@ -169,15 +169,15 @@ _SCHEMA: Final[JsonObject] = {
     "required": ["input"],
     "properties": {
         "input": {
-            "description": "JSON Schema of the inputs; with neither additionalProperties nor "
-            "unevaluatedProperties at its root it refuses unknown ones.",
+            "description": "The JSON Schema of the inputs. Unknown inputs are rejected unless it "
+            "has additionalProperties or unevaluatedProperties at its root.",
             "type": "object",
             "required": ["type"],
             "properties": {"type": {"const": "object"}},
             "$ref": "#/$defs/schema",
         },
         "output": {
-            "description": "JSON Schema of the result.",
+            "description": "The JSON Schema of the result.",
             "type": ["object", "boolean"],
             "$ref": "#/$defs/schema",
         },
@@ -187,10 +187,10 @@ _LIMITS: Final = {
     "timeout_s": forms.number(
         f"a number of seconds above 0, at most {MAX_TIMEOUT_S}",
         MAX_TIMEOUT_S,
-        "How long a call may take, in seconds; 30 unless said.",
+        "The time limit of a call in seconds. Default: 30.",
     ),
     "max_output_bytes": forms.integer(
-        1, MAX_OUTPUT_LIMIT, "What a call may give back; 1 MiB unless said."
+        1, MAX_OUTPUT_LIMIT, "The maximum size of a result in bytes. Default: 1 MiB."
     ),
     "model_tokens": forms.kind(
         'an integer from 100 to 1000000 or "whole"',
@@ -212,25 +212,25 @@ _LIMITS: Final = {
                 {"const": defaults.WHOLE},
             ]
         },
-        "What a model is told of a result, in tokens of four characters; 10,000 unless said. It "
-        'reads the rest by a handle. With "whole" it is told all.',
+        "How much of a result a model sees, in tokens of four characters. It "
+        'can read the rest with a handle. "whole": everything. Default: 10,000.',
         shown=short,
     ),
     "worker": forms.only(
         "persistent",
-        "A python_script keeps its process, and what its module keeps, from one call to the next "
-        "where Vespe itself lives on.",
+        "Keep the process of a python_script, with its module state, between "
+        "calls in a long-lived Vespe process.",
     ),
     "max_calls": forms.integer(
         1,
         None,
-        "After so many calls such a process is replaced; 1,000 unless said.",
+        "Replace a persistent process after this many calls. Default: 1,000.",
         wanted="a number above 0",
     ),
     "max_idle_s": forms.number(
         "a number above 0",
         None,
-        "Such a process ends when nobody called it for so many seconds; 300 unless said.",
+        "End a persistent process after this many seconds without a call. Default: 300.",
     ),
 }
 _ANNOTATIONS: Final = {
@@ -254,11 +254,11 @@ _EFFECT: Final = forms.kind(
 )
 _LET_BE: Final[JsonObject] = {
     "type": "object",
-    "description": "What lint lets be in this tool.",
+    "description": "Lint settings for this tool.",
     "properties": {
         "ignore": {
             "type": "object",
-            "description": "From a rule's code to the reason why it is let be.",
+            "description": "Rules to ignore: an object of rule codes and reasons.",
             "additionalProperties": {"type": "string", "minLength": 1},
         }
     },
@@ -269,14 +269,16 @@ FIELDS: Final[dict[str, Form]] = {
     "uid": Form(
         forms.nothing,
         {"type": "string", "pattern": f"^{UID_PATTERN.pattern}$"},
-        "The name of the directory that holds this file.",
+        "The UID of the tool, which is also the name of its directory.",
     ),
     "name": Form(
         forms.nothing,
         {"type": "string", "pattern": f"^{NAME_PATTERN.pattern}$"},
-        "What the model calls.",
+        "The name that models use to call the tool.",
     ),
-    "kit_id": Form(forms.nothing, {"type": ["string", "null"]}, "The kit that the tool stands in."),
+    "kit_id": Form(
+        forms.nothing, {"type": ["string", "null"]}, "The kit that the tool belongs to."
+    ),
     # judged as JSON Schemas in directory.py
     "schema": Form(forms.nothing, _SCHEMA),
     # judged in implementations.py
@@ -287,10 +289,12 @@ FIELDS: Final[dict[str, Form]] = {
             "if": {"type": "object", "minProperties": 1},
             "then": {"$ref": "#/$defs/implementation"},
         },
-        "What runs; without it the tool is found by name among the implementations in the process.",
+        "How to run the tool. Without it, your program registers an implementation by name.",
     ),
-    "description": forms.text("What the model reads; description.md is the long text for people."),
-    "version": forms.text("The tool's own version."),
+    "description": forms.text(
+        "The description for models. description.md has the documentation for people."
+    ),
+    "version": forms.text("The version of the tool."),
     "tags": forms.texts(),
     "secrets": secret_items.FORM,
     "limits": forms.fields(_LIMITS),
@@ -298,43 +302,43 @@ FIELDS: Final[dict[str, Form]] = {
     "examples": Form(
         _examples,
         {"type": "array", "items": _EXAMPLE},
-        "Calls with what becomes of them: tests as data.",
+        "Example calls with their expected outcome, which `vespe tool test` runs.",
     ),
     "permissions": forms.fields(
         _PERMISSIONS,
-        "What the tool may use, beside what its interpreter needs; what is not stated has a "
-        "default. Its process is held to it.",
+        "What the tool may use besides what its interpreter needs. The sandbox "
+        "enforces it. Each key that is missing has a default.",
     ),
     "queries": forms.texts(
-        "What people ask for when they need this tool; searches find it by them."
+        "Things that people ask for when they need this tool, used by the search."
     ),
-    "effects": forms.texts(
-        "What a call may do to the flow of data, in the place of what Vespe derives.", each=_EFFECT
-    ),
+    "effects": forms.texts("The effects of a call, if Vespe derives them wrongly.", each=_EFFECT),
     origins.KEY: Form(
         _created_from,
         _CREATED_FROM,
-        "What `vespe tool create` copied, so that `vespe tool sync` can copy its changes.",
+        "The source that `vespe tool create` copied, so that `vespe tool sync` "
+        "can copy its changes.",
     ),
     # no tool is broken for these: they are judged by whoever reads them
     "example_files": Form(
         forms.nothing,
         {"type": "object", "additionalProperties": {"type": "string"}},
-        "Files that the directory of the examples begins with: path to text.",
+        "Files to create before the examples run: an object of paths and contents.",
     ),
     "example_git": Form(
         forms.nothing,
         {"type": "boolean"},
-        "Whether the examples run in a git repository that holds `example_files`.",
+        "Whether the examples run in a git repository with `example_files` committed.",
     ),
     "lint": Form(forms.nothing, _LET_BE),
     "api_fields": Form(
         forms.nothing,
         {"type": "object", "additionalProperties": {"type": "object"}},
-        "What `tool import` kept of a definition that only its own API has: an object of fields by "
-        "the name of the API.",
+        "Fields of an imported definition that only one API has, by the name of the API.",
     ),
-    "$schema": Form(forms.nothing, {"type": "string"}, "Where an editor finds this schema."),
+    "$schema": Form(
+        forms.nothing, {"type": "string"}, "The JSON Schema of this file, for editors."
+    ),
 }
 """Every key of config.json that Vespe reads; others are kept and mean nothing."""
 REQUIRED: Final = ("uid", "name", "schema")

@@ -180,6 +180,6 @@ ITEM_SCHEMA: Final[JsonObject] = {
 FORM: Final = Form(
     _found,
     {"type": "array", "items": ITEM_SCHEMA},
-    "Environment variables that the tool may see: names, or objects that say what each is for.",
+    "The secrets that the tool needs: names, or objects that also describe what each is for.",
 )
 """The row of `secrets` in `vespe/tools/fields.py`."""

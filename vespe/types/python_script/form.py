@@ -25,7 +25,7 @@ FORM: Final = forms.DetailsForm(
             },
         ),
         "environment": forms.only(
-            "project", "It runs in the project's own `.venv`, and imports what is installed there."
+            "project", "Run in the project's own `.venv` instead of an environment of the tool."
         ),
     },
     required=("path", "entrypoint"),

@@ -18,12 +18,12 @@ WASM: Final = forms.DetailsForm(
         "path": forms.own_file(
             "a .wasm file inside the tool's directory",
             ends=".wasm",
-            description="A WASI command: it reads its arguments as JSON from stdin, and writes its "
-            "result as JSON to stdout.",
+            description="A WASI command that reads its arguments as JSON from stdin and writes "
+            "its result as JSON to stdout.",
         ),
         "source": forms.own_file(
             "a source file inside the tool's directory",
-            description="The file in C that `vespe tool build` compiles to the module.",
+            description="The C file that `vespe tool build` compiles to the module.",
         ),
     },
     required=("path",),
@@ -34,7 +34,7 @@ RUST_FUNCTION: Final = forms.DetailsForm(
         "path": forms.own_file(
             "a .rs file inside the tool's directory",
             ends=".rs",
-            description="The source; `vespe tool build` compiles it to tool.wasm.",
+            description="The source file, which `vespe tool build` compiles to tool.wasm.",
         ),
         "entrypoint": forms.kind(
             "the name of the function that runs",

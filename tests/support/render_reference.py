@@ -1,0 +1,148 @@
+"""Render docs/reference.md from the published JSON Schemas; `python -m tests.support.render_reference`
+writes it.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import vespe
+
+DATA = Path(vespe.__file__).parent / "data"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+HEAD = """# Configuration files
+
+This page is generated from the JSON Schemas that `vespe schema` prints (`./dev docs`); a test compares the two. `vespe schema --write` saves the schemas
+in a project, so that editors complete and check these files.
+
+All files are strict JSON. In the tables, `[]` stands for each item of a list, and `*` for any name.
+"""
+FILES = (
+    ("tool", "A tool: `config.json`", "The file `config.json` in a tool's directory."),
+    ("kit", "A kit: `kit_config.json`", "The file `kit_config.json` in a kit's directory."),
+    (
+        "project",
+        "A project: `.vespe/config.json`",
+        "A project can restrict what you allow, but never extend it. "
+        "`vespe config set --project KEY VALUE` changes this file.",
+    ),
+    (
+        "user",
+        "Your own settings: `config.json` in your configuration directory",
+        "Only you can set these. `vespe config list --all` shows them, and "
+        "`vespe config set KEY VALUE` changes them.",
+    ),
+)
+MOST_DEEP = 5
+
+
+def render() -> str:
+    """Return the whole page."""
+    return HEAD + "".join(_section(*file) for file in FILES)
+
+
+def _section(name: str, title: str, lead: str) -> str:
+    document = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
+    required = document.get("required", ())
+    rows = [
+        f"| `{key}`{' (required)' if key in required else ''} | {_type_of(schema)} "
+        f"| {_description(schema)} |"
+        for key, schema in _keys(document, document, "", 0)
+    ]
+    only_user = [key for key, value in document["properties"].items() if "x-restricted" in value]
+    parts = [f"\n## {title}\n\n{lead}\n\n| key | type | meaning |\n|---|---|---|\n"]
+    parts.append("\n".join(rows) + "\n")
+    if only_user:
+        names = ", ".join(f"`{key}`" for key in only_user)
+        parts.append(
+            f"\nA project cannot set these keys. Vespe ignores and reports them: {names}.\n"
+        )
+    if name == "tool":
+        parts.extend(_types(document))
+    return "".join(parts)
+
+
+def _types(document: dict[str, Any]) -> Iterator[str]:
+    """Yield a table of `implementation_details` for each type."""
+    definitions = document["$defs"]
+    shared = definitions["implementation"]["properties"]
+    for name in shared["type"]["enum"]:
+        schema = definitions[name]
+        required = schema.get("required", ())
+        rows = [
+            f"| `{key}`{' (required)' if key in required else ''} | {_type_of(one)} "
+            f"| {_description(one)} |"
+            for key, one in _keys(schema, document, "", 1)
+            if _description(one) or "." not in key
+        ]
+        yield f"\n### `implementation_details` of the type `{name}`\n\n"
+        yield "| key | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _keys(
+    schema: dict[str, Any], document: dict[str, Any], prefix: str, depth: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the keys of an object and of what it holds, as dotted paths."""
+    for key, one in schema.get("properties", {}).items():
+        if not isinstance(one, dict) or "x-restricted" in one or key == "$schema":
+            continue
+        one = _resolved(one, document)
+        yield prefix + key, one
+        yield from _inner(one, document, f"{prefix}{key}", depth + 1)
+
+
+def _inner(
+    schema: dict[str, Any], document: dict[str, Any], path: str, depth: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if depth > MOST_DEEP:
+        return
+    yield from _keys(schema, document, f"{path}.", depth)
+    for key, suffix in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(below := schema.get(key), dict):
+            below = _resolved(below, document)
+            yield from _inner(below, document, path + suffix, depth + 1)
+    for choice in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from _inner(_resolved(choice, document), document, path, depth + 1)
+
+
+def _resolved(schema: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference into the document's own definitions; what stands beside it stays."""
+    target: Any = document
+    if (reference := schema.get("$ref", "")).startswith("#/$defs/"):
+        for part in reference.removeprefix("#/").split("/"):
+            target = target[part]
+        return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
+
+
+def _type_of(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(one)}`" for one in schema["enum"])
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if isinstance(kind := schema.get("type"), str):
+        named = kind
+    elif isinstance(kind, list):
+        named = " or ".join(kind)
+    else:
+        choices = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
+        named = " or ".join(dict.fromkeys(one.get("type", "") for one in choices if "type" in one))
+    if named == "array" and isinstance(items := schema.get("items"), dict) and "type" in items:
+        return f"list of {items['type']}s"
+    return named.replace("array", "list")
+
+
+def _description(schema: dict[str, Any]) -> str:
+    parts = [schema.get("description", "")]
+    bounds = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    stated = [f"{words} {schema[key]}" for key, words in bounds.items() if key in schema]
+    if stated:
+        parts.append(f"({' and '.join(stated)})")
+    if "default" in schema:
+        parts.append(f"Default: `{json.dumps(schema['default'])}`.")
+    return " ".join(part for part in parts if part).replace("|", "\\|").replace("\n", " ")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
