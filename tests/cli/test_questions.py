@@ -1,12 +1,16 @@
 """How a person answers on the terminal what a tool asks."""
 
 import io
+import json
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.ondisk import python_tool, vespe
+from tests.support.terminal import plain, vespe_on_a_terminal
 from vespe.calls.asking import PersonReply, ToolQuestion
 from vespe.cli import questions, report
 
@@ -96,3 +100,54 @@ def test_no_progress_is_written_over_a_prompt(capfd: pytest.CaptureFixture[str])
 
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:
     assert questions.asker() is None
+
+
+@pytest.fixture
+def asking_tool(project: Path) -> Path:
+    """A project with a tool that asks before it notes that it ran."""
+    body = 'import vespe_ask\nvespe_ask.ask("Pour it?")\nreturn "poured"'
+    python_tool(project / ".vespe/tools/tool-pour", "pour", body)
+    assert vespe("trust", "--yes", cwd=project).returncode == 0
+    return project
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown", "code"),
+    [
+        ("maybe\ny\n", "poured", 0),
+        ("n\n", "declined", "declined"),
+        ("\x04", "did not answer", "declined"),
+    ],
+)
+def test_a_tool_that_runs_on_a_terminal_asks_there_once(
+    asking_tool: Path, typed: str, shown: str, code: object
+) -> None:
+    said = vespe_on_a_terminal("tool", "run", "pour", columns=60, cwd=asking_tool, typed=typed)
+    assert "The tool `pour` asks:\n  Pour it?\nDo you agree? [y/n]" in said and shown in said
+    assert ("(exit code 6)" in said) is bool(code)
+    calls = json.loads(vespe("log", "--json", cwd=asking_tool).stdout)["calls"]
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_a_question_about_a_call_fits_the_terminal_and_spells_its_keys_out_once(
+    asking_tool: Path, columns: int
+) -> None:
+    text = "a rather long line that goes on beyond the width of every terminal " * 2
+    turn = [{"name": "pour", "arguments": {}}]
+    turns = [{"tool_calls": turn}, {"tool_calls": turn}, {"text": "Done."}]
+    (asking_tool / "script.json").write_text(json.dumps({"turns": turns}), encoding="utf-8")
+    config = asking_tool / ".vespe/tools/tool-pour/config.json"
+    config.write_text(
+        json.dumps(json.loads(config.read_text()) | {"description": text}), encoding="utf-8"
+    )
+    assert vespe("trust", "--yes", cwd=asking_tool).returncode == 0
+    said = vespe_on_a_terminal(
+        *("agent", "run", "Pour.", "--provider", "simulated", "--script", "script.json"),
+        columns=columns,
+        cwd=asking_tool,
+        typed="n\nn\n",
+    )
+    shown = plain(said).split("Run it?")[0].splitlines()[1:]
+    assert all(len(line) <= columns for line in shown) and said.count("Run it? [y/s/p") == 2
+    assert said.count("s   yes, in this session") == 1 and "You are asked because it may" in said

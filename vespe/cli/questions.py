@@ -72,7 +72,7 @@ def answer(question: ToolQuestion) -> PersonReply:
             return PersonReply(action=CANCEL)
         said = _asked(question)
         if question.over.is_set():
-            report.note(f"no answer to {report.one_line(question.tool)} is needed any more")
+            report.note(f"the question of {report.one_line(question.tool)} is over")
         return said
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import click
 
 from vespe.calls.path import open_path
-from vespe.cli import boundary, options, report
+from vespe.cli import boundary, options, questions, report
 from vespe.cli.waiting import waiting
 from vespe.features.programs.own_calls import run_code
 from vespe.features.programs.running import MAX_CALLS, TIMEOUT_S
@@ -61,10 +61,9 @@ def command(
     for warning in workspace.warnings:
         report.warn(warning)
     path = open_path(workspace, trusted=trusted, keep_arguments=log_arguments)
+    path = replace(path, progress=report.note, asker=questions.asker())
     with waiting("running the program"):
-        outcome = run_code(
-            replace(path, progress=report.note), code, timeout_s=timeout, max_calls=max_calls
-        )
+        outcome = run_code(path, code, timeout_s=timeout, max_calls=max_calls)
     return _answer(outcome, file, as_json=as_json)
 
 
