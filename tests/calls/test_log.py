@@ -187,7 +187,7 @@ def test_a_log_that_has_grown_becomes_the_old_one_and_both_are_read(
     monkeypatch.setattr(call_log, "MAX_LOG_BYTES", 1000)
     for number in range(12):
         append(outcome=Outcome(tool="add", uid="tool-a", duration_ms=number))
-    assert len(list(log(home).parent.iterdir())) == 2
+    assert len(list(log(home).parent.iterdir())) == 3  # and what the old one counted
     durations = [line["duration_ms"] for line in call_log.read("/p")]
     assert durations == list(range(12))[-len(durations) :]
     assert len(durations) > len(log(home).read_text(encoding="utf-8").splitlines())
@@ -242,3 +242,22 @@ def test_an_output_that_cannot_be_kept_is_a_storage_error(home: Path) -> None:
     (home / "state").write_text("a file in the way", encoding="utf-8")
     with pytest.raises(StorageError, match="outputs"):
         call_log.keep_output(b"whole")
+
+
+def test_figures_survive_the_rotation_of_a_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_log, "MAX_LOG_BYTES", 1000)
+    for _ in range(40):
+        append()
+    assert len(call_log.read("/p", limit=100)) < 20
+    totals, problems = call_log.count_calls("/p")
+    assert problems == () and [(row["tool"], row["calls"]) for row in totals.rows()] == [
+        ("add", 40)
+    ]
+    assert call_log.count_calls()[0].rows() == totals.rows()
+    assert call_log.count_calls("/elsewhere")[0].rows() == []
+    (file,) = log(home).parent.glob("*.stats")
+    file.write_bytes(b"no")
+    assert str(file) in call_log.count_calls("/p")[1][0]
+    for _ in range(40):
+        assert append() is None
+    assert call_log.count_calls("/p")[1] == ()

@@ -173,3 +173,28 @@ def test_the_log_follows_a_project_that_is_moved(
     command("tool", "run", "three")
     monkeypatch.chdir(project)
     assert [call["tool"] for call in command("log", "--json").document["calls"]] == ["one", "two"]
+
+
+def test_figures_are_counted_by_tool(command: Command, project: Path, home: Path) -> None:
+    assert "no calls yet" in command("log", "--stats").err
+    empty = command("log", "--stats", "--json").document
+    assert empty == {"since": None, "calls": 0, "tools": []}
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    python_tool(project / ".vespe/tools/tool-two", "two", "raise ValueError('no')")
+    for name in ("one", "two", "one"):
+        command("tool", "run", name)
+    said = command("log", "--stats", "--json").document
+    assert [(row["tool"], row["calls"], row["failed"]) for row in said["tools"]] == [
+        ("one", 2, 0),
+        ("two", 1, 1),
+    ]
+    assert said["calls"] == 3 and said["since"].endswith("Z")
+    assert all(0 < row["p50_ms"] <= row["p95_ms"] for row in said["tools"])
+    done = command("log", "--stats", "--tool", "two")
+    assert done.out.startswith("two\t1\t1\t") and ", 1 call" in done.err
+    for words in (("--failed",), ("--follow",), ("--all",), ("show", "x")):
+        assert command("log", "--stats", *words).code == 2
+    (log,) = (home / "state/vespe/log").glob("*.jsonl")
+    log.with_name(f"{log.name}.stats").write_text("[]", encoding="utf-8")
+    done = command("log", "--stats", "--json")
+    assert done.code == 0 and "not counted" in done.err and done.document["calls"] == 3

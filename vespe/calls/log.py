@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vespe import defaults
 from vespe.calls.secrets import redact
@@ -22,6 +22,9 @@ from vespe.files.log_file import OLD, LogFile
 from vespe.files.watch import Watch
 from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
+
+if TYPE_CHECKING:
+    from vespe.calls.log_stats import CallTotals
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 """A log that has grown past this becomes the old one, of which there is one."""
@@ -61,7 +64,14 @@ class CallLog:
         self._root, self._purpose = project_root, purpose
         self._keep_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
-        self._file = LogFile(_path(project_root), limit=MAX_LOG_BYTES, kept=kept, watch=watch)
+        path = _path(project_root)
+        self._file = LogFile(
+            path,
+            limit=MAX_LOG_BYTES,
+            kept=kept,
+            watch=watch,
+            losing=functools.partial(_keep_counts, path),
+        )
         self._place: str | None = None
 
     def append(
@@ -196,6 +206,37 @@ def read(
     if len(paths) > 1:
         found.sort(key=lambda line: str(line.get("time", "")))
     return found[-limit:] if limit > 0 else []
+
+
+def count_calls(project_root: str | None = None) -> "tuple[CallTotals, tuple[str, ...]]":
+    """Return how often which tools of a project were called, also in what its log has lost since,
+    and a sentence on each file of counts that cannot be read; of all projects without a root.
+
+    Raises StorageError where a log cannot be read.
+    """
+    from vespe.calls import log_stats
+
+    own = None if project_root is None else _path(project_root)
+    place = "" if project_root is None else _place_of(project_root)
+    totals, problems = log_stats.CallTotals(), list[str]()
+    with contextlib.ExitStack() as stack:
+        if os.path.isdir(_directory()):
+            # A log that is rotated meanwhile would be counted twice, or not at all.
+            with contextlib.suppress(StorageError):
+                stack.enter_context(atomic.locked(_directory()))
+        for path in _logs() if own is None else [*_earlier(place, own), own]:
+            found, problem = log_stats.totals_of(path, None if own in (None, path) else place)
+            totals.add(found)
+            problems += [problem.message] if problem else []
+    return totals, tuple(problems)
+
+
+def _keep_counts(path: str) -> None:
+    """Count what a log is about to lose; a call goes on where that cannot be kept."""
+    from vespe.calls import log_stats
+
+    with contextlib.suppress(OSError, StorageError, InvalidDocument):
+        log_stats.keep_counts(path)
 
 
 def keep_output(data: bytes) -> str:

@@ -40,6 +40,12 @@ _LONGEST: Final = 200
 @click.option(
     "-f", "--follow", is_flag=True, help="Print further calls as they come, until Ctrl-C."
 )
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="Count calls and failures by tool, with how long calls took, also of calls that are no "
+    "longer in the log.",
+)
 @options.project_option
 @options.json_option
 def command(
@@ -49,6 +55,7 @@ def command(
     failed: bool,
     everything: bool,
     follow: bool,
+    stats: bool,
     project_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -59,6 +66,12 @@ def command(
     that is known of one call.
     """
     root = _root(project_dir)
+    if stats:
+        if words or failed or everything or follow:
+            raise errors.UsageError(
+                "--stats goes with --tool alone: it counts all calls that somebody asked for"
+            )
+        return _counted(root, tool, as_json)
     if words:
         return report.emit_json(_one(root, words))
 
@@ -84,6 +97,32 @@ def command(
     for call in _further(root, calls, wanted) if follow else ():
         report.emit("  ".join(_cells(call, root)))
     return None
+
+
+def _counted(root: str | None, tool: str | None, as_json: bool) -> None:
+    totals, problems = log.count_calls(root)
+    for problem in problems:
+        report.warn(f"calls that are no longer in the log are not counted: {problem}")
+    rows = totals.rows(tool)
+    calls = sum(row["calls"] for row in rows)
+    if as_json:
+        return report.emit_json({"since": totals.since or None, "calls": calls, "tools": rows})
+    if not rows:
+        return report.note("no such calls yet" if tool else "no calls yet")
+    report.say(f"since {totals.since[:10]}, {report.count(calls, 'call')}")
+    tables.show(
+        ("TOOL", "CALLS", "FAILED", "P50 MS", "P95 MS"),
+        [
+            (row["tool"], row["calls"], row["failed"], _ms(row["p50_ms"]), _ms(row["p95_ms"]))
+            for row in rows
+        ],
+        text=0,
+    )
+    return None
+
+
+def _ms(duration: float | None) -> str:
+    return "" if duration is None else f"{duration:.0f}" if duration >= 10 else f"{duration:.1f}"
 
 
 def _root(project_dir: str | None) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import threading
+from collections.abc import Callable
 from typing import Final
 
 from vespe.files import atomic
@@ -18,13 +19,20 @@ OLD: Final = ".1"
 
 class LogFile:
     """A file that lines are added to: opened for each, or left open between them (`kept`) as long
-    as it is the file at its path.
+    as it is the file at its path. `losing` is called before the old one is replaced by a grown one.
     """
 
     def __init__(
-        self, path: str, *, limit: int, kept: bool = False, watch: Watch | None = None
+        self,
+        path: str,
+        *,
+        limit: int,
+        kept: bool = False,
+        watch: Watch | None = None,
+        losing: Callable[[], None] | None = None,
     ) -> None:
         self._path, self._limit, self._kept, self._watch = path, limit, kept, watch
+        self._losing = losing
         self._seen = self._covered = 0
         self._descriptor = -1
         self._inode = self._end = 0
@@ -96,6 +104,8 @@ class LogFile:
     def _rotate(self) -> None:
         with atomic.locked(os.path.dirname(self._path)), contextlib.suppress(FileNotFoundError):
             if os.stat(self._path).st_size >= self._limit:
+                if self._losing is not None:
+                    self._losing()
                 os.replace(self._path, self._path + OLD)
 
     def _close(self) -> None:

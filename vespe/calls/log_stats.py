@@ -1,0 +1,275 @@
+"""Counts and times of calls, by tool: of a log's lines, and of those that its rotation has removed,
+which are kept as counts by day in a file beside it.
+"""
+
+import contextlib
+import math
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from vespe.documents import strict_json
+from vespe.errors import InvalidDocument, StorageError
+from vespe.files import atomic
+from vespe.files.digests import sha256
+from vespe.files.log_file import OLD
+from vespe.models import JsonObject
+
+SUFFIX: Final = ".stats"
+"""Added to a log's name for the file of its counts."""
+MAX_BYTES: Final = 64 * 1024
+OTHERS: Final = "(others)"
+"""The tools that there was no room for, the least called ones."""
+_VERSION: Final = 1
+_STEPS: Final = 8
+"""How many classes of durations there are between one and its double: 4 % off at most."""
+_SHORTEST_MS: Final = 0.001
+_KEPT: Final = 0.75
+_LONGEST: Final = 64
+"""The most characters of a time or a place: a log may hold lines of others."""
+
+
+class CallTotals:
+    """What is known of calls: how many there were and how many failed, by day and tool, and how
+    long they took, by tool.
+    """
+
+    def __init__(self) -> None:
+        self.since = ""
+        """When the first call was that is counted, as in its line; "" for none."""
+        self.places: set[str] = set()
+        """The projects that the calls were made in, as in their lines; "" for one not known."""
+        self.days: dict[str, dict[str, list[int]]] = {}
+        """By day and tool: calls, and those that failed. A day may stand for those after it."""
+        self.times: dict[str, dict[float, int]] = {}
+        """By tool: how many calls took so many milliseconds."""
+        self.first, self.bytes = "", 0
+        """Of the log that was counted last: what its first line is known by, and how much of it."""
+
+    def count(self, line: JsonObject) -> None:
+        """Add one line of a log; nothing for one that nobody asked for, or that is none."""
+        time, tool, duration = line.get("time"), line.get("tool"), line.get("duration_ms", 0)
+        if line.get("purpose") or not (isinstance(time, str) and isinstance(tool, str)):
+            return
+        time = time[:_LONGEST]
+        self.since = min(self.since or time, time)
+        self.places.add(str(line.get("place", ""))[:_LONGEST])
+        known = self.days.setdefault(time[:10], {}).setdefault(tool, [0, 0])
+        known[0] += 1
+        known[1] += line.get("outcome") != "ok"
+        if isinstance(duration, (int, float)) and math.isfinite(duration):
+            took = self.times.setdefault(tool, {})
+            took[float(duration)] = took.get(float(duration), 0) + 1
+
+    def add(self, other: "CallTotals") -> None:
+        """Add the calls of another."""
+        self.since = min(filter(None, (self.since, other.since)), default="")
+        self.places |= other.places
+        for day, tools in other.days.items():
+            for tool, numbers in tools.items():
+                _add(self.days.setdefault(day, {}), tool, numbers)
+        for tool, times in other.times.items():
+            for duration, number in times.items():
+                took = self.times.setdefault(tool, {})
+                took[duration] = took.get(duration, 0) + number
+
+    def rows(self, tool: str | None = None) -> list[JsonObject]:
+        """Return `tool`, `calls`, `failed`, `p50_ms` and `p95_ms` of each tool, or of one; the most
+        called first.
+        """
+        sums: dict[str, list[int]] = {}
+        for tools in self.days.values():
+            for name, numbers in tools.items():
+                _add(sums, name, numbers)
+        rows: list[JsonObject] = [
+            {
+                "tool": name,
+                "calls": calls,
+                "failed": failed,
+                "p50_ms": _percentile(self.times.get(name, {}), 0.5),
+                "p95_ms": _percentile(self.times.get(name, {}), 0.95),
+            }
+            for name, (calls, failed) in sums.items()
+            if tool in (None, name)
+        ]
+        return sorted(rows, key=lambda row: (-row["calls"], row["tool"]))
+
+    def fit(self) -> bytes:
+        """Return the file of these totals: durations in classes, and so little by day and tool that
+        it has room.
+        """
+        self.times = {tool: _classes(times) for tool, times in self.times.items()}
+        while len(data := strict_json.compact_json(self._document()).encode()) > MAX_BYTES:
+            if len(self.days) > 1:
+                first, second = sorted(self.days)[:2]
+                for tool, numbers in self.days.pop(second).items():
+                    _add(self.days[first], tool, numbers)
+            else:
+                self._drop_least()
+        return data
+
+    def _drop_least(self) -> None:
+        """Count the least called quarter of the tools as others."""
+        rows = [row["tool"] for row in self.rows() if row["tool"] != OTHERS]
+        for tool in rows[int(len(rows) * _KEPT) :]:
+            for tools in self.days.values():
+                if tool in tools:
+                    _add(tools, OTHERS, tools.pop(tool))
+            others = self.times.setdefault(OTHERS, {})
+            for duration, number in self.times.pop(tool, {}).items():
+                others[duration] = others.get(duration, 0) + number
+
+    def _document(self) -> JsonObject:
+        return {
+            "version": _VERSION,
+            "since": self.since,
+            "places": sorted(self.places)[:2],
+            "days": self.days,
+            "times": {
+                tool: {str(_class_of(duration)): number for duration, number in times.items()}
+                for tool, times in self.times.items()
+            },
+            "counted": {"first": self.first, "bytes": self.bytes},
+        }
+
+
+def keep_counts(log_path: str) -> None:
+    """Add what the old part of a log says to its file of counts, before that part is removed. A
+    file that cannot be read is begun anew, but not one of a later version.
+
+    Raises StorageError.
+    """
+    totals, problem = read_counts(log_path)
+    if problem and problem.is_newer:
+        return
+    lines, first, size = _old_lines(log_path, totals)
+    for line in lines:
+        totals.count(line)
+    if size:
+        totals.first, totals.bytes = first, size
+        atomic.write_atomic(log_path + SUFFIX, totals.fit(), mode=0o600, durable=False)
+
+
+class CountsProblem:
+    """Why a file of counts cannot be read: a sentence, and whether a later version wrote it."""
+
+    def __init__(self, message: str, *, is_newer: bool = False) -> None:
+        self.message, self.is_newer = message, is_newer
+
+
+def read_counts(log_path: str) -> tuple[CallTotals, CountsProblem | None]:
+    """Return what the file beside a log counts, nothing where there is none, and what is wrong with
+    it; never raises.
+    """
+    path = log_path + SUFFIX
+    if not os.path.lexists(path):
+        return CallTotals(), None
+    try:
+        document = strict_json.parse_object(atomic.read_bytes(path, limit=MAX_BYTES), path=path)
+        if isinstance(version := document.get("version"), int) and version > _VERSION:
+            return CallTotals(), CountsProblem(
+                f"{path} was written by a later version of Vespe", is_newer=True
+            )
+        return _read(document), None
+    except (InvalidDocument, StorageError) as error:
+        return CallTotals(), CountsProblem(str(error))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return CallTotals(), CountsProblem(f"{path} is damaged, or is not a file of Vespe's")
+
+
+def totals_of(log_path: str, place: str | None) -> tuple[CallTotals, CountsProblem | None]:
+    """Return all that a log and the file beside it know, and what is wrong with that file. With
+    `place` only the calls of that project: a log may be that of several, one after the other.
+
+    Raises StorageError where the log cannot be read.
+    """
+    totals, problem = read_counts(log_path)
+    older, _, _ = _old_lines(log_path, totals)
+    if place is not None and totals.places - {place}:
+        totals = CallTotals()
+    for line in (*older, *_parsed(_bytes_of(log_path))):
+        if place is None or line.get("place") == place:
+            totals.count(line)
+    return totals, problem
+
+
+def _read(document: JsonObject) -> CallTotals:
+    """Read a file of counts; raises what its types make of something else."""
+    totals = CallTotals()
+    totals.since = _text(document["since"])
+    totals.places = {_text(place) for place in document["places"]}
+    for day, tools in document["days"].items():
+        for tool, (calls, failed) in tools.items():
+            _add(totals.days.setdefault(day, {}), tool, [_number(calls), _number(failed)])
+    for tool, times in document["times"].items():
+        totals.times[tool] = {_middle(int(step)): _number(number) for step, number in times.items()}
+    counted = document["counted"]
+    totals.first, totals.bytes = _text(counted["first"]), _number(counted["bytes"])
+    return totals
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError
+    return value
+
+
+def _old_lines(log_path: str, totals: CallTotals) -> tuple[list[JsonObject], str, int]:
+    """Return the lines of a log's old part that are not counted yet, by what its first line is
+    known, and how long it is.
+    """
+    data = _bytes_of(log_path + OLD)
+    first = sha256(data.partition(b"\n")[0]).hexdigest()[:16] if data else ""
+    counted = totals.bytes if first and first == totals.first else 0
+    return list(_parsed(data[counted:])), first, len(data)
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        return atomic.read_bytes(path, limit=1 << 26)
+    except StorageError:
+        if os.path.lexists(path):
+            raise
+        return b""
+
+
+def _parsed(data: bytes) -> Iterator[JsonObject]:
+    for line in data.split(b"\n"):
+        with contextlib.suppress(InvalidDocument):
+            yield strict_json.parse_object(line)
+
+
+def _add(into: dict[str, list[int]], tool: str, numbers: Iterable[int]) -> None:
+    into[tool] = [a + b for a, b in zip(into.get(tool, (0, 0)), numbers, strict=True)]
+
+
+def _class_of(duration: float) -> int:
+    return math.floor(math.log2(max(duration, _SHORTEST_MS)) * _STEPS)
+
+
+def _middle(step: int) -> float:
+    return float(2 ** ((step + 0.5) / _STEPS))
+
+
+def _classes(times: dict[float, int]) -> dict[float, int]:
+    found: dict[float, int] = {}
+    for duration, number in times.items():
+        middle = _middle(_class_of(duration))
+        found[middle] = found.get(middle, 0) + number
+    return found
+
+
+def _percentile(times: dict[float, int], share: float) -> float | None:
+    """Return the duration that this share of calls did not exceed; None without any."""
+    left = math.ceil(sum(times.values()) * share)
+    for duration in sorted(times):
+        left -= times[duration]
+        if left <= 0:
+            return round(duration, 3)
+    return None
