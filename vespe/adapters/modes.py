@@ -10,9 +10,10 @@ from vespe.adapters.limits import Limit, limits_on
 from vespe.errors import UsageError
 from vespe.models import JsonObject, Tool
 
-MODES: Final = ("all", "bridge", "native", "auto")
+MODES: Final = ("all", "bridge", "code", "native", "auto")
 """`all` declares every tool; `bridge` those that are always exposed, and three that search,
-describe and call the others; `native` defers the others, and the vendor's API searches them; `auto`
+describe and call the others; `code` three that search, describe, and run programs whose functions
+are the tools; `native` defers the others, and the vendor's API searches them; `auto`
 is `all` until the definitions cost more than the project's `tool_budget`, or are more than the API
 takes, then `bridge`.
 """
@@ -40,8 +41,8 @@ _CALLED: Final = {
 
 
 def mode_of(mode: str, tools: Iterable[Tool], *, api: str, budget: object) -> str:
-    """Return `all`, `bridge` or `native`; raises UsageError for what is not one of MODES, and where
-    an API has no search of its own.
+    """Return `all`, `bridge`, `code` or `native`; raises UsageError for what is not one of MODES,
+    and where an API has no search of its own.
 
     `auto` asks whether the definitions, as `api` takes them, cost more tokens than the `budget`
     (without one they never do), and whether they are more than `api` takes at once.

@@ -98,6 +98,13 @@ class Bridge:
     are declared beside the three.
     """
 
+    own: Mapping[str, Tool] = OWN
+    """The tools that stand in the place of the others."""
+    program = ""
+    """The name of the one among them that runs programs, "" where there is none."""
+    home: Any = None
+    """The call path on which programs are logged."""
+
     def __init__(self, tools: Mapping[str, Tool], always: frozenset[str] = frozenset()) -> None:
         self.tools = tools
         self.declared = {
@@ -112,7 +119,7 @@ class Bridge:
         """Return the name and arguments of the call that a `call_tool` is about; of any other, and
         a malformed one, its own name.
         """
-        if name == CALL:
+        if name == CALL and CALL in self.own:
             with contextlib.suppress(errors.VespeError):
                 given = checked_inputs(OWN[CALL], arguments)
                 return given["name"], given["arguments"]
@@ -123,10 +130,10 @@ class Bridge:
         Outcome's.
         """
         try:
-            inputs = checked_inputs(OWN[name], arguments)
-            return Outcome(tool=name, uid=None, result=_ANSWERS[name](self, inputs))
+            inputs = checked_inputs(self.own[name], arguments)
+            return Outcome(tool=name, uid=None, result=self._answers[name](self, inputs))
         except errors.VespeError as error:
-            return refused(OWN[name], error)
+            return refused(self.own[name], error)
 
     def unknown(self, name: str) -> Outcome:
         """Return the Outcome of a call of a tool that is not here."""
@@ -144,6 +151,14 @@ class Bridge:
             hint=f"{SEARCH} finds tools by what they do",
         )
 
+    @property
+    def _answers(self) -> "Mapping[str, Callable[[Bridge, JsonObject], Any]]":
+        return _ANSWERS
+
+    def brief(self, tool: Tool) -> JsonObject:
+        """Return what a search tells of a tool."""
+        return _brief(tool)
+
     def _search(self, inputs: JsonObject) -> JsonValue:
         names = list(self.tools)
         found = [
@@ -152,7 +167,7 @@ class Bridge:
         ]
         if not found:
             return {"tools": [], "note": "no tool has any of these words: try others"}
-        return {"tools": [_brief(tool) for tool in found]}
+        return {"tools": [self.brief(tool) for tool in found]}
 
     def _describe(self, inputs: JsonObject) -> JsonValue:
         tool = self.one(inputs["name"])
@@ -161,7 +176,7 @@ class Bridge:
             "annotations": tool.annotations,
             "examples": list(tool.examples) if not tool.behind else [],
         }
-        return _brief(tool) | {key: value for key, value in more.items() if value}
+        return self.brief(tool) | {key: value for key, value in more.items() if value}
 
 
 _ANSWERS: Final[dict[str, Callable[[Bridge, JsonObject], Any]]] = {

@@ -19,6 +19,7 @@ from vespe.calls.policy_rules import (
     tightening,
 )
 from vespe.calls.previews import Preview, previewing
+from vespe.calls.program_place import CallWaits, current_place
 from vespe.calls.taint import Taint as Taint
 from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
@@ -38,6 +39,7 @@ _MAY: Final = {
 }
 _MAY_CHANGE: Final = "may change something"
 ONCE, SESSION, PROJECT = "once", "session", "project"
+IN_PROGRAM: Final = "program"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ class Question:
     `origins` says of arguments where their values come from, as far as the conversation is known:
     `{"recipient": "from read_inbox, not from you"}`. `previews` say what the call would do, where
     its project is known: the command, the request, the difference to a file.
+    `program` is the line of the program that makes the call, "" where none does.
     `vespe.calls.question_texts` makes text of a question.
 
     ```python
@@ -73,12 +76,13 @@ class Question:
     why: str
     origins: Mapping[str, str] = field(default_factory=dict)
     previews: tuple[Preview, ...] = ()
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What somebody said to a question, and for how long: `once`, for the `session`, or for the
-    `project`.
+    """What somebody said to a question, and for how long: `once`, for the `session`, for the
+    `project`, or for the `program` that makes the call.
     """
 
     allowed: bool
@@ -275,6 +279,12 @@ class CallPolicy:
 
     def _asked(self, tool: Tool, inputs: JsonObject, asking: PolicyRule | None) -> str:
         why = _why(tool, asking)
+        place = current_place()
+        alike = policy_answers.subject(tool), asking.key if asking else ""
+        if place is not None and (said := place.answers.get(alike)) is not None:
+            return "" if said else f"the user has denied calls of {tool.name!r} in this program"
+        if place is not None and place.waits and self._ask is None and self._policy != "read-only":
+            raise CallWaits(f"{tool.name!r} needs approval because {why}")
         if self._policy == "read-only" or self._ask is None:
             after = f": {why}" if asking is not None and asking.tool == _AFTER else ""
             return (
@@ -284,15 +294,24 @@ class CallPolicy:
         origins = self._taint.origins(inputs)
         previews = () if self.preview is None else self.preview(tool, inputs)
         answer = self._ask(
-            Question(tool=tool, inputs=inputs, why=why, origins=origins, previews=previews)
+            Question(
+                tool=tool,
+                inputs=inputs,
+                why=why,
+                origins=origins,
+                previews=previews,
+                program=place.said if place is not None else "",
+            )
         )
-        if not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
+        if isinstance(answer, Answer) and answer.holds == IN_PROGRAM and place is not None:
+            place.answers[alike] = answer.allowed
+        elif not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
                 "what asks about calls must return a vespe.Answer that holds once, "
                 f"session or project, not {answer!r:.80}",
                 hint='return Answer(allowed=True), or Answer(allowed=False, holds="session")',
             )
-        if answer.holds != ONCE:
+        if answer.holds in (SESSION, PROJECT):
             self._keep(tool, answer, asking)
         return "" if answer.allowed else f"the user has denied this call of {tool.name!r}"
 

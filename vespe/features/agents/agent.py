@@ -156,6 +156,8 @@ class Agent:
             api=provider.api,
             budget=source.budget,
         )
+        if shown.bridge is not None:
+            shown.bridge.home = source.home
         self.tools: Mapping[str, Tool] = shown.tools
         # what 0.2 recorded is replayed as it was asked then
         reads = getattr(provider, "bounds_results", True)
@@ -297,6 +299,7 @@ class Agent:
             check_trust=self.path.check_trust,
             always=always,
             budget=document.get("tool_budget"),
+            home=self.path,
         )
 
     def _of_tools(self, tools: ToolSource, project: object) -> "_Source":
@@ -307,7 +310,11 @@ class Agent:
             )
         every = _picked(tools.tools, self.options.tools)
         return _Source(
-            tools=every, runner=tools, policy=tools, check_trust=getattr(tools, "check_trust", None)
+            tools=every,
+            runner=tools,
+            policy=tools,
+            check_trust=getattr(tools, "check_trust", None),
+            home=getattr(tools, "home", None),
         )
 
 
@@ -323,6 +330,7 @@ class _Source:
     check_trust: Callable[[], None] | None
     always: frozenset[str] = frozenset()
     budget: object = None
+    home: CallPath | None = None
 
 
 def run_loop(

@@ -28,7 +28,8 @@ class CallResult:
 
     `timing` has `wait_ms`, from the arrival of the call's last byte to the tool's start (absent
     where it did not start, or the call came from a file), and `duration_ms`, the tool's own time.
-    `shown` is what the model is told where the outcome is too large for it, None elsewhere.
+    `shown` is what the model is told where the outcome is too large for it, None elsewhere. `inner`
+    are the calls that a program made.
     """
 
     call: ModelCall
@@ -36,6 +37,7 @@ class CallResult:
     ran: bool = False
     timing: JsonObject = field(default_factory=dict)
     shown: Outcome | None = None
+    inner: "tuple[CallResult, ...]" = ()
 
     @property
     def told(self) -> Outcome:

@@ -11,11 +11,13 @@ from typing import Final
 from vespe import errors
 from vespe.adapters.streams.base import StreamEvent
 from vespe.calls import tracing
+from vespe.calls.program_place import CallWaits
 from vespe.features.agents.call_checks import cut_places
 from vespe.features.agents.call_results import CallResult, interrupted, not_run
 from vespe.features.agents.events import EventSystem, Tell
 from vespe.features.agents.limits import Limits, Quota, Spent, Stop
 from vespe.features.agents.open_calls import ModelCall
+from vespe.features.agents.program_calls import ProgramNotes
 from vespe.features.agents.providers.base import LLMProvider, ModelAnswer, Tools, traits_of
 from vespe.features.agents.providers.turns import retell, text_of
 from vespe.features.agents.transcripts import Transcript
@@ -24,6 +26,8 @@ from vespe.models import JsonObject
 from vespe.records import dataclass, json_of
 
 DONE: Final = "done"
+WAITS_FOR_APPROVAL: Final = "approval"
+"""Why a run ends whose program makes a call that somebody must approve, and nobody can be asked."""
 OnEvent = Callable[[StreamEvent], None]
 
 
@@ -232,12 +236,22 @@ class _Run:
             call.place: interrupted(call, known=False)
             for call in waiting
             if call.place in self.transcript.started
+            and call.call_id not in self.transcript.programs
         }
         if over and not results:
             return over
         left = self.loop.limits.max_calls
         turns = replace(
-            self.loop.turns, before=self._before, on_result=self._finished, quota=self.quota
+            self.loop.turns,
+            before=self._before,
+            on_result=self._finished,
+            on_inner=self._inner,
+            quota=self.quota,
+            program_notes=ProgramNotes(
+                records=self.transcript.programs,
+                note=self.transcript.note_program,
+                waits=self.transcript.keep is not None,
+            ),
         )
         try:
             turns.run(
@@ -252,6 +266,8 @@ class _Run:
                 },
                 cut=self.cut,
             )
+        except CallWaits:
+            return WAITS_FOR_APPROVAL
         finally:
             self._keep(results)
         return (over or self.stop.reason or "max_calls") if self.transcript.open else ""
@@ -289,7 +305,8 @@ class _Run:
 
     def _keep(self, results: Mapping[int, CallResult]) -> None:
         ordered = [results[place] for place in sorted(results)]
-        self.spent.calls += sum(result.ran for result in ordered)
+        inner = sum(one.ran for result in ordered for one in result.inner)
+        self.spent.calls += sum(result.ran for result in ordered) + inner
         self.done += ordered
         self.transcript.answer(
             {result.call.place: result.message for result in ordered},
@@ -302,6 +319,10 @@ class _Run:
 
     def _finished(self, result: CallResult) -> None:
         self.transcript.answer({result.call.place: result.message})
+        self.loop.turns.on_result(result)
+        self._tell(result.event)
+
+    def _inner(self, result: CallResult) -> None:
         self.loop.turns.on_result(result)
         self._tell(result.event)
 

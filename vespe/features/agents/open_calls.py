@@ -21,7 +21,8 @@ class ModelCall:
 
     `repeated` is true where the conversation has had a call of this id already. `caller` is
     `program` where a program of this conversation makes it, which the vendor runs, and `stranger`
-    where it names a caller that is none.
+    where it names a caller that is none. `parent` is the id of the call of `run_code` whose program
+    makes it.
     """
 
     call_id: str
@@ -30,6 +31,7 @@ class ModelCall:
     place: int = 0
     repeated: bool = False
     caller: Caller = ""
+    parent: str = ""
 
 
 def caller_of(program: str | None, programs: Collection[str]) -> Caller:

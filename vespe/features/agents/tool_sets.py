@@ -3,12 +3,13 @@ strict mode where it can be.
 """
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from vespe import defaults
+from vespe import defaults, features
 from vespe.adapters.definition_parts import own_fields, strictly
 from vespe.adapters.modes import defer, mode_of, require_few
 from vespe.calls.bridge import Bridge
+from vespe.calls.path import CallPath
 from vespe.calls.policy_answers import digest_of
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import InvalidDocument, KitNotFound, UsageError
@@ -82,12 +83,25 @@ def tool_set(
     mode = mode_of(mode, found.values(), api=api, budget=budget)
     if mode == "native":
         return ToolSet(tools=found, shown=list(defer(found.values(), always=always, api=api)))
-    bridge = Bridge(found, frozenset(always)) if mode == "bridge" else None
+    bridge = bridge_of(mode, found, frozenset(always))
     declared = found if bridge is None else bridge.declared
     require_few(len(declared), api=api)
     shown = {name: _shown(tool, strict) for name, tool in declared.items()}
     strictly = frozenset(name for name, one in shown.items() if _is_strict(one))
     return ToolSet(tools=found, shown=list(shown.values()), strict=strictly, bridge=bridge)
+
+
+def bridge_of(
+    mode: str, tools: Mapping[str, Tool], always: frozenset[str], *, home: CallPath | None = None
+) -> Bridge | None:
+    """Return what stands in the place of tools in a mode, None where they are shown themselves.
+
+    `home` is the call path on which programs are logged. Raises MissingExtra for `code`.
+    """
+    if mode == "code":
+        made: Bridge = features.load("programs", "code_bridge").CodeBridge(tools, always, home=home)
+        return made
+    return Bridge(tools, always) if mode == "bridge" else None
 
 
 def kit_tools(named: str, *, project: str) -> list[Tool]:

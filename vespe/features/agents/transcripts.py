@@ -24,6 +24,8 @@ _STARTED: Final = "started"
 _PROVIDER: Final = "provider"
 _LINES: Final = "vespe_conversation"
 _RESULTS: Final = "results"
+_PROGRAMS: Final = "programs"
+_PROGRAM: Final = "program"
 _UNKNOWN: Final = "unknown"
 _UNKNOWN_OWN: Final = "unknown_own"
 _FIRST_OF_LINES: Final = b'{"vespe_conversation":'
@@ -68,6 +70,9 @@ class Transcript:
         self.model, self.provider, self.keep = model, provider, keep
         self.changed = 0
         self.results: dict[str, JsonObject] = dict(results or {})
+        # Of programs over tools, by the ids of their calls: what they saw, and the calls they made.
+        self.programs: dict[str, JsonObject] = {}
+        self.program_change: tuple[str, int] | None = None
         # What its file says that Vespe does not know: of the conversation, and under `vespe`.
         self.unknown: JsonObject = {}
         self.unknown_own: JsonObject = {}
@@ -103,6 +108,15 @@ class Transcript:
         """Note that these calls are about to run."""
         self.started |= {call.place for call in calls}
         self._changed(len(self.messages))
+
+    def note_program(self, call_id: str, record: JsonObject, number: int = 0) -> None:
+        """Note what is known of a program, of which its call of that number changed; 0 is what it
+        began with.
+        """
+        self.programs[call_id] = record
+        self.program_change = call_id, number
+        self._changed(len(self.messages))
+        self.program_change = None
 
     def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
         """Add results, tool messages by the places of their calls; all results of a turn stand in
@@ -166,6 +180,7 @@ class Transcript:
             {_STARTED: begun} if begun else {}
         )
         own |= {_RESULTS: self.results} if self.results else {}
+        own |= {_PROGRAMS: self.programs} if self.programs else {}
         own = {**self.unknown_own, **own}
         document: JsonObject = {"model": self.model} if self.model else {}
         document |= {"messages": self.messages, **({_OWN: own} if own else {})}
@@ -252,7 +267,34 @@ class ConversationFile:
         }
         new = dict(list(transcript.results.items())[self._told :])
         self._told += len(new)
-        return strict_json.compact_json(change | ({_RESULTS: new} if new else {}))
+        change |= {_RESULTS: new} if new else {}
+        return strict_json.compact_json(change | _of_program(transcript, whole=first == 0))
+
+
+def _of_program(transcript: Transcript, *, whole: bool) -> JsonObject:
+    """Return what a line says of programs: what changed of one, or the `whole` of all."""
+    if whole or transcript.program_change is None:
+        return {_PROGRAMS: transcript.programs} if whole and transcript.programs else {}
+    call_id, number = transcript.program_change
+    record = transcript.programs[call_id]
+    if number == 0:
+        return {_PROGRAM: {"id": call_id, "record": record}}
+    return {_PROGRAM: {"id": call_id, "number": number, "call": record["calls"][number - 1]}}
+
+
+def _programs_of_line(line: JsonObject, programs: dict[str, JsonObject]) -> None:
+    """Take what a line says of programs."""
+    given, change = line.get(_PROGRAMS), line.get(_PROGRAM)
+    programs |= _results_of(given)
+    if not isinstance(change, dict) or not isinstance(call_id := change.get("id"), str):
+        return
+    if isinstance(record := change.get("record"), dict):
+        programs[call_id] = record
+        return
+    calls = programs.get(call_id, {}).get("calls")
+    number = change.get("number")
+    if isinstance(calls, list) and isinstance(number, int) and 0 < number <= len(calls) + 1:
+        calls[number - 1 : number] = [change.get("call")]
 
 
 def _document_of_lines(data: bytes, name: str) -> JsonObject:
@@ -264,6 +306,7 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
     messages: list[JsonValue] = []
     started: JsonValue = []
     results: JsonObject = {}
+    programs: dict[str, JsonObject] = {}
     for number, line in enumerate(lines, start=2):
         first, said = line.get("from"), line.get("messages")
         if (
@@ -276,6 +319,7 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
         started = line.get(_STARTED)
         new = line.get(_RESULTS)
         results |= new if isinstance(new, dict) else {}
+        _programs_of_line(line, programs)
     unknown, own = head.get(_UNKNOWN), head.get(_UNKNOWN_OWN)
     return {
         **(unknown if isinstance(unknown, dict) else {}),
@@ -286,6 +330,7 @@ def _document_of_lines(data: bytes, name: str) -> JsonObject:
             _PROVIDER: head.get("provider"),
             _STARTED: started,
             **({_RESULTS: results} if results else {}),
+            **({_PROGRAMS: programs} if programs else {}),
         },
     }
 
@@ -336,8 +381,9 @@ def load(path: str | os.PathLike[str]) -> Transcript:
     try:
         made = Transcript(messages, model=model, provider=provider, started=places)
         made.results = _results_of(own.get(_RESULTS))
+        made.programs = _results_of(own.get(_PROGRAMS))
         made.unknown = fields.others(document, ("model", "messages", _OWN))
-        made.unknown_own = fields.others(own, (_PROVIDER, _STARTED, _RESULTS))
+        made.unknown_own = fields.others(own, (_PROVIDER, _STARTED, _RESULTS, _PROGRAMS))
         _check(made.messages)
         return made
     except InvalidDocument as error:

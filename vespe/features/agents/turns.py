@@ -17,11 +17,13 @@ from vespe.adapters.large_results import reading
 from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
+from vespe.calls.program_place import CallWaits
 from vespe.features.agents.call_checks import Ready, check, refused_caller
 from vespe.features.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.features.agents.events import Runner
 from vespe.features.agents.limits import Quota, Stop
 from vespe.features.agents.open_calls import ModelCall, read_turns
+from vespe.features.agents.program_calls import ProgramNotes, run_program
 from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes.signals import uninterruptible
 
@@ -57,7 +59,8 @@ class TurnRunner:
     neither checked nor run, and has no result where that is WAITS. `quota` is how many calls of
     each tool may run. With a `bridge` calls of its tools are answered, and what they call is called
     in their place. With `large` the model is told a part of a result that is too large for it, and
-    its `read_result` is answered.
+    its `read_result` is answered. `on_inner` is told of each result of a call that a program of the
+    model makes, and `program_notes` are kept of these.
     """
 
     tools: Mapping[str, Tool]
@@ -73,6 +76,8 @@ class TurnRunner:
     quota: Quota = field(default_factory=Quota)
     bridge: Bridge | None = None
     large: LargeResults | None = None
+    on_inner: Callable[[CallResult], None] = _nothing
+    program_notes: ProgramNotes = field(default_factory=ProgramNotes)
 
     def run(
         self,
@@ -107,6 +112,10 @@ class TurnRunner:
                     work.in_order(group)
         finally:
             work.settle()
+
+    def is_program(self, one: Ready) -> bool:
+        """Whether a call is of the tool that runs programs."""
+        return self.bridge is not None and one.tool is self.bridge.own.get(self.bridge.program)
 
     def saw(self, tool: Tool) -> None:
         """Tell the policy, where it wants to know, that the model is given a result of this
@@ -181,9 +190,11 @@ def checked(
             if isinstance(one, CallResult)
             else CallResult(call=call, outcome=large.read(one.inputs), ran=True)
         )
-    if bridge is None or call.name not in OWN:
+    if bridge is None or call.name not in bridge.own:
         return check(call, tools, strict=strict, large=large)
-    one = check(call, OWN, strict=strict)
+    one = check(call, bridge.own, strict=strict, large=large)
+    if call.name == bridge.program:
+        return one
     return (
         one
         if isinstance(one, CallResult)
@@ -281,6 +292,8 @@ class _Work:
         if isinstance(one, CallResult):
             self._refuse(one)
             return False
+        if self.owner.is_program(one):  # its calls are decided on, one by one
+            return True
         if why := self.owner.quota.why_not(one.tool.name):
             self._refuse(
                 not_run(one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool)
@@ -306,18 +319,37 @@ class _Work:
         began = time.perf_counter()
         arrived = self.arrived.get(one.call.call_id)
         wait = {} if arrived is None else {"wait_ms": round((began - arrived) * 1000, 3)}
-        outcome = self._outcome(one)
-        self.owner.saw(one.tool)
+        inner: tuple[CallResult, ...] = ()
+        if self.owner.is_program(one):
+            outcome, inner = self._program(one)
+        else:
+            outcome = self._outcome(one)
+            self.owner.saw(one.tool)
         self.owner.heard(
             outcome.result if outcome.error is None else outcome.error.message, tool=one.tool.name
         )
         timing = wait | {"duration_ms": round((time.perf_counter() - began) * 1000, 3)}
         outcome = noted(outcome, one)
-        self._done(CallResult(call=one.call, outcome=outcome, ran=True, timing=timing), tell)
+        done = CallResult(call=one.call, outcome=outcome, ran=True, timing=timing, inner=inner)
+        self._done(done, tell)
+
+    def _program(self, one: Ready) -> tuple[Outcome, tuple[CallResult, ...]]:
+        left = None if self.most is None else self.most - len(self.begun)
+        try:
+            return run_program(self.owner, one, stop=self.stop, most=left)
+        except CallWaits:
+            with self.lock:  # it is not over, and has no result
+                self.begun.pop(one.call.place, None)
+            raise
+        except errors.VespeError as error:
+            return path.refused(one.tool, error), ()
 
     def _outcome(self, one: Ready) -> Outcome:
         call = Call(
-            tool=one.tool.uid or one.tool.name, arguments=one.inputs, call_id=one.call.call_id
+            tool=one.tool.uid or one.tool.name,
+            arguments=one.inputs,
+            call_id=one.call.call_id,
+            parent=one.call.parent or None,
         )
         try:
             outcome = path.as_told(

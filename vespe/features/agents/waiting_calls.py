@@ -5,6 +5,7 @@ model is not asked.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from vespe.calls.program_place import CallWaits
 from vespe.errors import NotFound
 from vespe.features.agents.call_results import CallResult, interrupted, not_run
 from vespe.features.agents.limits import Stop
@@ -38,7 +39,7 @@ def run_waiting(
     results = {
         call.place: interrupted(call, known=False)
         for call in calls
-        if call.place in transcript.started
+        if call.place in transcript.started and call.call_id not in transcript.programs
     }
     told = turns.on_result
 
@@ -46,9 +47,14 @@ def run_waiting(
         transcript.answer({result.call.place: result.message})
         told(result)
 
-    run = replace(turns, before=transcript.start, on_result=finished)
+    notes = replace(
+        turns.program_notes, records=transcript.programs, note=transcript.note_program, waits=True
+    )
+    run = replace(turns, before=transcript.start, on_result=finished, program_notes=notes)
     try:
         run.run([call for call in calls if call.place not in results], results, stop=Stop())
+    except CallWaits:
+        pass  # what waits is in the transcript's notes
     finally:
         transcript.answer(
             {place: result.message for place, result in results.items()},

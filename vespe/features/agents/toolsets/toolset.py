@@ -3,8 +3,10 @@ kits in one set.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES, callers
@@ -15,17 +17,19 @@ from vespe.adapters.modes import defer, mode_of
 from vespe.calls import path as call_path
 from vespe.calls import tracing
 from vespe.calls.bridge import OWN, SEARCH, Bridge
+from vespe.calls.in_process import in_thread
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Ask, CallPolicy, policy_of
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
+from vespe.features.agents.asynchronous import Home, runner_in
 from vespe.features.agents.call_checks import Ready, refused_caller
 from vespe.features.agents.call_results import CallResult, not_run
 from vespe.features.agents.limits import Stop
 from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.providers.requests import definitions
-from vespe.features.agents.tool_sets import kit_tools, require_same, tool_set
+from vespe.features.agents.tool_sets import bridge_of, kit_tools, require_same, tool_set
 from vespe.features.agents.toolsets.responses import Turn, cut_calls, read_turn
 from vespe.features.agents.turns import TurnRunner, bounded, bridged, checked, noted
 from vespe.lazy import asyncio, difflib
@@ -35,8 +39,6 @@ from vespe.models import Call, JsonObject, JsonValue, Outcome, ProjectConfig, To
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
-    import threading
-
     from vespe.features.agents.toolsets.to_langchain import StructuredTool
     from vespe.features.agents.toolsets.to_openai_agents import AgentsTool
     from vespe.features.agents.toolsets.to_pydantic_ai import PydanticTool
@@ -84,7 +86,8 @@ class Toolset:
     tools run; for others `approve` is `ask` (which asks `ask`, and denies without it), `read-only`,
     `all` or `none`, and what a configuration denies is always denied. `tools_mode` is `all`,
     `bridge` (three tools that search, describe and call the others, beside those that a project
-    exposes always), or `auto`, a bridge where the definitions cost more than the project's
+    exposes always), `code` (in place of all, tools that search, describe, and run programs over
+    them), or `auto`, a bridge where the definitions cost more than the project's
     `tool_budget`: what `answer` is given is then a call of these. The same tool given twice is one.
 
     A model is told a part of a result that is larger than its tool's `limits.model_tokens`, with a
@@ -277,14 +280,20 @@ class Toolset:
                 hint=hint,
             )
         budget = self._home.config.document.get("tool_budget")
-        if mode_of(mode, self, api="openai", budget=budget) != "bridge":
+        mode = mode_of(mode, self, api="openai", budget=budget)
+        if mode not in ("bridge", "code"):
             return None
+        return self._made_bridge(mode)
+
+    def _made_bridge(self, mode: str) -> Bridge:
         may = {
             name: held.tool
             for name, held in self._held.items()
             if not self._policy_of(held).why_never(held.tool)
         }
-        return Bridge(may, self._exposed())
+        made = bridge_of(mode, may, self._exposed(), home=self.home)
+        assert made is not None
+        return made
 
     def langchain(self) -> "list[StructuredTool]":
         """Return the tools as LangChain's; raises MissingExtra without langchain-core."""
@@ -336,6 +345,57 @@ class Toolset:
         """
         return await self.arun_tool(self[name], Call(tool=name, arguments=arguments))
 
+    @property
+    def home(self) -> CallPath:
+        """The call path of the project that the set is in."""
+        return self._home.call_path()
+
+    def run_code(self, code: str, *, call_id: str = "") -> CallResult:
+        """Check a Python program whose functions are the tools of the set, and run it as a model's:
+        each of its calls is allowed or not as in `answer`, and its result is bounded as theirs are.
+
+        Raises MissingExtra without `vespe[code]`, NotTrusted.
+
+        ```python
+        from vespe import Toolset
+
+        def double(n: int) -> int:
+            \"""Double a number.\"""
+            return 2 * n
+
+        done = Toolset(double).run_code("sum(double(n) for n in [1, 2, 3])")
+        assert done.outcome.unwrap() == 12 and len(done.inner) == 3
+        ```
+        """
+        results: dict[int, CallResult] = {}
+        self._code_runner().run([self._program_call(code, call_id)], results, stop=Stop())
+        return results[0]
+
+    async def arun_code(self, code: str, *, call_id: str = "") -> CallResult:
+        """Run a program from an event loop, async functions in the caller's own. See `run_code`."""
+        return await self._in_loop(self._program_call(code, call_id), self._code_runner())
+
+    def _program_call(self, code: str, call_id: str) -> ModelCall:
+        arguments = {"code": code}
+        return ModelCall(call_id=call_id, name=self._code_bridge().program, arguments=arguments)
+
+    def _code_runner(self) -> TurnRunner:
+        return replace(self._runner(), bridge=self._code_bridge())
+
+    def _code_bridge(self) -> Bridge:
+        """Return the bridge that runs programs, whatever a model is shown."""
+        bridge = self._bridge if self._bridge is not None and self._bridge.program else None
+        return bridge or self._made_bridge("code")
+
+    async def _in_loop(self, call: ModelCall, turns: TurnRunner) -> CallResult:
+        """Run a call of a program beside the event loop, which goes on meanwhile."""
+        ending, results = threading.Event(), dict[int, CallResult]()
+        home = Home(asyncio.get_running_loop(), ending)
+        turns = replace(turns, runner=runner_in(home, self))
+        work = partial(turns.run, [call], results, stop=Stop(ending))
+        await in_thread(work, leave=ending.set)
+        return results[call.place]
+
     def check_trust(self) -> None:
         """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere
         asks this first.
@@ -347,9 +407,7 @@ class Toolset:
         """Return the call path that a tool of the set runs on; raises ToolNotFound."""
         return self._one(name).path
 
-    def run_tool(
-        self, tool: Tool, call: Call, *, cancel: "threading.Event | None" = None
-    ) -> Outcome:
+    def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
         """Run one call of a tool of the set on the call path that it belongs to; raises as
         `CallPath.run_tool` does.
         """
@@ -406,7 +464,10 @@ class Toolset:
                 if isinstance(one, CallResult):
                     results[call.place] = one
                     continue
-                if one.tool.annotations.get("readOnlyHint") is not True:
+                if self._runner().is_program(one):
+                    await _gathered(together, results)
+                    results[call.place] = await self._in_loop(one.call, self._runner())
+                elif one.tool.annotations.get("readOnlyHint") is not True:
                     await _gathered(together, results)
                     results[call.place] = await self._result(one)
                 else:
@@ -432,7 +493,11 @@ class Toolset:
     ) -> CallResult:
         """Run one call that a model made, from an event loop; see `run_call`."""
         one = self._ready(ModelCall(call_id=call_id, name=name, arguments=arguments), cut=False)
-        return one if isinstance(one, CallResult) else await self._result(one)
+        if isinstance(one, CallResult):
+            return one
+        if self._runner().is_program(one):
+            return await self._in_loop(one.call, self._runner())
+        return await self._result(one)
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
         """Say why a model's call may not run, "" where it may: see `CallPolicy.why_not`."""
@@ -476,6 +541,8 @@ class Toolset:
         one = refused or checked(
             call, self.tools, strict=self._strict, bridge=self._bridge, cut=cut, large=self._large
         )
+        if isinstance(one, Ready) and self._runner().is_program(one):
+            return one  # its calls are decided on, one by one
         if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
             one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
         if isinstance(one, CallResult) and not one.ran:

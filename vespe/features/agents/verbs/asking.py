@@ -4,7 +4,7 @@ asked, and on request everything that the tool would be given.
 
 from typing import Final
 
-from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer, Ask, Question
+from vespe.calls.policy import IN_PROGRAM, ONCE, PROJECT, SESSION, Answer, Ask, Question
 from vespe.calls.question_texts import QuestionText, question_text
 from vespe.cli import options, questions, report
 from vespe.features.agents.verbs.shown import RunDisplay
@@ -17,6 +17,14 @@ _ANSWERS: Final = {
     "ns": Answer(allowed=False, holds=SESSION),
     "np": Answer(allowed=False, holds=PROJECT),
 }
+_IN_PROGRAM: Final = {
+    "a": Answer(allowed=True, holds=IN_PROGRAM),
+    "na": Answer(allowed=False, holds=IN_PROGRAM),
+}
+_PROGRAM_PROMPT: Final = "Run it? [y/a/s/p/n/na/ns/np/d, ? explains] "
+_PROGRAM_EXPLAINED: Final = """
+  a   yes, and all calls of this tool in this program
+  na  no, and no call of this tool in this program"""
 _PROMPT: Final = "Run it? [y/s/p/n/ns/np/d, ? explains] "
 _EXPLAINED: Final = """  y   yes, this once
   s   yes, in this session
@@ -48,16 +56,21 @@ def asker(shown: RunDisplay) -> Ask | None:
 def ask(question: Question, *, explain: bool = False) -> Answer:
     """Ask about one call; no answer, and the end of the input, is a no."""
     text = question_text(question)
+    answers = _ANSWERS | _IN_PROGRAM if question.program else _ANSWERS
+    prompt = _PROGRAM_PROMPT if question.program else _PROMPT
+    explained = _EXPLAINED + (_PROGRAM_EXPLAINED if question.program else "")
     with questions.terminal():
         _show(text)
+        if question.program:
+            report.say(f"  in the model's program, {report.one_line(question.program)}")
         if explain:
-            report.say(_EXPLAINED)
+            report.say(explained)
         while True:
-            line = questions.read_line(_PROMPT)
+            line = questions.read_line(prompt)
             said = (line or "").strip().lower() or "n"
-            if said in _ANSWERS:
-                return _ANSWERS[said]
-            report.say(text.whole if said in _DETAILS else _EXPLAINED)
+            if said in answers:
+                return answers[said]
+            report.say(text.whole if said in _DETAILS else explained)
 
 
 def _show(text: QuestionText) -> None:

@@ -16,10 +16,11 @@ from vespe.calls.path import CallPath
 from vespe.cli import options, report
 from vespe.documents import strict_json
 from vespe.features.agents import transcripts
-from vespe.features.agents.loop import DONE, RunResult
+from vespe.features.agents.loop import DONE, WAITS_FOR_APPROVAL, RunResult
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import live, recording, setup
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 
 _TOKENS: Final = (
@@ -142,6 +143,7 @@ def _run(
     return _ended(
         result,
         as_json=as_json,
+        kept=kept or "",
         resuming=None if kept is None else wanted.resuming(kept, prompt=not _goes_on(transcript)),
     )
 
@@ -206,7 +208,7 @@ def _file(resume: str | None, save: str | None) -> str | None:
     return save or resume
 
 
-def _ended(result: RunResult, *, as_json: bool, resuming: str | None) -> int:
+def _ended(result: RunResult, *, as_json: bool, resuming: str | None, kept: str) -> int:
     if as_json:
         report.emit_json(result.to_dict())
     elif any(result.usage.values()):
@@ -218,6 +220,14 @@ def _ended(result: RunResult, *, as_json: bool, resuming: str | None) -> int:
                 f"it ended with {result.finish_reason or 'nothing that says so'}"
             )
         return 0
+    if result.stop_reason == WAITS_FOR_APPROVAL:
+        report.error(
+            "a call of the model's program needs your approval, and nobody can be asked here; "
+            "the conversation is kept, and the program waits",
+            f"`vespe agent calls {shlex.quote(kept)}` shows the call, "
+            f"`vespe agent calls {shlex.quote(kept)} approve` allows it; then `{resuming}` goes on",
+        )
+        return 1
     said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
     waiting = f"; {_waiting(result.open_calls)} for results" if result.open_calls else ""
     hint = (

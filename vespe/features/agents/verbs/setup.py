@@ -83,6 +83,7 @@ _OPTIONS: Final = (
         type=click.Choice(MODES),
         help="all: declare every tool; bridge: let the model search for those that "
         "are not always exposed; "
+        "code: let the model write programs whose functions are the tools (vespe[code]); "
         "native: let the vendor's API search for them (Anthropic, "
         "OpenAI's Responses); auto: all, until they cost more than the "
         "project's tool_budget or are more than the API takes. "
@@ -229,6 +230,7 @@ class Wanted:
         """
         script = () if self.script is None else ("--provider", "simulated", "--script", self.script)
         project = () if self.project_dir is None else ("--project", self.project_dir)
+        mode = () if self.tools_mode is None else ("--tools-mode", self.tools_mode)
         return shlex.join(
             (
                 "vespe",
@@ -238,6 +240,7 @@ class Wanted:
                 "--resume",
                 file,
                 *script,
+                *mode,
                 *project,
             )
         )

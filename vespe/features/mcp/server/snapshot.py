@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
-from vespe import defaults
+from vespe import defaults, features
 from vespe.adapters.modes import mode_of
 from vespe.calls import policy_answers
 from vespe.calls.bridge import Bridge
@@ -153,7 +153,7 @@ def look(
         found, refusal = _nothing(error), error
     budget = workspace.config.document.get("tool_budget")
     mode = mode_of(looking.selection.mode, found.tools.values(), api="mcp", budget=budget)
-    made = Bridge(found.tools, found.always) if mode == "bridge" else None
+    made = _bridge(mode, found.tools, found.always, path)
     snapshot = Snapshot(
         workspace=workspace,
         path=path,
@@ -255,10 +255,19 @@ def _patched(
         refused = None if policy is None else lambda tool: policy.why_not(tool, {})
         if server_selection.accepts(new, view, looking.selection, tools.load, refused) is not None:
             return None
-    made = None if before.bridge is None else Bridge(tools, before.always)
+    mode = "" if before.bridge is None else "code" if before.bridge.program else "bridge"
+    made = _bridge(mode, tools, before.always, before.path)
     after = replace(before, tools=tools, bridge=made, texts={}, pages={})
     after.texts.update(_still_true(before, after))
     return after
+
+
+def _bridge(mode: str, tools: ChosenTools, always: frozenset[str], path: CallPath) -> Bridge | None:
+    """Return what stands in the place of the tools, None where they are shown themselves."""
+    if mode == "code":
+        made: Bridge = features.load("programs", "code_bridge").CodeBridge(tools, always, home=path)
+        return made
+    return Bridge(tools, always) if mode == "bridge" else None
 
 
 def _still_true(before: Snapshot, after: Snapshot) -> dict[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import cast
 from vespe import errors
 from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
-from vespe.calls.bridge import OWN
+from vespe.calls.bridge import Bridge
 from vespe.calls.path import open_path, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
@@ -193,24 +193,56 @@ class ServedTools:
         What a bridge's `call_tool` is about runs as a call of its own.
         """
         bridge = self._now.bridge
-        if bridge is not None and name in OWN:
+        if bridge is not None and name in bridge.own:
             self.refresh()
             bridge = self._now.bridge or bridge
+            if name == bridge.program:
+                return self._run_program(bridge, arguments, cancel, progress), None
             inner, given = bridge.inner(name, arguments)
-            if inner in OWN:
+            if inner in bridge.own:
                 return bridge.answer(name, arguments), None
             if inner not in bridge.tools:
                 return bridge.unknown(inner), None
             name, arguments = inner, given
         tool = self.tool(name)
+        call = Call(tool=name, arguments=arguments)
+        return self._decided(tool, call, cancel, progress), tool.output_schema
+
+    def _run_program(
+        self,
+        bridge: Bridge,
+        arguments: JsonObject,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> Outcome:
+        from vespe.features.mcp.server import programs
+
+        ending = cancel or threading.Event()
+        return programs.run_program(
+            bridge,  # type: ignore[arg-type]  # it runs programs
+            arguments,
+            path=self._now.path,
+            decided=lambda tool, call: self._decided(self.tool(tool.name), call, ending, progress),
+            cancel=ending,
+        )
+
+    def _decided(
+        self,
+        tool: Tool,
+        call: Call,
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+    ) -> Outcome:
+        """Run one call, or say why it may not run."""
         path, policy = self._now.path, self._now.policy
-        if why := policy.why_not_as_given(tool, arguments) if policy else "":
-            return refused(tool, errors.Refused(why)), tool.output_schema
+        given = cast(JsonObject, call.arguments)
+        if why := policy.why_not_as_given(tool, given) if policy else "":
+            return refused(tool, errors.Refused(why))
         if progress is not None:
             path = replace(path, progress=progress)
-        outcome = path.run_tool(tool, Call(tool=name, arguments=arguments), cancel=cancel)
+        outcome = path.run_tool(tool, call, cancel=cancel)
         self._taint.note(tool)
-        return outcome, tool.output_schema
+        return outcome
 
     def tool(self, name: str) -> Tool:
         """Return the tool that a name means now; raises as `call` does."""

@@ -40,6 +40,7 @@ from vespe.projects.workspace import open_workspace
     show_default=True,
     help="all: list every tool; bridge: list search_tools, describe_tool, "
     "call_tool and what is always exposed; "
+    "code: list search_tools, describe_tool and run_code, which runs programs over the tools; "
     "native: list every tool, for a client that searches them itself, "
     "and mark what is always exposed; "
     "auto: all, until they cost more than the project's tool_budget.",

@@ -1,0 +1,54 @@
+"""`mcp serve --tools-mode code`: a client's model writes programs, whose calls go the one path."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.ondisk import python_tool
+from vespe.calls import log
+from vespe.errors import ToolNotFound
+from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.tools import ServedTools
+from vespe.models import Outcome
+from vespe.projects import user_config
+from vespe.projects.workspace import open_workspace
+
+pytest.importorskip("pydantic_monty")
+
+
+def test_programs_run_over_the_tools_that_are_served(project: Path, home: Path) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    python_tool(project / ".vespe/tools/tool-two", "two", "return 2")
+    user_config.set_value("approvals.deny", ["two"])
+    with ServedTools(
+        open_workspace(str(project)), trusted=True, selection=Selection(mode="code")
+    ) as tools:
+        assert tools.names == ("describe_tool", "run_code", "search_tools")
+
+        def run(code: str) -> Outcome:
+            return tools.call("run_code", {"code": code}, cancel=None, progress=None)[0]
+
+        assert run("print('x')\none() + 1").result == {"result": 2, "printed": "x\n"}
+        denied = run("two()").error
+        assert denied is not None and "there is no tool or variable called 'two'" in denied.message
+        wrong = tools.call("run_code", {"cod": 1}, cancel=None, progress=None)[0].error
+        assert wrong is not None and wrong.code == "invalid_arguments"
+        found = tools.call("search_tools", {"query": "one"}, cancel=None, progress=None)[0].result
+        assert found["tools"][0]["function"].startswith("def one(")
+        with pytest.raises(ToolNotFound):
+            tools.call("call_tool", {"name": "one"}, cancel=None, progress=None)
+    lines = log.read(str(project))
+    assert [line["tool"] for line in lines] == ["one", "run_code", "run_code"]
+    assert lines[0]["parent"] == lines[1]["call"]
+
+
+def test_what_a_rule_asks_for_is_denied_in_the_program(project: Path, home: Path) -> None:
+    given = {"input": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", schema=given["input"])
+    user_config.set_value("approvals.ask", [{"tool": "one", "arguments": {"n": "2"}}])
+    with ServedTools(
+        open_workspace(str(project)), trusted=True, selection=Selection(mode="code")
+    ) as tools:
+        code = "try:\n    one(n=2)\nexcept PermissionError as e:\n    r = str(e)\nr"
+        outcome = tools.call("run_code", {"code": code}, cancel=None, progress=None)[0]
+        assert "approval" in outcome.result
