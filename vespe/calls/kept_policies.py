@@ -26,7 +26,7 @@ from vespe.processes.sandbox.held import Policy, Shared
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.places import Places
 from vespe.processes.sandbox.policy import Connect, ToolSurroundings, policy, socket_gap
-from vespe.processes.sandbox.protected import holds, homes
+from vespe.processes.sandbox.protected import NAMED, holds, homes
 
 _MOST: Final = 32
 _PRIVATE: Final = pattern(r"(?:/.*)?/\.vespe-[0-9a-f]{24}\.tmp(?=/|$)")
@@ -92,6 +92,7 @@ def _key(
         ),
         tuple(map(os.path.dirname, own)),
         homes(),
+        tuple(map(os.environ.get, NAMED)),
         os.getuid(),
         os.environ.get("HOME"),
         tuple(map(os.environ.get, stated)),

@@ -240,10 +240,15 @@ _ANNOTATIONS: Final = {
     "openWorldHint": forms.flag(),
     "title": forms.text(),
 }
+_NO_NUL: Final = forms.kind(
+    "a string without NUL",
+    lambda value: "\0" not in value,
+    {"pattern": "^[^\\u0000]*$"},
+)
 _PERMISSIONS: Final = {
     name: forms.integer(1, one.most, one.description)
     if one.values == "number"
-    else forms.texts(one.description)
+    else forms.texts(one.description, each=_NO_NUL)
     for name, one in PERMISSIONS.items()
 }
 _EFFECT: Final = forms.kind(

@@ -103,6 +103,7 @@ def test_limits_of_others_are_changed_only_within_a_namespace_and_never_those_of
 def test_where_memory_is_bounded_none_is_shared_that_no_limit_counts() -> None:
     program = seccomp.program((), bounded=True)
     flags = {"anonymous": 0x22, "shared": 0x21, "shared and validated": 0x23, "of a file": 0x01}
+    flags |= {"of a thread": 0x20022, "that grows": 0x122, "that grows, of a file": 0x102}
     found = {name: answer(program, 9, 0, 4096, 3, value) for name, value in flags.items()}
     refused = 0x5000C
     assert found == {
@@ -110,6 +111,9 @@ def test_where_memory_is_bounded_none_is_shared_that_no_limit_counts() -> None:
         "shared": refused,
         "shared and validated": refused,
         "of a file": ALLOW,
+        "of a thread": ALLOW,
+        "that grows": refused,
+        "that grows, of a file": refused,
     }
     assert [answer(program, number) for number in (319, 447, 29)] == [EPERM] * 3
     assert answer(seccomp.program(()), 9, 0, 4096, 3, 0x21) == ALLOW

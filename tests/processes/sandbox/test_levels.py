@@ -3,11 +3,14 @@ wrote it.
 """
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.support import systems
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.levels import Machine
 
@@ -30,13 +33,32 @@ def test_what_was_tried_is_kept_and_what_is_torn_or_of_another_start_is_tried_ag
     for torn in (
         b"",
         b"\xff",
-        told.replace(b"2 ", b"0 ", 1),
+        told.replace(b"3 ", b"0 ", 1),
         told.replace(boot, boot[::-1]),
+        told.replace(b"user:[", b"user:[0", 1),
         told.splitlines()[0],
     ):
         kept.write_bytes(torn)
         assert levels.machine.__wrapped__(str(tmp_path / "cache")) == found
         assert kept.read_bytes() == written
+
+
+@linux
+def test_a_process_that_is_confined_itself_does_not_believe_what_another_found(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import sys; from vespe.processes.sandbox import levels; "
+        "print(levels.machine(sys.argv[1]).level)"
+    )
+    words = (sys.executable, "-c", code, str(tmp_path))
+    free = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    if free != "namespaces\n":
+        pytest.skip(f"no namespaces here to be refused: the level is {free}")
+    confined = systems.refusing(systems.NO_NAMESPACES, *words)
+    held = subprocess.run(confined, capture_output=True, text=True, check=True).stdout
+    again = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert (held, again) == ("landlock\n", "namespaces\n")
 
 
 @linux

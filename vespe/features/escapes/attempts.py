@@ -35,11 +35,15 @@ BUFFER = ctypes.create_string_buffer(64)
 IOV = ctypes.cast((ctypes.c_void_p * 2)(ctypes.addressof(BUFFER), 8), ctypes.c_void_p)
 IDLE = (48).to_bytes(4, sys.byteorder) + (5).to_bytes(4, sys.byteorder) + bytes(40)
 CAPS = (0x20080522).to_bytes(4, sys.byteorder) + bytes(4)
+GROWS_DOWN = 0x100
+"""MAP_GROWSDOWN of mmap(2), which `mmap` does not name."""
 _DUMPABLE, _DEATH_SIGNAL = 4, 1
 _LIVES_S = 600
 _PLACES = ("P", "H", "O", "S", "T", "D")
 _REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 sys.modules["this_module_is_there"] = sys
+listening = socket.socket(socket.AF_UNIX)
+"""A server that another program of the user starts once the process runs."""
 row_number = 0
 """The row that is being tried, which a message that gets out bears."""
 
@@ -339,6 +343,11 @@ def _change(home: Path, state: Path) -> None:
     for place, name in ((home / ".ssh", "id"), (state, "trust.json")):
         place.rename(place.with_name(place.name + ".before"))
         _replace(place / name)
+    (home / "moved").rename(home / ".kube")
+    late = home / "docs/late-socket"
+    listening.bind(str(late))
+    late.chmod(0o777)  # this may be root, and the tool another user
+    listening.listen()
 
 
 def _change_home(home: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from vespe.features.escapes.rows import STATED
@@ -19,6 +19,7 @@ from vespe.processes.sandbox.held import Policy
 from vespe.processes.sandbox.levels import Machine
 from vespe.processes.sandbox.policy import ToolSurroundings, policy, python_needs
 from vespe.processes.sandbox.programs import loaders
+from vespe.processes.sandbox.protected import NAMED
 
 PATH: Final = "/usr/bin:/bin"
 _GUARD: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guard.py")
@@ -32,6 +33,9 @@ _DIRECTORIES: Final = (
     "home/.config/app",
     "home/.vespe",
     "home/docs",
+    "home/elsewhere/config/gh",
+    "home/elsewhere/gnupg",
+    "home/moved",
     _STATE,
     "project/.vespe/tools",
     "project/.git/hooks",
@@ -46,7 +50,13 @@ _DIRECTORIES: Final = (
 _FILES: Final = (
     "home/.ssh/id",
     "home/.netrc",
+    "home/.msmtprc",
     "home/.mozilla/firefox/logins.json",
+    "home/elsewhere/gnupg/key",
+    "home/elsewhere/config/gh/hosts.yml",
+    "home/elsewhere/config/app",
+    "home/elsewhere/notes",
+    "home/moved/a",
     "home/.bash_history",
     "home/.profile",
     "home/notes",
@@ -80,6 +90,12 @@ _LINKS: Final = {
     "document": "home/.ssh/id",
     "program": "/bin/true",
 }
+_VARIABLES: Final = {
+    "HOME": "home",
+    "GNUPGHOME": "home/elsewhere/gnupg",
+    "XDG_CONFIG_HOME": "home/elsewhere/config",
+}
+"""What the environment of their user names."""
 _SAID: Final = re.compile(rb"escaped (\d+)\.")
 
 
@@ -177,6 +193,7 @@ class Canaries:
             self._ports.append(self._serve(family, kind))
         for place in (*map(self._at, ("outside", "home/docs", "project/docs")), self.temporary):
             self._serve(socket.AF_UNIX, 1, os.path.join(place, "socket"))
+        os.link(self._at("outside/socket"), self._at("project/second"))
         self._serve(socket.AF_UNIX, 2, self._at("outside/datagrams"))
         self._serve(socket.AF_UNIX, 1, f"\0{self.mark}")
         self._master, self._terminal = os.openpty()
@@ -239,7 +256,7 @@ class Canaries:
         """Return what a tool is held to whose user has this home, as calls ask for it."""
         root = self.home if "home" in kind else self._at("project")
         real = _own()
-        with _living_in(self.home):
+        with _living_with({name: self._at(path) for name, path in _VARIABLES.items()}):
             found = find_repositories(root)
             where = ToolSurroundings(
                 project=root,
@@ -280,20 +297,21 @@ def _own() -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _living_in(home: str) -> Iterator[None]:
-    """Be a user with another home directory, for as long as a policy is made."""
+def _living_with(variables: Mapping[str, str]) -> Iterator[None]:
+    """Be a user with other directories, for as long as a policy is made."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name == "HOME" or name.startswith("XDG_")
+        if name == "HOME" or name.startswith("XDG_") or name in NAMED
     }
     try:
         for name in kept:
             del os.environ[name]
-        os.environ["HOME"] = home
+        os.environ.update(variables)
         yield
     finally:
-        del os.environ["HOME"]
+        for name in variables:
+            del os.environ[name]
         os.environ.update(kept)
 
 

@@ -26,11 +26,13 @@ GAPS: Final = {
     "hosts": "a tool that states hosts can reach any host",
     "loopback": "servers that listen on this machine alone can be reached",
     "sockets": "Unix sockets can be reached, such as those of tmux, ssh-agent and Docker",
-    "sockets made later": "Unix sockets can be reached that were made after the tool began",
+    "sockets made later": "Unix sockets can be reached that were made after the tool began, that "
+    "were bound by a relative path, or that have a second name",
     "project": "a tool that may write the project can write its .vespe and .git",
-    "names": "the names of protected files can be listed, but not what is in them",
-    "late-names": "the names of protected files that are made while a tool runs can be listed, but "
-    "not what is in them",
+    "names": "the names of protected files can be listed, and a file that a tool could read before "
+    "it was moved there can still be read",
+    "late-names": "the names of protected files that are made while a tool runs can be listed, and "
+    "a file that it could read before it was moved there can still be read",
     "late": "protected files that are made while a tool runs can be read, where the tool may write "
     "the whole home directory",
     "metadata": "modes, owners and times of your files can be changed, but not what is in them",

@@ -44,9 +44,10 @@ class Way:
     and what is not there), `late` (nothing stated, and the home
     changes once it runs), or `home` (the project is the home), `late home` (both).
 
-    `gap` is what names a leak; of several words, each does. `needs` is what both take that not
-    every machine has: a program, a path, or one of the names of `canaries.py`. `touches` says what
-    of the machine's own an attack would reach that got through: only tests try such a row.
+    `gap` is what names a leak; of two, with a comma between, the first does at `namespaces`.
+    `needs` is what both take that not every machine has: a program, a path, or one of the names of
+    `canaries.py`. `touches` says what of the machine's own an attack would reach that got through:
+    only tests try such a row.
     """
 
     name: str
@@ -127,6 +128,17 @@ ROWS: Final = (
     ),
     Way("read a key by chroot", "os.chroot(H); read('/.ssh/id')", "os.chdir(H); read('notes')"),
     Way("read a token in the home directory", "read(H/'.netrc')", "read(H/'notes')"),
+    Way("read a password of mail", "read(H/'.msmtprc')", "read(H/'notes')"),
+    Way(
+        "read a key where a variable says that it is",
+        "read(H/'elsewhere/gnupg/key')",
+        "read(H/'elsewhere/notes')",
+    ),
+    Way(
+        "read a token where a variable says that configuration is",
+        "read(H/'elsewhere/config/gh/hosts.yml')",
+        "read(H/'elsewhere/config/app')",
+    ),
     Way("read a browser's profile", "read(H/'.mozilla/firefox/logins.json')", "read(H/'docs/a')"),
     Way("read what was typed", "read(H/'.bash_history')", "read(H/'.profile')"),
     Way("read Vespe's own state", "read(S/'trust.json')", "read(P/'.vespe/config.json')"),
@@ -545,6 +557,12 @@ ROWS: Final = (
         gap="sockets",
     ),
     Way(
+        "reach a Unix socket by a second name that it has",
+        "reach(1, str(P/'second'))",
+        "own_socket(P/'own2')",
+        gap="sockets made later, sockets",
+    ),
+    Way(
         "reach a server that listens on this machine alone",
         "reach(2, ('127.0.0.1', TCP))",
         "own_server()",
@@ -771,6 +789,18 @@ ROWS: Final = (
         policy="closed",
     ),
     Way(
+        "take memory as a stack that grows",
+        "mmap.mmap(-1, 300 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | GROWS_DOWN)",
+        "mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_STACK)",
+        policy="closed",
+    ),
+    Way(
+        "raise the limit of the stack past the memory that is stated",
+        "resource.setrlimit(resource.RLIMIT_STACK, (300 << 20, 300 << 20))",
+        "resource.setrlimit(resource.RLIMIT_STACK, resource.getrlimit(resource.RLIMIT_STACK))",
+        policy="closed",
+    ),
+    Way(
         "take memory as a file in shared memory",
         "os.posix_fallocate(os.open(LEFT, os.O_RDWR | os.O_CREAT), 0, 300 << 20)",
         "os.statvfs('/dev/shm')",
@@ -876,6 +906,20 @@ ROWS: Final = (
         policy="late",
     ),
     Way(
+        "read a key in a directory that could be read before and was moved there",
+        "read(H/'.kube/a')",
+        "read(H/'docs/a')",
+        gap="late-names, names",
+        policy="late",
+    ),
+    Way(
+        "reach a Unix socket that was made since",
+        "reach(1, str(H/'docs/late-socket'))",
+        "own_socket(P/'own3')",
+        gap="sockets made later, sockets",
+        policy="late",
+    ),
+    Way(
         "read Vespe's own state that was replaced",
         "read(S/'trust.json')",
         "read(P/'a')",
@@ -885,7 +929,7 @@ ROWS: Final = (
         "list the names of keys that were made since",
         "os.listdir(H/'.aws') or False",
         "os.listdir(H/'docs')",
-        gap="late-names names",
+        gap="late-names, names",
         policy="late",
     ),
     Way(

@@ -127,7 +127,7 @@ def try_rows(
         arrived = number in came or (-1 in came and "TCP" in row.attack)
         left = "LEFT" in row.attack and said["left"]
         if attack.startswith("yes") or arrived or left:
-            gap = next((one for one in row.gap.split() if one in named), "")
+            gap = next((one for one in row.gap.split(", ") if one in named), "")
             verdict = "gap" if gap else "got_through"
             found[row] = Tried(row=row, verdict=verdict, gap=gap, why=attack)
         elif not twin.startswith("yes"):

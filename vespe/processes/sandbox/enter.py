@@ -32,7 +32,9 @@ _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384,
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _SET_CHILD_SUBREAPER = 36
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
-_DATA_LIMIT = 2
+_DATA_LIMIT, _STACK_LIMIT = 2, 3
+_STACK = 8 << 20
+"""What Linux gives a stack by default."""
 
 
 class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # what ctypes.c_long is made of
@@ -166,6 +168,12 @@ def _give_up_the_rest(policy: "dict[str, Any]") -> None:
     _drop_capabilities(policy["capabilities"])
     if policy["memory"]:
         _call("setrlimit", _DATA_LIMIT, policy["memory"].to_bytes(8, _ENDIAN) * 2)
+        # The kernel does not count a stack as data.
+        stack = min(policy["memory"], _STACK)
+        try:  # noqa: SIM105  # `contextlib` is an import more
+            _call("setrlimit", _STACK_LIMIT, stack.to_bytes(8, _ENDIAN) * 2)
+        except PermissionError:  # its limit is lower already, and cannot be raised
+            pass
     # A change of credentials has taken it away.
     _call("prctl", _SET_PDEATHSIG, 9, 0, 0, 0)
     if policy["filter"]:

@@ -80,7 +80,8 @@ _SETLEASE: Final = 1024
 _MAP: Final = (9, 222)
 # memfd_create memfd_secret shmget: memory that no limit of a process counts
 _UNCOUNTED: Final = ((319, 447, 29), (279, 447, 194))
-_ANONYMOUS, _SHARED = 0x20, 0x01
+_ANONYMOUS, _SHARED, _GROWS_DOWN = 0x20, 0x01, 0x100
+"""Flags of mmap(2). A mapping that grows down counts as stack, which RLIMIT_DATA does not bound."""
 _TERMINAL: Final = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
@@ -124,8 +125,9 @@ def program(
     lines += _of_processes(column, apart=apart)
     if bounded:
         lines += _refused(_UNCOUNTED[column])
+        stacks = _jump(_SET, _GROWS_DOWN, 2, 0)
         shared = [_jump(_SET, _ANONYMOUS, 0, 2), _jump(_SET, _SHARED, 0, 1), _refuse(errno.ENOMEM)]
-        lines += _when(_MAP[column], [_one(_LOAD, _FOURTH), *shared, _one(_RETURN, _ALLOW)])
+        lines += _when(_MAP[column], [_one(_LOAD, _FOURTH), stacks, *shared, _one(_RETURN, _ALLOW)])
     # glibc takes clone(2) where there is no clone3, whose flags no filter can read.
     lines += [_jump(_EQUAL, _CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
     clone = [

@@ -15,7 +15,7 @@ from vespe.records import dataclass
 
 LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
 """The best first."""
-_FORMAT: Final = "2"
+_FORMAT: Final = "3"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
 
 
@@ -50,7 +50,7 @@ def machine(cache: str = "") -> Machine:
         return Machine(seatbelt=_works(seatbelt.trial()))
     if sys.platform != "linux":
         return Machine()
-    key = f"{_FORMAT} {_boot()} {os.getuid()} {os.uname().release}"
+    key = f"{_FORMAT} {_boot()} {os.getuid()} {os.uname().release} {_confinement()}"
     kept = os.path.join(cache, "sandbox") if cache else ""
     return _read(kept, key) or _write(kept, key, tried())
 
@@ -96,6 +96,20 @@ def _boot() -> str:
             return file.read().strip()
     except OSError:
         return "unknown"
+
+
+def _confinement() -> str:
+    """Return what this process is confined by itself: a container, or the sandbox of an editor,
+    shares the home directory and the start of the machine, and may refuse namespaces.
+    """
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            lines = file.read().splitlines()
+        user = os.readlink("/proc/self/ns/user")
+    except OSError:
+        return "unknown"
+    kept = ("NoNewPrivs:", "Seccomp", "CapBnd:")
+    return " ".join([user, *("".join(line.split()) for line in lines if line.startswith(kept))])
 
 
 def _read(path: str, key: str) -> Machine | None:

@@ -21,6 +21,7 @@ from vespe.processes.sandbox.protected import (
     find_protected,
     holds,
     homes,
+    named_places,
 )
 from vespe.records import dataclass
 
@@ -332,7 +333,7 @@ class _Files:
             if place.path and looked.exists(place.path)
         ]
         self._covered = self._covered_places() if mounts else ()
-        closed = closed_places(homes(), os.getuid())
+        closed = closed_places(homes(), named_places(), os.getuid())
         passing = set(MACHINE) - closed if mounts else set()
         # What a mount covers is closed only until it is replaced, and what is not there by none.
         self._holes = _Holes(("/dev", *closed, *self._own, *(set(self.hidden) - passing)))

@@ -26,10 +26,15 @@ HOME: Final = (
     ".config/op",
     ".config/1Password",
     ".config/Bitwarden",
+    ".config/Bitwarden CLI",
     ".config/keepassxc",
     ".vault-token",
     ".step",
     ".minisign",
+    ".tsh",
+    ".config/doppler",
+    ".doppler",
+    ".infisical",
     # Clouds and their tools.
     ".aws",
     ".azure",
@@ -48,27 +53,40 @@ HOME: Final = (
     ".terraform.d",
     ".terraformrc",
     ".pulumi",
+    ".config/pulumi",
     ".fly",
     ".netlify",
     ".config/netlify",
     ".config/heroku",
     ".config/vercel",
     ".config/wrangler",
+    ".config/.wrangler",
     ".wrangler",
     ".config/stripe",
     ".databrickscfg",
     ".config/snowflake",
     ".snowflake",
+    ".aliyun",
+    ".bluemix",
+    ".config/argocd",
+    ".minikube",
+    ".config/firebase",
+    ".config/configstore/firebase-tools.json",
     ".ansible/vault",
     ".config/helm/registry",
     # Forges, package indexes, and the web.
     ".netrc",
+    ".netrc.gpg",
+    ".authinfo",
+    ".authinfo.gpg",
     ".git-credentials",
     ".config/git/credentials",
     ".config/gh",
     ".config/hub",
     ".config/glab-cli",
     ".config/tea",
+    ".circleci",
+    ".sentryclirc",
     ".npmrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -95,6 +113,11 @@ HOME: Final = (
     ".claude.json",
     ".codex",
     ".gemini",
+    ".cursor/mcp.json",
+    ".continue",
+    ".local/share/opencode/auth.json",
+    ".config/io.datasette.llm",
+    ".ollama/id_ed25519",
     ".config/github-copilot",
     ".cache/huggingface/token",
     ".cache/huggingface/stored_tokens",
@@ -102,7 +125,7 @@ HOME: Final = (
     ".kaggle",
     ".wandb",
     ".config/wandb",
-    # Browsers, mail, talk, money.
+    # Browsers, mail, talk, money, other machines.
     ".mozilla",
     ".config/mozilla",
     ".config/google-chrome",
@@ -113,6 +136,15 @@ HOME: Final = (
     ".config/opera",
     ".librewolf",
     ".thunderbird",
+    ".msmtprc",
+    ".config/msmtp",
+    ".mbsyncrc",
+    ".config/isyncrc",
+    ".fetchmailrc",
+    ".muttrc",
+    ".mutt",
+    ".config/mutt",
+    ".config/neomutt",
     ".var/app",
     "snap/firefox",
     "snap/chromium",
@@ -120,12 +152,23 @@ HOME: Final = (
     ".config/Slack",
     ".config/discord",
     ".config/Element",
+    ".irssi",
+    ".weechat",
+    ".config/weechat",
+    ".znc",
     ".local/share/TelegramDesktop",
     ".bitcoin",
     ".electrum",
     ".ethereum",
     ".config/solana",
     ".monero",
+    ".smbcredentials",
+    ".davfs2/secrets",
+    ".vnc",
+    ".config/filezilla",
+    ".config/remmina",
+    ".local/share/remmina",
+    ".config/rustdesk",
     # What was typed, and the session on the screen.
     ".bash_history",
     ".zsh_history",
@@ -138,6 +181,8 @@ HOME: Final = (
     ".sqlite_history",
     ".rediscli_history",
     ".local/share/fish",
+    ".config/nushell/history.txt",
+    ".local/share/nushell",
     ".lesshst",
     ".Xauthority",
     ".ICEauthority",
@@ -155,6 +200,45 @@ HOME: Final = (
     "Library/Group Containers",
 )
 """Beneath each home directory: of HOME, and of the user's own entry."""
+NAMED: Final = {
+    "AWS_CONFIG_FILE": ("",),
+    "AWS_SHARED_CREDENTIALS_FILE": ("",),
+    "AWS_WEB_IDENTITY_TOKEN_FILE": ("",),
+    "AZURE_CONFIG_DIR": ("",),
+    "BOTO_CONFIG": ("",),
+    "CARGO_HOME": ("credentials", "credentials.toml"),
+    "CLAUDE_CONFIG_DIR": ("",),
+    "CLOUDSDK_CONFIG": ("",),
+    "CODEX_HOME": ("",),
+    "DOCKER_CONFIG": ("",),
+    "GH_CONFIG_DIR": ("",),
+    "GNUPGHOME": ("",),
+    "GOOGLE_APPLICATION_CREDENTIALS": ("",),
+    "HF_HOME": ("token", "stored_tokens"),
+    "HF_TOKEN_PATH": ("",),
+    "HISTFILE": ("",),
+    "KAGGLE_CONFIG_DIR": ("",),
+    "KUBECONFIG": ("",),
+    "NETRC": ("",),
+    "NPM_CONFIG_USERCONFIG": ("",),
+    "PASSWORD_STORE_DIR": ("",),
+    "PGPASSFILE": ("",),
+    "PULUMI_HOME": ("",),
+    "RCLONE_CONFIG": ("",),
+    "SOPS_AGE_KEY_FILE": ("",),
+    "WANDB_CONFIG_DIR": ("",),
+    "XAUTHORITY": ("",),
+    "npm_config_userconfig": ("",),
+    **{
+        variable: tuple(name.removeprefix(base) for name in HOME if name.startswith(base))
+        for variable, base in (
+            ("XDG_CACHE_HOME", ".cache/"),
+            ("XDG_CONFIG_HOME", ".config/"),
+            ("XDG_DATA_HOME", ".local/share/"),
+        )
+    },
+}
+"""Variables that name a protected place elsewhere, with what is protected beneath it."""
 MACHINE: Final = (
     "/etc/shadow",
     "/etc/shadow-",
@@ -220,27 +304,53 @@ def _homes(named: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(looked.realpath(path) for path in found if os.path.isabs(path)))
 
 
+def named_places() -> tuple[str, ...]:
+    """Return the protected places that variables of the environment name, links followed, whether
+    they are there or not.
+    """
+    found = []
+    for variable, names in NAMED.items():
+        for path in os.environ.get(variable, "").split(os.pathsep):
+            if os.path.isabs(path):
+                real = looked.realpath(path)
+                found += [os.path.join(real, name) if name else real for name in names]
+    return tuple(path for path in dict.fromkeys(found) if _can_be_closed(path))
+
+
+def _can_be_closed(path: str) -> bool:
+    """Whether a place can be closed and programs still run: HISTFILE may be `/dev/null`."""
+    return (
+        path.count("/") > 1
+        and not any(holds(system, path) for system in ("/dev", "/proc", "/sys"))
+        and not any(holds(path, home) for home in homes())
+    )
+
+
 def find_protected(own: tuple[str, ...]) -> tuple[str, ...]:
     """Return every protected place that there is, links followed, sorted; `own` are the directories
     of Vespe's own state.
     """
-    there = [path for path in (*own, *MACHINE, *_of_homes()) if looked.lexists(path)]
+    there = [
+        path for path in (*own, *MACHINE, *_of_homes(), *named_places()) if looked.lexists(path)
+    ]
     return tuple(sorted({*there, *filter(looked.lexists, map(looked.realpath, there))}))
 
 
 def may_be_protected(path: str) -> bool:
     """Whether a real path is a protected place, or lies in one, whether that is there or not."""
-    return any(holds(place, path) for place in (*MACHINE, *_named_in_homes(homes())))
+    closed = (*MACHINE, *_named_in_homes(homes()), *named_places())
+    return any(holds(place, path) for place in closed)
 
 
 @functools.lru_cache(8)
-def closed_places(homes: tuple[str, ...], uid: int) -> frozenset[str]:
+def closed_places(homes: tuple[str, ...], named: tuple[str, ...], uid: int) -> frozenset[str]:
     """Return every place that stays closed while a process lives, whether it is there or not: those
-    of these homes, and of the machine's those that this user could read if they were made anew.
+    of these homes, those that the environment names, and of the machine's those that this user
+    could read if they were made anew.
     """
     # To others than root what lies in /etc is closed by its modes, old or new.
     machine = MACHINE if uid == 0 else [path for path in MACHINE if holds("/run", path)]
-    return frozenset((*_named_in_homes(homes), *machine))
+    return frozenset((*_named_in_homes(homes), *named, *machine))
 
 
 def _named_in_homes(homes: tuple[str, ...]) -> Iterator[str]:
