@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     import dask
     import distributed
+    import git
     import httpcore2
     import hypothesis
     import hypothesis_jsonschema
@@ -79,6 +80,7 @@ __all__ = [
     "difflib",
     "distributed",
     "email_utils",
+    "git",
     "grp",
     "hashlib",
     "httpcore2",

@@ -53,6 +53,7 @@ OWNERS = {
     "pydantic": "types.mcp_tool.session",
     "uvicorn": "http.server",
     "h11": "http.server",
+    "git": "features.releases.repository",
     "keyring": "features.secrets.keyring_child",
     "jinja2": "features.inspector.rendering",
     "markupsafe": "features.inspector.rendering",

@@ -187,6 +187,19 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         },
         "aliases": {},
     },
+    "releases": {
+        "begin": "release.py",
+        "needs": ("lint", "examples"),
+        "settings": {},
+        "verbs": {
+            "kit release": {
+                "module": "vespe.features.releases.verbs.release",
+                "help": "Release a new version of your own kit.",
+                "after": "create",
+            },
+        },
+        "aliases": {},
+    },
     "inspector": {
         "begin": "site.py",
         "needs": ("agents", "lint"),

@@ -141,8 +141,11 @@ not activate; whoever installs the kit reads these lines first. The examples in 
 
 ## Publish it
 
-    git init && git add . && git commit -m "First version" && git tag v0.1.0
-    git push --tags YOUR-REMOTE HEAD
+    git init && git add . && git commit -m "First version"
+    vespe kit release
+
+`vespe kit release` lints and tests the kit, writes its version and CHANGELOG.md, and makes one commit and one tag. It pushes nothing,
+and says which command does. It needs the extra `vespe[release]`. Without it: `git tag v0.1.0`, then `git push --tags YOUR-REMOTE HEAD`.
 """  # noqa: E501  # a file as it is written
 _WORKFLOW: Final = """name: kit
 on:

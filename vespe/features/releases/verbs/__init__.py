@@ -1,0 +1,1 @@
+"""`vespe kit release`."""
