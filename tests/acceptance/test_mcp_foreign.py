@@ -163,6 +163,28 @@ def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_pa
     )
 
 
+TASKS = (
+    *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields"),
+    *("tasks-request-state-removal", "tasks-request-headers", "tasks-dispatch-and-envelope"),
+    "tasks-required-task-error",
+)
+"""Scenarios of an extension, which the suite runs by name alone."""
+
+
+def extension_judged(node: Node, url: str, scenario: str) -> str:
+    """Run one scenario of an extension, and return what it printed where a check failed."""
+    suite = str(MODULES / "@modelcontextprotocol/conformance/dist/index.js")
+    named = ("--scenario", scenario, "--spec-version", VERSIONS[-1], "--force")
+    done = node.run(suite, "server", "--url", url, *named)
+    passed = done.returncode == 0 and re.search(r"Passed: [1-9]", done.stdout)
+    return "" if passed else done.stdout + done.stderr
+
+
+def test_the_scenarios_about_tasks_pass(endpoints: Callable[[str], str], node: Node) -> None:
+    failed = {one: extension_judged(node, endpoints("http"), one) for one in TASKS}
+    assert {name: said for name, said in failed.items() if said} == {}
+
+
 def test_every_excuse_is_for_a_scenario_that_the_suite_has(node: Node) -> None:
     suite = (MODULES / "@modelcontextprotocol/conformance/dist/index.js").read_text(
         encoding="utf-8"

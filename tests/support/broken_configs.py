@@ -94,6 +94,7 @@ _FIELDS: Final[dict[str, Any]] = {
         "max_calls": 3,
         "max_idle_s": 0.5,
     },
+    "task": {"after_s": 5},
     "annotations": {
         "readOnlyHint": True,
         "destructiveHint": False,

@@ -7,10 +7,12 @@ import json
 import struct
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.support.ondisk import python_tool, vespe, write_tool
-from vespe import report_message, report_progress
+from vespe import ask, report_message, report_progress
 from vespe.calls.registry import ToolRegistry
 from vespe.features.mcp.server import stdio
 from vespe.features.mcp.server.tools import ServedTools
@@ -109,7 +111,32 @@ def _with_logging() -> str:
     return "done"
 
 
-IN_PROCESS = {"test_tool_with_progress": _with_progress, "test_tool_with_logging": _with_logging}
+def _confirm(filename: str) -> str:
+    answer = ask(f"Delete {filename}?", {"type": "object", "properties": {"confirm": _YES}})
+    return f"{filename} is {'gone' if answer.get('confirm') else 'kept'}"
+
+
+_YES = {"type": "boolean", "default": True}
+_TASKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "greet": ("return f'Hello, {inputs[\"name\"]}!'", {}),
+    "slow_compute": (
+        "import time\ntime.sleep(inputs['seconds'])\nreturn 'computed'",
+        {"task": {"after_s": 0.2}, "limits": {"timeout_s": 100}},
+    ),
+    "failing_job": (
+        "import time\ntime.sleep(1)\nraise ValueError('it failed')",
+        {"task": "always"},
+    ),
+    "protocol_error_job": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+        {"task": "always"},
+    ),
+}
+IN_PROCESS: dict[str, Callable[..., str]] = {
+    "test_tool_with_progress": _with_progress,
+    "test_tool_with_logging": _with_logging,
+    "confirm_delete": _confirm,
+}
 """Those that tell of steps on the way, as code of the serving process does."""
 
 
@@ -130,8 +157,14 @@ def make(root: Path) -> Path:
     python_tool(
         tools / "tool-json_schema", "json_schema_2020_12_tool", "return 'ok'", schema=_SCHEMA
     )
+    given: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": True}
+    for name, (body, said) in _TASKS.items():
+        python_tool(tools / f"tool-{name}", name, body, schema=given, **said)
     for name in IN_PROCESS:
-        write_tool(tools / f"tool-{name}", name)
+        more: dict[str, Any] = (
+            {"task": "always", "schema": given} if name == "confirm_delete" else {}
+        )
+        write_tool(tools / f"tool-{name}", name, **more)
     headers = {
         "type": "object",
         "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},

@@ -269,6 +269,37 @@ _LET_BE: Final[JsonObject] = {
     },
     "additionalProperties": False,
 }
+_AFTER_S: Final = forms.number(
+    f"a number of seconds above 0, at most {MAX_TIMEOUT_S}", MAX_TIMEOUT_S
+)
+
+
+def _task(value: Any, at: str, name: str) -> Iterator[Found]:
+    if value == "always":
+        return
+    if not isinstance(value, dict):
+        yield at, f'`{name}` must be "always" or an object with `after_s`, not {describe(value)}'
+        return
+    for key in value:
+        if key != "after_s":
+            yield f"{at}/{key}", f"`{name}` has `{key}`, which is not known: it takes `after_s`"
+    if "after_s" not in value:
+        yield at, f"`{name}` needs `after_s`, a number of seconds"
+    else:
+        yield from _AFTER_S.found(value["after_s"], f"{at}/after_s", f"{name}.after_s")
+
+
+_TASK: Final[JsonObject] = {
+    "anyOf": [
+        {"const": "always"},
+        {
+            "type": "object",
+            "required": ["after_s"],
+            "properties": {"after_s": _AFTER_S.schema},
+            "additionalProperties": False,
+        },
+    ]
+}
 FIELDS: Final[dict[str, Form]] = {
     # judged above, with the directory that the file is in
     "uid": Form(
@@ -303,6 +334,12 @@ FIELDS: Final[dict[str, Form]] = {
     "tags": forms.texts(),
     "secrets": secret_items.FORM,
     "limits": forms.fields(_LIMITS),
+    "task": Form(
+        _task,
+        _TASK,
+        "Answer MCP clients that know tasks with one: at once, or when a call takes longer than "
+        "`after_s`.",
+    ),
     "annotations": forms.fields(_ANNOTATIONS, "Hints of the Model Context Protocol."),
     "examples": Form(
         _examples,

@@ -6,16 +6,29 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Final, Protocol
 
+from vespe.calls.asking import answered_by
 from vespe.defaults import MAX_ARGUMENT_BYTES
 from vespe.documents import strict_json
+from vespe.errors import StorageError
 from vespe.features.mcp.server import messages, tool_call
 from vespe.features.mcp.server.messages import RequestId
 from vespe.features.mcp.server.progress import Progress
 from vespe.features.mcp.server.protocol import PendingCall
+from vespe.features.mcp.server.task_calls import (
+    ALWAYS,
+    LateTask,
+    RunningTask,
+    TaskCalls,
+    answer_of,
+    calls_of,
+    missing_capability,
+)
 from vespe.features.mcp.server.tool_call import CallRunner
-from vespe.models import JsonObject
+from vespe.models import JsonObject, JsonValue
 
 MAX_CALLS: Final = 16
 """Calls that run at once."""
@@ -155,7 +168,11 @@ class Flights:
 
     def runs_here(self, pending: PendingCall) -> bool:
         """Say whether a call would run at once in the thread that submits it."""
-        return self._calls.in_process(pending.name) and self._pace.is_quick(pending)
+        return (
+            self._calls.in_process(pending.name)
+            and self._pace.is_quick(pending)
+            and task_wish(self._calls, pending.name) is None
+        )
 
     def submit(
         self,
@@ -179,6 +196,12 @@ class Flights:
             return messages.failed(pending.id, messages.INVALID_PARAMS, said)
         client = client if client is not None else self._client
         assert client is not None
+        if pending.task is None and (wish := task_wish(self._calls, pending.name)) is not None:
+            tasks = calls_of(self._calls)
+            if tasks is not None and pending.knows_tasks:
+                return self._submit_task(pending, wish, tasks, size=size, origin=(client, owner))
+            if wish == ALWAYS:
+                return missing_capability(pending.id)
         here = self.runs_here(pending)
         flight = Flight(pending, size, client, owner, here)
         if here:  # without the lock, which is a tenth of what such a call takes
@@ -197,6 +220,61 @@ class Flights:
                 )
             self._queue(flight)
         return None
+
+    def _submit_task(
+        self,
+        pending: PendingCall,
+        wish: JsonValue,
+        tasks: TaskCalls,
+        *,
+        size: int,
+        origin: tuple[Caller, object],
+    ) -> JsonObject | None:
+        """Take a call that is a task at once, or becomes one when it takes long."""
+        client, owner = origin
+        quiet = replace(pending, progress_token=None, log_level=None)
+        if wish == ALWAYS:
+            try:
+                running = tasks.create(pending)
+            except StorageError as error:
+                return messages.failed(pending.id, messages.INTERNAL_ERROR, str(error))
+            made = replace(quiet, id=running.task.id, task=running)
+            refused = self.submit(made, size=size, client=running, owner=tasks)
+            if refused is not None:
+                running.finish(refused)
+                return refused | {"id": pending.id}
+            self._end_with(running, (tasks, made.id))
+            client.finish(answer_of(pending.id, running))
+            return None
+        late = LateTask(tasks, pending, client)
+        refused = self.submit(replace(pending, task=late), size=size, client=late, owner=owner)
+        seconds = wish.get("after_s") if isinstance(wish, dict) else None
+        if refused is None and isinstance(seconds, (int, float)):
+            timer = threading.Timer(seconds, self._promote, ((owner, pending.id), late, tasks))
+            timer.daemon = True
+            timer.start()
+        return refused
+
+    def _promote(self, key: tuple[object, RequestId], late: LateTask, tasks: TaskCalls) -> None:
+        """Make a task of a call that takes long: its request is over, and its id is free."""
+        with self._lock:
+            flight = self._known.get(key)
+        if flight is None or flight.client is not late:
+            return
+        if (running := late.promote()) is None:
+            return
+        with self._lock:
+            if self._known.get(key) is flight:
+                del self._known[key]
+                flight.key = (tasks, running.task.id)
+                self._known[flight.key] = flight
+        self._end_with(running, flight.key)
+
+    def _end_with(self, running: RunningTask, key: tuple[object, RequestId]) -> None:
+        """Let a task's cancellation end its call, which is answered still."""
+        flight = self._known.get(key)
+        if flight is not None and flight.cancel is not None:
+            running.ends(flight.cancel)
 
     def _queue(self, flight: Flight) -> None:
         self._known[flight.key] = flight
@@ -253,6 +331,8 @@ class Flights:
 
     def beat(self) -> None:
         """Tell the clients that asked for it which calls still run."""
+        if (tasks := calls_of(self._calls)) is not None:
+            tasks.look()
         with self._change:
             known = list(self._known.values())
         for flight in known:
@@ -289,14 +369,7 @@ class Flights:
         flight.started = time.monotonic()
         try:
             if not flight.cancelled:
-                answer = tool_call.run(
-                    pending,
-                    self._calls,
-                    notify=flight.tell,
-                    cancel=flight.cancel,
-                    progress=flight.progress,
-                    transport=self._transport,
-                )
+                answer = self._run(flight)
         finally:
             if flight.cancel is None or self._calls.in_process(pending.name):
                 self._pace.note(pending.name, time.monotonic() - flight.started)
@@ -307,6 +380,28 @@ class Flights:
                     self._change.notify_all()
             if not flight.cancelled:
                 flight.client.finish(answer or _broken(pending))
+
+    def _run(self, flight: Flight) -> JsonObject:
+        run = partial(
+            tool_call.run,
+            flight.pending,
+            self._calls,
+            notify=flight.tell,
+            cancel=flight.cancel,
+            progress=flight.progress,
+            transport=self._transport,
+        )
+        task = flight.pending.task
+        if not isinstance(task, RunningTask):
+            return run()
+        with answered_by(task.ask):
+            return run()
+
+
+def task_wish(calls: object, name: str) -> JsonValue:
+    """Return what a tool says of tasks: "always", or after how many seconds; None for neither."""
+    tasks = calls_of(calls)
+    return None if tasks is None else tasks.wish(name)
 
 
 def _twice(pending: PendingCall) -> JsonObject:

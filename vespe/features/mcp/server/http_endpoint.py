@@ -14,6 +14,7 @@ from vespe.features.mcp.server import (
     protocol,
     request_headers,
     revisions,
+    task_calls,
     tool_call,
 )
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS, Flights, WaryPace
@@ -98,12 +99,18 @@ class Endpoint:
             self._flights.beat()
             if await asyncio.to_thread(changes.look):
                 self.tell_of_changes()
+            self._tell_of_tasks()
 
     def tell_of_changes(self) -> None:
         """Tell every client that listens that the tools are other ones now."""
         heard = [(session.stream, session.protocol) for session in self.sessions if session.stream]
         for exchange, session in (*heard, *self._listening.items()):
             for message in protocol.changes(session):
+                exchange.tell(message)
+
+    def _tell_of_tasks(self) -> None:
+        for exchange, session in list(self._listening.items()):
+            for message in protocol.task_news(session, task_calls.calls_of(self._tools)):
                 exchange.tell(message)
 
     def stop(self) -> None:

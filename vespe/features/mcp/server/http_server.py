@@ -6,6 +6,7 @@ from collections.abc import Callable
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
 from vespe.features.mcp.server.http_endpoint import Endpoint, Served
 from vespe.features.mcp.server.http_gate import AccessPolicy, Gate
+from vespe.features.mcp.server.task_calls import calls_of
 from vespe.http import server
 
 
@@ -23,6 +24,8 @@ def serve_http(
 
     `tell` takes a line about each failure that no client is to blame for.
     """
+    if policy.token is not None and (tasks := calls_of(tools)) is not None:
+        tasks.bind(policy.token)
     endpoint = Endpoint(tools, stateless=stateless, max_calls=max_calls)
     gate = Gate(endpoint, policy)
     server.serve(gate, listener, life=endpoint, tell=tell, answering=gate.answer_short)

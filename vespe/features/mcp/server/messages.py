@@ -16,6 +16,7 @@ INTERNAL_ERROR: Final = -32603
 BUSY: Final = -32000
 """Of the range that JSON-RPC leaves to servers: more calls wait than this server keeps."""
 HEADER_MISMATCH: Final = -32020
+MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_REVISION: Final = -32022
 
 RequestId: TypeAlias = str | int

@@ -2,7 +2,7 @@
 first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -11,7 +11,7 @@ from vespe.features.mcp.server import messages, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
 from vespe.features.mcp.server.pages import Ready
 from vespe.features.mcp.server.resources import TEMPLATE
-from vespe.models import JsonObject, JsonValue
+from vespe.models import JsonObject, JsonValue, Outcome
 from vespe.records import dataclass
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -40,6 +40,38 @@ class ToolSource(Protocol):
         ...
 
 
+class TaskSource(Protocol):
+    """The tasks of what is served: `vespe.features.mcp.server.task_calls.TaskCalls`."""
+
+    def get(self, params: JsonObject) -> JsonObject:
+        """Answer `tasks/get`."""
+        ...
+
+    def update(self, params: JsonObject) -> JsonObject:
+        """Answer `tasks/update`."""
+        ...
+
+    def cancel(self, params: JsonObject) -> JsonObject:
+        """Answer `tasks/cancel`."""
+        ...
+
+    def known(self, identifiers: JsonValue) -> list[JsonValue]:
+        """Return those of some ids that are tasks of this client."""
+        ...
+
+    def news(self, identifiers: JsonValue, told: dict[str, str]) -> Iterable[JsonObject]:
+        """Return the tasks that changed since they were told."""
+        ...
+
+
+class TaskListener(Protocol):
+    """Who a call is a task for: `vespe.features.mcp.server.task_calls.RunningTask`."""
+
+    def hear(self, outcome: Outcome) -> None:
+        """Take what became of the call."""
+        ...
+
+
 class ProtocolSession:
     """What is known of one client: the `revision` of its handshake, its `log_level`, and its open
     subscriptions by id.
@@ -47,13 +79,14 @@ class ProtocolSession:
     A client of the newest revision has no handshake: every request of its says what it needs.
     """
 
-    __slots__ = ("initialized", "log_level", "revision", "subscriptions")
+    __slots__ = ("initialized", "log_level", "revision", "subscriptions", "told_tasks")
 
     def __init__(self) -> None:
         self.revision: str = revisions.HANDSHAKE[0]
         self.initialized = False
         self.log_level: str | None = None
         self.subscriptions: dict[RequestId, JsonObject] = {}
+        self.told_tasks: dict[RequestId, dict[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +94,8 @@ class PendingCall:
     """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to
     hear of neither.
 
-    `trace` is what the request carries of the client's trace.
+    `trace` is what the request carries of the client's trace. `knows_tasks` says that it may be
+    answered with a task, and `task` hears what became of the call where it was.
     """
 
     id: RequestId
@@ -71,6 +105,8 @@ class PendingCall:
     progress_token: RequestId | None = None
     log_level: str | None = None
     trace: JsonObject = field(default_factory=dict)
+    knows_tasks: bool = False
+    task: "TaskListener | None" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +172,20 @@ def changes(session: ProtocolSession) -> list[JsonObject]:
         for kind in kinds
         if wanted.get(f"{kind}ListChanged")
     ]
+
+
+def task_news(session: ProtocolSession, tasks: "TaskSource | None") -> list[JsonObject]:
+    """Return what to tell a client of the tasks that it listens to."""
+    told: list[JsonObject] = []
+    for identifier, wanted in list(session.subscriptions.items()) if tasks is not None else ():
+        if "taskIds" not in wanted:
+            continue
+        known = session.told_tasks.setdefault(identifier, {})
+        assert tasks is not None
+        for task in tasks.news(wanted["taskIds"], known):
+            stamp: JsonObject = {"_meta": {revisions.SUBSCRIPTION_KEY: identifier}}
+            told.append(messages.notification("notifications/tasks", task | stamp))
+    return told
 
 
 def ends(session: ProtocolSession) -> list[JsonObject]:
@@ -237,9 +287,12 @@ def _initialize(request: _Request) -> JsonObject:
 
 
 def _discover(request: _Request) -> JsonObject:
+    extensions: JsonObject = (
+        {} if _tasks_of(request) is None else {"extensions": {revisions.TASKS: {}}}
+    )
     found: JsonObject = {
         "supportedVersions": list(revisions.SUPPORTED),
-        "capabilities": revisions.CAPABILITIES,
+        "capabilities": revisions.CAPABILITIES | extensions,
     }
     return revisions.complete(found, request.revision, cached=True)
 
@@ -267,6 +320,9 @@ def _listen(request: _Request) -> JsonObject:
     agreed: JsonObject = {
         key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True
     }
+    tasks = _tasks_of(request)
+    if tasks is not None and "taskIds" in wanted and _knows_tasks(request):
+        agreed["taskIds"] = tasks.known(wanted["taskIds"])
     request.session.subscriptions[request.id] = agreed
     said: JsonObject = {"notifications": agreed, "_meta": {revisions.SUBSCRIPTION_KEY: request.id}}
     return messages.notification("notifications/subscriptions/acknowledged", said)
@@ -304,7 +360,38 @@ def _call_tool(request: _Request) -> PendingCall:
         trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)}
         if meta
         else {},
+        knows_tasks=_knows_tasks(request),
     )
+
+
+def _knows_tasks(request: _Request) -> bool:
+    meta = request.params.get("_meta") or {}
+    return request.revision == revisions.NEWEST and revisions.declares_tasks(
+        meta.get(revisions.CAPABILITIES_KEY)
+    )
+
+
+def _tasks_of(request: _Request) -> TaskSource | None:
+    found: TaskSource | None = getattr(request.tools, "task_calls", None)
+    return found
+
+
+def _about_task(
+    answer: Callable[[TaskSource, JsonObject], JsonObject],
+) -> Callable[[_Request], JsonObject]:
+    """Return a method that is about one task of the client's."""
+
+    def answered(request: _Request) -> JsonObject:
+        tasks = _tasks_of(request)
+        if tasks is None:
+            raise ProtocolError(messages.METHOD_NOT_FOUND, "there are no tasks here")
+        if not _knows_tasks(request):
+            needed: JsonObject = {"requiredCapabilities": {"extensions": {revisions.TASKS: {}}}}
+            said = f"the client must declare the extension {revisions.TASKS}"
+            raise ProtocolError(messages.MISSING_CAPABILITY, said, data=needed)
+        return revisions.complete(answer(tasks, request.params), request.revision)
+
+    return answered
 
 
 def _list_resources(request: _Request) -> JsonObject:
@@ -366,5 +453,8 @@ _HANDSHAKE: Final = _BOTH | {
 _ONLY_MODERN: Final[dict[str, Callable[[_Request], Any]]] = {
     "server/discover": _discover,
     "subscriptions/listen": _listen,
+    "tasks/get": _about_task(lambda tasks, params: tasks.get(params)),
+    "tasks/update": _about_task(lambda tasks, params: tasks.update(params)),
+    "tasks/cancel": _about_task(lambda tasks, params: tasks.cancel(params)),
 }
 _MODERN: Final = _BOTH | _ONLY_MODERN

@@ -21,7 +21,14 @@ REVISION: Final = b"mcp-protocol-version"
 SESSION: Final = b"mcp-session-id"
 _METHOD: Final = b"mcp-method"
 _NAME: Final = b"mcp-name"
-_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED: Final = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 """The methods whose subject the header Mcp-Name repeats, and the key of params that has it."""
 _PREFIX: Final = "mcp-param-"
 _KEY: Final = "x-mcp-header"

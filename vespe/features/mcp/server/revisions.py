@@ -19,6 +19,8 @@ REVISION_KEY: Final = f"{META}protocolVersion"
 CAPABILITIES_KEY: Final = f"{META}clientCapabilities"
 LOG_LEVEL_KEY: Final = f"{META}logLevel"
 SUBSCRIPTION_KEY: Final = f"{META}subscriptionId"
+TASKS: Final = f"{META}tasks"
+"""The extension by which a call is answered with a task."""
 SERVER: Final[JsonObject] = {"name": "vespe", "version": defaults.VERSION}
 _STAMP: Final[JsonObject] = {f"{META}serverInfo": SERVER}
 CAPABILITIES: Final[JsonObject] = {
@@ -87,6 +89,17 @@ def complete(result: JsonObject, revision: str, *, cached: bool = False) -> Json
         **hints,
         "_meta": {**result.get("_meta", {}), **_STAMP},
     }
+
+
+def task_result(task: JsonObject) -> JsonObject:
+    """Return the result of a call that goes on as a task."""
+    return {"resultType": "task", **task, "_meta": _STAMP}
+
+
+def declares_tasks(capabilities: JsonValue) -> bool:
+    """Say whether a client's capabilities know tasks."""
+    extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
+    return isinstance(extensions, dict) and TASKS in extensions
 
 
 def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> JsonObject:

@@ -13,7 +13,7 @@ from typing import Final
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, StorageError
-from vespe.features.mcp.server import messages, protocol
+from vespe.features.mcp.server import messages, protocol, task_calls
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS, Flights
 from vespe.features.mcp.server.marks import Changes
 from vespe.features.mcp.server.protocol import Cancellation, PendingCall, ProtocolSession
@@ -130,6 +130,8 @@ class _Server:
         if changed:
             for message in protocol.changes(self._session):
                 self._outbox.send(message)
+        for message in protocol.task_news(self._session, task_calls.calls_of(self._tools)):
+            self._outbox.send(message)
 
     def _ready(self) -> bool:
         """Wait for input; False where the client no longer reads."""

@@ -80,6 +80,8 @@ def run(
                     span.fail("tool_error")
     except errors.VespeError as error:
         return _refused(pending, error, code=_code_of(error))
+    if pending.task is not None:
+        pending.task.hear(outcome)
     if outcome.logs:
         _say(pending, notify, level="info", data=outcome.logs)
     return messages.answered(pending.id, result_of(outcome, output_schema, pending.revision))

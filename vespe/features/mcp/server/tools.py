@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from vespe import errors
+from vespe import errors, features
 from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
 from vespe.calls.bridge import Bridge
@@ -21,7 +21,8 @@ from vespe.features.mcp.server import pages, revisions, snapshot
 from vespe.features.mcp.server import resources as server_resources
 from vespe.features.mcp.server.selection import Selection
 from vespe.features.mcp.server.snapshot import Looking, Snapshot
-from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.features.mcp.server.task_calls import TaskCalls
+from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes.workers import Workers
 from vespe.projects.kept_entries import KeptEntries
 from vespe.projects.open_project import OpenProject
@@ -71,6 +72,9 @@ class ServedTools:
             entries=KeptEntries(self._live.tools),
             taint=self._taint,
         )
+        self.task_calls = (
+            TaskCalls(workspace.root, self._task_wish) if features.is_present("tasks") else None
+        )
         self.version = 0
         self._now = snapshot.look(self._looking, workspace, token=self._token(), before=None)
         if self._now.refusal is not None:
@@ -91,6 +95,8 @@ class ServedTools:
         """End what is kept between calls: the sessions with MCP servers, the interpreters, and the
         log's open file.
         """
+        if self.task_calls is not None:
+            self.task_calls.close()
         self._sessions.close()
         self._workers.close()
         self._path.close()
@@ -257,6 +263,11 @@ class ServedTools:
         if (refusal := self._now.refusal) is not None:
             raise refusal
         raise errors.ToolNotFound(name[:80], hint="tools/list shows those that are served")
+
+    def _task_wish(self, name: str) -> JsonValue:
+        """Return what a tool's configuration says of tasks."""
+        tool = self._shown(name)
+        return None if tool is None else tool.document.get("task")
 
     def _shown(self, name: str) -> Tool | None:
         with contextlib.suppress(errors.VespeError, KeyError):
