@@ -23,6 +23,7 @@ VespeError
 |   |-- SecretUnavailable         the store that a secret is kept in gives no value
 |   |-- NeedsInput                a tool asks a person, and there is no answer to be had
 |   |-- Declined                  a person does not answer a tool's question
+|   |-- LoginRequired             an MCP server wants a login that a person has to make
 |   |-- AddressRefused            an address that HTTP tools may not reach
 |   `-- MissingKey                a provider's API key has no value
 |-- ToolExecutionError            the tool itself failed
@@ -454,6 +455,23 @@ class Declined(Refused):
             f"the user {did} the question of {tool!r}", details={"tool": tool, "action": action}
         )
         self.tool, self.action = tool, action
+
+
+class LoginRequired(Refused):
+    """The MCP server of the kit `kit_id` wants an OAuth login, which only a person can make: `why`
+    says what is missing, `command` makes the login.
+    """
+
+    code = "login_required"
+
+    def __init__(self, kit_id: str, *, why: str, command: str = "") -> None:
+        command = command or f"vespe mcp login {kit_id}"
+        super().__init__(
+            f"the MCP server of {kit_id} {why}",
+            hint=f"`{command}` logs in, in a terminal",
+            details={"kit_id": kit_id, "why": why},
+        )
+        self.kit_id, self.why, self.command = kit_id, why, command
 
 
 class AddressRefused(Refused):

@@ -58,7 +58,9 @@ class Context:
     start in. `environment` is the whole environment of the child: the allow-list and the declared
     secrets. `secrets` holds the same secrets by name, for `${env:NAME}` in `args`; `renew` is given
     those that a server refused, and returns them fetched once more, None where they are the same.
-    `secret_files` hold secrets of the user's, and are kept from every tool.
+    `secret_files` hold secrets of the user's, and are kept from every tool. `authorize` is given
+    the URL of the kit's MCP server and a token that it refused, "" for none, and returns the access
+    token to send there, "" for none.
     `timeout_s` is the deadline in seconds from now. `allow_hosts` are the private hosts that the
     user's own configuration lets HTTP tools reach. `progress` is told what takes long; `sessions`
     are those with MCP servers that are kept between calls, and `workers` the interpreters; None
@@ -72,6 +74,7 @@ class Context:
     secrets: Mapping[str, str] = field(default_factory=dict)
     renew: "Callable[[Mapping[str, str]], Mapping[str, str] | None] | None" = None
     secret_files: tuple[str, ...] = ()
+    authorize: "Callable[[str, str], str] | None" = None
     timeout_s: float
     allow_hosts: tuple[str, ...] = ()
     cancel: threading.Event | None = None

@@ -47,10 +47,10 @@ OWNERS = {
     "hypothesis": "features.examples.fuzzing",
     "hypothesis_jsonschema": "features.examples.fuzzing",
     "tiktoken": "adapters.cost",
-    "mcp": "types.mcp_tool.session",
+    "mcp": "types.mcp_tool.session features.oauth.sdk",
     "mcp_types": "types.mcp_tool.session types.mcp_tool.strict_http",
     "anyio": "types.mcp_tool.session types.mcp_tool.kept_session",
-    "pydantic": "types.mcp_tool.session",
+    "pydantic": "types.mcp_tool.session features.oauth.sdk",
     "uvicorn": "http.server",
     "h11": "http.server",
     "git": "features.releases.repository",
@@ -62,7 +62,8 @@ OWNERS = {
     "langchain_core": "features.agents.toolsets.to_langchain",
     "pytest": "features.testing.plugin",
     "pydantic_ai": "features.agents.toolsets.to_pydantic_ai",
-    "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http",
+    "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http features.oauth.sdk "
+    "features.oauth.transport",
     "httpcore2": "http.client",
     "opentelemetry": "calls.otlp calls.tracing",
     "pydantic_monty": "features.programs.interpreter features.programs.running "

@@ -30,7 +30,7 @@ PUBLIC = {
     """,
     "vespe.errors": """
         AddressRefused AmbiguousTool Declined Diverged Interrupted InvalidArguments InvalidDocument
-        InvalidOutput InvalidTool InvalidToolCall KitNotFound MissingExtra MissingKey MissingSecret
+        InvalidOutput InvalidTool InvalidToolCall KitNotFound LoginRequired MissingExtra MissingKey MissingSecret
         NeedsInput NotDurable NotFound NotTrusted OutputTooLarge ParsingError PermissionDenied ProjectNotFound
         ProviderError Refused SecretUnavailable SessionEnded SourceUnavailable StorageError
         StreamError TimedOut ToolExecutionError ToolImplementationNotFound ToolNotFound UsageError VespeError

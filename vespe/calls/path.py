@@ -413,6 +413,13 @@ class CallPath:
         attempt.secrets.extend(found.values())
         return None if found == given else found
 
+    def _authorize(self, kit_id: str, attempt: "_Attempt", url: str, refused: str) -> str:
+        """Return the access token for the MCP server of a kit, which is struck out from now on."""
+        token = call_secrets.access_token(self._values, kit_id, url, refused=refused)
+        if token:
+            attempt.secrets.append(token)
+        return token
+
     async def _fetch_elsewhere(self, tool: Tool) -> None:
         """Fetch what a tool's secrets refer to in a thread, so that the caller's loop goes on."""
         values, ending = self._values, threading.Event()
@@ -461,6 +468,9 @@ class CallPath:
             allow_hosts=self.user.allow_hosts,
             cancel=attempt and attempt.cancel,
             renew=partial(self._renew, tool, attempt) if secrets and attempt else None,
+            authorize=partial(self._authorize, tool.scope, attempt)
+            if attempt and kind and kind.keeps_session and _kit_of(tool)
+            else None,
             progress=self.progress,
             sessions=self.sessions,
             workers=self.workers,

@@ -9,10 +9,13 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from vespe import features
+from vespe.errors import Refused
 from vespe.models import JsonObject, JsonValue
 from vespe.projects.user_config import UserConfig, provider_keys
 from vespe.records import dataclass
 
+TOKEN: Final = "MCP_TOKEN"
+"""The secret that stands in for a kit's login to its MCP server, in its form for that kit alone."""
 _OWN: Final = "VESPE_"
 _APART: Final = "__"
 
@@ -31,6 +34,27 @@ def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
         else []
     )
     return (*found, *(() if name.upper().startswith(_OWN) and _APART in name else (name,)))
+
+
+def access_token(values: "SecretValues", kit_id: str, url: str, *, refused: str = "") -> str:
+    """Return the access token for the MCP server of a kit at `url`: the kit's own secret MCP_TOKEN,
+    else that of its login; "" for none. `refused` is one that the server refused.
+
+    Raises Refused where the secret was refused, LoginRequired where a person has to log in, and as
+    `find` does.
+    """
+    name = scoped_name(TOKEN, kit_id)
+    if values.find((name,)):
+        token = values.renew((name,), refused=refused) if refused else values.find((name,))
+        if token == refused:
+            raise Refused(
+                f"the MCP server of {kit_id} refuses the token of the secret {name}",
+                hint=f"`vespe secret set {name}` keeps another one",
+            )
+        return token
+    if not features.is_present("oauth"):
+        return ""
+    return str(features.load("oauth", "tokens").find(kit_id, url, refused=refused))
 
 
 def scoped_name(name: str, kit_id: str) -> str:

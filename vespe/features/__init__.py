@@ -282,6 +282,26 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         },
         "aliases": {},
     },
+    "oauth": {
+        "begin": "tokens.py",
+        "needs": ("mcp", "secrets"),
+        "settings": {"mcp": "settings"},
+        "verbs": {
+            "mcp login": {
+                "module": "vespe.features.oauth.verbs.login",
+                "help": "Log in to the remote MCP server of a kit.",
+            },
+            "mcp logout": {
+                "module": "vespe.features.oauth.verbs.logout",
+                "help": "Remove the tokens of a login to an MCP server.",
+            },
+            "mcp status": {
+                "module": "vespe.features.oauth.verbs.status",
+                "help": "List your logins to MCP servers.",
+            },
+        },
+        "aliases": {},
+    },
     "escapes": {
         "begin": "rows.py",
         "needs": (),

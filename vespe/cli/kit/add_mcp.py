@@ -2,7 +2,7 @@
 
 import click
 
-from vespe import errors
+from vespe import errors, features
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import server_review
 from vespe.cli.waiting import waiting
@@ -11,7 +11,8 @@ from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
-from vespe.types.mcp_tool import server_kits
+from vespe.types.mcp_tool import logins, server_kits
+from vespe.types.mcp_tool.exchange import Unauthorized
 
 
 @click.command(
@@ -46,6 +47,32 @@ from vespe.types.mcp_tool import server_kits
     help="An environment variable that the server may see; may be repeated.",
 )
 @click.option(
+    "--client-id",
+    default="",
+    metavar="ID",
+    help="For --url: the client that you registered at the server's authorization server; default: "
+    "Vespe registers one.",
+)
+@click.option(
+    "--client-secret",
+    "client_secret",
+    default="",
+    metavar="NAME",
+    help="The name of the secret (`vespe secret set NAME`) that this client has.",
+)
+@click.option(
+    "--port",
+    type=int,
+    default=0,
+    metavar="PORT",
+    help="The port of the redirect of a login, where it has to be a fixed one; default: any.",
+)
+@click.option(
+    "--no-browser",
+    is_flag=True,
+    help="Print the URL of a login instead of opening it in your browser.",
+)
+@click.option(
     "--write",
     "written",
     multiple=True,
@@ -76,6 +103,10 @@ def command(
     url: str | None,
     headers: tuple[str, ...],
     secrets: tuple[str, ...],
+    client_id: str,
+    client_secret: str,
+    port: int,
+    no_browser: bool,
     written: tuple[str, ...],
     timeout_s: float | None,
     update: bool,
@@ -124,13 +155,39 @@ def command(
     server_review.announce(server)
     if not update:
         server_review.confirm_start(server, yes=yes)
-    with waiting(server_review.asking(kit_id)):
-        draft = server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
+    choices: JsonObject = {
+        "client_id": client_id,
+        "secret_name": client_secret,
+        "port": port,
+        "no_browser": no_browser,
+        "yes": yes,
+    }
+    if any((client_id, client_secret, port)) and "url" not in server:
+        raise errors.UsageError("--client-id, --client-secret and --port are for --url")
+    draft = _asked(kit_id, server, timeout_s, choices)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
     _report(draft, changes, update=update, active=activate, as_json=as_json)
     return None
+
+
+def _asked(
+    kit_id: str, server: JsonObject, timeout_s: float | None, choices: JsonObject
+) -> KitDraft:
+    """Ask a server for its tools; where it wants a login and a person is there, log in first."""
+    try:
+        with waiting(server_review.asking(kit_id)):
+            return server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
+    except (errors.LoginRequired, Unauthorized):
+        if not options.interactive() or not features.is_present("oauth"):
+            raise
+        if not logins.takes_login(server.get("url"), server.get("headers", {})):
+            raise
+    login = features.load("oauth", "login")
+    report.say(login.said_of(login.log_in(kit_id, server["url"], login.LoginChoices(**choices))))
+    with waiting(server_review.asking(kit_id)):
+        return server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
 
 
 def _reach(

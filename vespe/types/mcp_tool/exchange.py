@@ -46,11 +46,21 @@ else:
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
 UNKNOWN: Final = "it is not known whether the call took effect"
 _UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
 _SAID_LINES: Final = 10
 _SAID_CHARACTERS: Final = 1000
 
 
-class Unauthorized(ToolExecutionError):
+class AccessRefused(ToolExecutionError):
+    """The server answered with `status` 401 or 403, and `challenge`, its header
+    `WWW-Authenticate`.
+    """
+
+    status = 0
+    challenge = ""
+
+
+class Unauthorized(AccessRefused):
     """The server answered with status 401 before the call was sent to it."""
 
 
@@ -217,16 +227,18 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         )
     sent = f"; {UNKNOWN}" if error.get("sent") else ""
     hint = ""
-    if error.get("status") in (401, 403):
+    if error.get("status") in (_UNAUTHORIZED, _FORBIDDEN):
         hint = (
             "it wants other credentials than it was given: --header 'Authorization: Bearer "
             "${env:NAME}' of `vespe kit add-mcp` names one, and the secret NAME holds it"
         )
-    is_unsent = error.get("status") == _UNAUTHORIZED and not error.get("called")
-    kind_of = Unauthorized if is_unsent else ToolExecutionError
-    return kind_of(
-        f"the MCP server of {of(name, kit)} failed: {message}{sent}", hint=hint, details=_said(logs)
-    )
+    said = f"the MCP server of {of(name, kit)} failed: {message}{sent}"
+    if error.get("status") not in (_UNAUTHORIZED, _FORBIDDEN):
+        return ToolExecutionError(said, hint=hint, details=_said(logs))
+    is_unsent = error["status"] == _UNAUTHORIZED and not error.get("called")
+    refused = (Unauthorized if is_unsent else AccessRefused)(said, hint=hint, details=_said(logs))
+    refused.status, refused.challenge = error["status"], str(error.get("challenge", ""))
+    return refused
 
 
 def _said(logs: str) -> JsonObject:

@@ -2,7 +2,9 @@
 approved.
 """
 
+import functools
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,7 +13,7 @@ from vespe.errors import InvalidTool, ToolExecutionError
 from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
-from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool import exchange, logins
 from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 _SHOWN: Final = ("command", "env", "url", "headers", "digest")
@@ -41,17 +43,26 @@ class McpTool:
         ToolExecutionError (the server failed, or the tool says `isError`), AddressRefused,
         InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
         """
-        until = time.monotonic() + context.timeout_s
+        until, token = time.monotonic() + context.timeout_s, ""
+        authorize = _authorized(tool, context)
         try:
+            token = authorize("") if authorize else ""
             try:
-                answer = _asked(tool, inputs, context)
+                answer = _asked(tool, inputs, context, token)
             except exchange.Unauthorized:
                 # The call was not sent: with a secret that has changed meanwhile it may be.
                 renewed = context.renew and context.renew(context.secrets)
-                if not renewed or (left := until - time.monotonic()) <= 0:
+                again = authorize(token) if authorize and token else ""
+                if not (renewed or again) or (left := until - time.monotonic()) <= 0:
                     raise
-                answer = _asked(tool, inputs, replace(context, secrets=renewed, timeout_s=left))
+                token = again or token
+                now = replace(context, secrets=renewed or context.secrets, timeout_s=left)
+                answer = _asked(tool, inputs, now, token)
             return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+        except exchange.AccessRefused as error:
+            if authorize is None:
+                raise
+            raise logins.explained(error, tool.kit_id or "", token=token) from None
         except ToolExecutionError as error:
             if tool.kit_id:
                 error.details["widened"] = {
@@ -65,13 +76,25 @@ class McpTool:
 EXECUTOR: Final[Executor] = McpTool()
 
 
-def _asked(tool: Tool, inputs: JsonObject, context: Context) -> SessionAnswer:
+def _authorized(tool: Tool, context: Context) -> Callable[[str], str] | None:
+    """Return what gives the token of the login to the tool's server, and another one for one that
+    was refused; None where the server is reached without a login.
+    """
+    args = _args(tool)
+    if context.authorize is None or not logins.takes_login(
+        args.get("url"), args.get("headers", {})
+    ):
+        return None
+    return functools.partial(context.authorize, args["url"])
+
+
+def _asked(tool: Tool, inputs: JsonObject, context: Context, token: str) -> SessionAnswer:
     args = templates.substitute_secrets(_args(tool), context.secrets)
-    command = args.get("command")
+    command, headers = args.get("command"), args.get("headers", {})
     server = Server(
         command=tuple(command) if command else None,
         url=args.get("url"),
-        headers=args.get("headers", {}),
+        headers=logins.with_token(headers, token) if token else headers,
     )
     surroundings = Surroundings(
         directory=context.project_root,
@@ -81,7 +104,7 @@ def _asked(tool: Tool, inputs: JsonObject, context: Context) -> SessionAnswer:
         cancel=context.cancel,
         sandbox=context.sandbox,
         questions=context.questions,
-        secrets=tuple(context.secrets.values()),
+        secrets=(*context.secrets.values(), *([token] if token else [])),
     )
     request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
     if telemetry := tracing.telemetry():

@@ -6,7 +6,8 @@ one step: an answer of the server could then put tools into a kit that nobody ha
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from vespe import errors
@@ -18,12 +19,13 @@ from vespe.kits import lock as kit_lock
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.kits.mcp_lock import LockedServer
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project, user_config
 from vespe.tools import templates
 from vespe.trust import gate
-from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool import exchange, logins
 from vespe.types.mcp_tool.exchange import Server, Surroundings
 
 _PATIENCE_S: Final = 120.0
@@ -52,11 +54,7 @@ def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
         values[name] = kept.find(names)
         if not values[name]:
             raise errors.MissingSecret(name, tool=kit_id, names=names)
-    reach = Server(
-        command=tuple(server["command"]) if "command" in server else None,
-        url=server.get("url"),
-        headers=templates.substitute_secrets(server.get("headers", {}), values),
-    )
+    headers = templates.substitute_secrets(server.get("headers", {}), values)
     surroundings = Surroundings(
         directory=os.getcwd(),
         environment=process.child_environment(os.environ, values)
@@ -65,6 +63,53 @@ def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
         allow_hosts=user.allow_hosts,
         secrets=tuple(values.values()),
     )
+    if "command" not in server and logins.takes_login(server["url"], headers):
+        return _asked_with_login(kit_id, server["url"], headers, surroundings, kept)
+    reach = Server(
+        command=tuple(server["command"]) if "command" in server else None,
+        url=server.get("url"),
+        headers=headers,
+    )
+    return exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
+
+
+def _asked_with_login(
+    kit_id: str,
+    url: str,
+    headers: Mapping[str, str],
+    surroundings: Surroundings,
+    values: secrets.SecretValues,
+) -> JsonObject:
+    """Ask a server that listens for its tools, with the token of the kit's login where it has one;
+    raises LoginRequired where the server wants one.
+    """
+    token = ""
+    try:
+        token = secrets.access_token(values, kit_id, url)
+        try:
+            return _asked(kit_id, url, headers, surroundings, token)
+        except exchange.Unauthorized:
+            token = token and secrets.access_token(values, kit_id, url, refused=token)
+            if not token:
+                raise
+            return _asked(kit_id, url, headers, surroundings, token)
+    except exchange.AccessRefused as error:
+        told = logins.explained(error, kit_id, token=token)
+    except errors.LoginRequired as error:
+        told = error
+    if isinstance(told, errors.LoginRequired):
+        # The kit may not be there yet.
+        command = f"{told.command} --url {shlex.quote(url)}"
+        told = errors.LoginRequired(kit_id, why=told.why, command=command)
+    raise told
+
+
+def _asked(
+    kit_id: str, url: str, headers: Mapping[str, str], surroundings: Surroundings, token: str
+) -> JsonObject:
+    reach = Server(url=url, headers=logins.with_token(headers, token) if token else headers)
+    if token:
+        surroundings = replace(surroundings, secrets=(*surroundings.secrets, token))
     return exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
 
 

@@ -57,6 +57,9 @@ _STATUSES: Final[list[int]] = []
 """The last status that a server which listens refused a request with: the client only says that it
 was an error.
 """
+_CHALLENGES: Final[list[str]] = []
+"""The `WWW-Authenticate` header of that answer."""
+_MAX_CHALLENGE: Final = 4096
 
 
 class _Odd(Exception):
@@ -286,6 +289,7 @@ async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> As
 
 async def _note_status(response: httpx2.Response) -> None:
     _STATUSES[:] = [response.status_code] if response.status_code >= 400 else []
+    _CHALLENGES[:] = [response.headers.get("www-authenticate", "")[:_MAX_CHALLENGE]]
 
 
 class _Loop(asyncio.SelectorEventLoop):
@@ -441,6 +445,7 @@ def told(error: BaseException) -> JsonObject:
             "kind": "server",
             "message": f"{said}{_status()}",
             "status": (_STATUSES or [0])[0],
+            "challenge": (_CHALLENGES or [""])[0],
             "called": bool(_SENT),
         }
     return {

@@ -1,0 +1,42 @@
+"""`vespe mcp logout`."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.features.oauth.test_records import URL, kept
+from tests.features.oauth.test_tokens import kept as really_kept
+from tests.support.authorization import authorized
+from tests.support.keyrings import use_a_keyring
+from vespe.features.oauth import records
+from vespe.projects import user_config
+
+
+def test_it_revokes_the_tokens_and_removes_them(command: Callable[..., Any]) -> None:
+    user_config.set_value("allow_hosts", ["127.0.0.1"])
+    with authorized() as (issuer, resource):
+        login = really_kept(resource)
+        grant = records.grant_of(login)
+        done = command("mcp", "logout", "notes", "--json")
+        assert done.document == {"kit_id": "notes", "urls": [resource.url], "gone": True}
+        assert set(issuer.revoked) == {grant.access_token, grant.refresh_token}
+    assert records.every() == [] and not os.path.exists(login.directory)
+
+
+def test_where_there_is_no_login_it_says_so(command: Callable[..., Any]) -> None:
+    done = command("mcp", "logout", "notes")
+    assert done.code == 3 and "you are not logged in to notes" in done.err
+
+
+def test_a_keyring_that_does_not_answer_may_keep_them_which_is_said(
+    command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = use_a_keyring(home, monkeypatch)
+    kept("keyring")
+    entries.write_text('{"fault": "locked"}', encoding="utf-8")
+    done = command("mcp", "logout", "notes")
+    assert done.code == 1 and "may still be in keyring:vespe/" in done.err
+    assert records.find("notes", URL) is None

@@ -1,0 +1,1 @@
+"""`vespe mcp login`, `logout` and `status`: one module for each verb."""

@@ -1,0 +1,115 @@
+"""`vespe mcp login`: log in to the MCP server of a kit."""
+
+from typing import Any, TypeVar
+
+import click
+
+from vespe.cli import kit_facts, options, report
+from vespe.errors import UsageError
+from vespe.features.oauth import login, records
+from vespe.features.oauth.login import LoginChoices
+from vespe.kits import mcp_kits
+from vespe.models import JsonObject
+
+F = TypeVar("F")
+
+
+@click.command("login", epilog="Example: vespe mcp login notes")
+@click.argument("kit_id", metavar="KIT")
+@click.option(
+    "--url", metavar="URL", help="The server's URL, for a kit that is still to be made of it."
+)
+@click.option(
+    "--client-id",
+    default="",
+    metavar="ID",
+    help="The client that you registered at the authorization server; default: Vespe registers "
+    "one.",
+)
+@click.option(
+    "--client-secret",
+    "secret_name",
+    default="",
+    metavar="NAME",
+    help="The name of the secret (`vespe secret set NAME`) that this client has.",
+)
+@click.option(
+    "--port",
+    type=int,
+    default=0,
+    metavar="PORT",
+    help="The port of the redirect, where the authorization server wants a fixed one: "
+    "http://127.0.0.1:PORT/callback; default: any that is free.",
+)
+@click.option(
+    "--scope", default="", metavar="SCOPES", help="Scopes to ask for besides; separated by spaces."
+)
+@click.option(
+    "--no-browser",
+    is_flag=True,
+    help="Print the URL instead of opening it, and take the address that the browser ends at.",
+)
+@options.yes_option
+@options.project_option
+@options.json_option
+def command(
+    kit_id: str,
+    url: str | None,
+    client_id: str,
+    secret_name: str,
+    port: int,
+    scope: str,
+    no_browser: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Log in to the remote MCP server of the kit KIT, in your browser. Its tools then use the login
+    until you log out: the tokens are kept in your keyring, or in a file that only you can open,
+    and refreshed when they expire.
+    """
+    made = login.log_in(
+        kit_id,
+        url or _url_of(kit_id, project_dir),
+        LoginChoices(
+            client_id=client_id,
+            secret_name=secret_name,
+            port=port,
+            scope=scope,
+            no_browser=no_browser,
+            yes=yes,
+        ),
+    )
+    if as_json:
+        return report.emit_json(shown(made))
+    return report.say(login.said_of(made))
+
+
+def shown(made: Any) -> JsonObject:
+    """Return what is said of a login as JSON: no token, and nothing of one."""
+    return {
+        "kit_id": made.kit_id,
+        "url": made.url,
+        "issuer": made.issuer,
+        "scope": made.scope,
+        "client": made.client,
+        "client_id": made.client_id,
+        "logged_in_at": made.logged_in_at,
+        "place": made.place,
+    }
+
+
+def _url_of(kit_id: str, project_dir: str | None) -> str:
+    """Return where the server of a kit listens: as the kit says, else as at the login before."""
+    kit = mcp_kits.find(kit_id, kit_facts.root_if_any(project_dir))
+    known = [one.url for one in records.of_kit(kit_id)]
+    if kit is None and len(known) == 1:
+        return known[0]
+    server, _ = mcp_kits.known_server(kit_id, kit_facts.root_if_any(project_dir))
+    url = server.get("url")
+    if not isinstance(url, str):
+        raise UsageError(
+            f"the server of {kit_id} is a command that calls start: there is nothing to log in to",
+            hint=f"what it needs is a secret: `vespe kit show {kit_id}` names its secrets",
+        )
+    return url

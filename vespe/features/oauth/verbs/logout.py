@@ -1,0 +1,27 @@
+"""`vespe mcp logout`: remove the tokens of a login."""
+
+import click
+
+from vespe.cli import options, report
+from vespe.errors import NotFound
+from vespe.features.oauth import login, records
+
+
+@click.command("logout", epilog="Example: vespe mcp logout notes")
+@click.argument("kit_id", metavar="KIT")
+@options.json_option
+def command(kit_id: str, as_json: bool) -> int:
+    """Log out of the remote MCP server of the kit KIT: its tokens are revoked, where the
+    authorization server does that, and removed from where Vespe kept them.
+    """
+    found = records.of_kit(kit_id)
+    if not found:
+        raise NotFound(
+            f"you are not logged in to {kit_id}", hint="`vespe mcp status` lists your logins"
+        )
+    gone = [login.log_out(one) for one in found]
+    if as_json:
+        report.emit_json({"kit_id": kit_id, "urls": [one.url for one in found], "gone": all(gone)})
+    elif all(gone):
+        report.say(f"logged out of {kit_id}")
+    return 0 if all(gone) else 1
