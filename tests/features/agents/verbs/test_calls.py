@@ -58,6 +58,9 @@ def test_without_a_terminal_nothing_is_approved_but_with_yes(
         command("agent", "calls", str(kept), "approve").code == 6
         and not (project / "marks").exists()
     )
+    said = command("agent", "calls", str(kept), "approve").err
+    assert said.count("`mark` would run (a tool of this project)") == 2
+    assert "You are asked because the conversation was kept before anybody allowed" in said
     assert (
         command("agent", "calls", str(kept), "approve", "--yes").code == 0
         and (project / "marks").read_text(encoding="utf-8") == "xx"

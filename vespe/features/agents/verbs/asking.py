@@ -60,7 +60,7 @@ def ask(question: Question, *, explain: bool = False) -> Answer:
     prompt = _PROGRAM_PROMPT if question.program else _PROMPT
     explained = _EXPLAINED + (_PROGRAM_EXPLAINED if question.program else "")
     with questions.terminal():
-        _show(text)
+        show(text)
         if question.program:
             report.say(f"  in the model's program, {report.one_line(question.program)}")
         if explain:
@@ -73,7 +73,8 @@ def ask(question: Question, *, explain: bool = False) -> Answer:
             report.say(text.whole if said in _DETAILS else explained)
 
 
-def _show(text: QuestionText) -> None:
+def show(text: QuestionText) -> None:
+    """Show a question, without what can be answered to it."""
     report.say(f"{text.what}. {text.about}".rstrip())
     for line in text.arguments:
         report.say(f"  {line}")

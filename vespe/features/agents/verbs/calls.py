@@ -3,18 +3,22 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import click
 
 from vespe import errors, features
 from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import bridge
-from vespe.calls.path import CallPath, open_path
+from vespe.calls.path import CallPath, itself, open_path
 from vespe.calls.policy import IN_PROGRAM, ONCE, Answer, Ask, Question, policy_of
+from vespe.calls.previews import previewing
 from vespe.calls.program_place import CallWaits, current_place
+from vespe.calls.question_texts import question_text
 from vespe.cli import options, questions, report, tables
 from vespe.documents import strict_json
 from vespe.features.agents import transcripts, waiting_calls
+from vespe.features.agents.call_checks import Ready, check
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.tool_sets import bridge_of, chosen, tool_set
@@ -25,6 +29,8 @@ from vespe.features.agents.verbs import shown as agent_shown
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.records import json_of
+
+_WHY: Final = "the conversation was kept before anybody allowed this call"
 
 
 @click.command("calls", epilog="Example: vespe agent calls conversation.json approve call_1")
@@ -83,10 +89,12 @@ def command(
             results += waiting_calls.deny_waiting(transcript, others)
         if action == "approve" or programs:
             answer = Answer(allowed=action == "approve", holds=IN_PROGRAM if alike else ONCE)
-            turns = _turns(project_dir, transcript, trusted=trusted, answer=answer)
+            path = _path(project_dir, trusted=trusted)
+            turns = _turns(path, transcript, answer)
             notes = replace(turns.program_notes, settled=settled)
             if action == "approve":
-                _ask(calls, transcript, yes=yes)
+                _say_calls(calls, transcript, turns, path)
+                _confirm(len(calls), yes=yes)
             results += waiting_calls.run_waiting(
                 transcript,
                 calls if action == "approve" else programs,
@@ -155,14 +163,29 @@ def _settled(
     )
 
 
-def _ask(calls: list[ModelCall], transcript: Transcript, *, yes: bool) -> None:
+def _say_calls(
+    calls: list[ModelCall], transcript: Transcript, turns: TurnRunner, path: CallPath
+) -> None:
+    """Say what each call would do, as every question about a call does."""
     waiting = {str(one["id"]).rpartition("/")[0]: one for one in _waiting(transcript)}
     for call in calls:
-        report.say(f"{report.one_line(call.name)} {_arguments(call)}")
+        ready = check(call, turns.tools, large=turns.large)
+        if isinstance(ready, Ready):
+            tool, inputs = ready.tool, ready.inputs
+            if tool.behind is not None:
+                tool, inputs = itself(tool, inputs)
+            previews = previewing(path)(tool, inputs)
+            question = Question(tool=tool, inputs=inputs, why=_WHY, previews=previews)
+            asking.show(question_text(question))
+        else:  # a program, or one that will not run: its result says why
+            report.say(f"{report.one_line(call.name)} {_arguments(call)}")
         if call.call_id in waiting:
             report.say(f"  waits for {_waits(waiting[call.call_id])}")
-    if calls:
-        options.confirm(f"Run {'it' if len(calls) == 1 else f'these {len(calls)} calls'}?", yes=yes)
+
+
+def _confirm(number: int, *, yes: bool) -> None:
+    if number:
+        options.confirm(f"Run {'it' if number == 1 else f'these {number} calls'}?", yes=yes)
 
 
 def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:
@@ -210,12 +233,7 @@ def _arguments(call: ModelCall) -> str:
     )
 
 
-def _turns(
-    project_dir: str | None, transcript: Transcript, *, trusted: bool, answer: Answer
-) -> TurnRunner:
-    """Return what runs the calls: every available tool, and a person who said yes to what would be
-    asked.
-    """
+def _path(project_dir: str | None, *, trusted: bool) -> CallPath:
     path = replace(
         open_path(open_workspace(project_dir), trusted=trusted),
         progress=report.note,
@@ -224,6 +242,13 @@ def _turns(
     path.check_trust()
     for warning in path.workspace.warnings:
         report.warn(warning)
+    return path
+
+
+def _turns(path: CallPath, transcript: Transcript, answer: Answer) -> TurnRunner:
+    """Return what runs the calls: every available tool, and a person who said yes to what would be
+    asked.
+    """
     shown = agent_shown.RunDisplay()
     tools = tool_set(chosen(path.workspace)).tools
     return TurnRunner(
