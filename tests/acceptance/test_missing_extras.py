@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.features.releases.released import kit_in_git
 from tests.support.installs import Install, install_without
 from tests.support.mcp_servers import ByHand
 from tests.support.ondisk import python_tool
 from tests.support.ondisk import vespe as vespe_here
 
-EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken", "pydantic_monty")
+EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken", "git", "pydantic_monty")
 """A module of each extra."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -74,6 +75,16 @@ def test_fuzzing_says_what_it_needs_in_the_same_way(vespe: Run, project: Path) -
         in said.stderr
     )
     assert 'pip install ".[fuzz]"' in said.stderr
+
+
+def test_a_release_says_what_it_needs_in_the_same_way(vespe: Run, tmp_path: Path) -> None:
+    kit = kit_in_git(tmp_path / "mine")
+    said = vespe("kit", "release", str(kit))
+    assert said.returncode == 2 and "Traceback" not in said.stderr
+    assert (
+        "`vespe kit release` needs the extra vespe[release]: the module git is missing, or too old"
+        in said.stderr
+    )
 
 
 def test_what_an_extra_only_makes_better_works_without_it(vespe: Run, project: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_tool_that_was_broken_at_the_last_tag_does_not_stop_a_release(kit: Pat
 
 def test_nothing_new_and_a_tag_elsewhere_are_refused(kit: Path) -> None:
     gitrepo.git(kit, "tag", "v0.1.0")
-    with pytest.raises(Refused, match=r"nothing changed since v0\.1\.0"):
+    with pytest.raises(Refused, match=r"nothing changed in this kit since v0\.1\.0"):
         planned(kit)
     gitrepo.git(kit, "checkout", "--quiet", "-b", "other")
     gitrepo.commit(kit, "Elsewhere")

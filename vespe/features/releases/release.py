@@ -135,7 +135,11 @@ def planned(
     needed: Bump = versions.required_bump(compared, previous) if previous else "patch"
     version = _next(previous, own, bump=bump, needed=needed)
     if previous is not None and not repository.changed_since(previous.tag):
-        raise Refused(f"nothing changed since {previous.tag}, so there is nothing to release")
+        raise Refused(
+            f"nothing changed in this kit since {previous.tag}, so there is nothing to release",
+            hint="a tag is of the whole repository: a kit with versions of its own needs a "
+            "repository of its own",
+        )
     if previous is not None and not versions.is_enough(previous, version, needed):
         raise Refused(
             _too_small(previous, version, needed, compared),
@@ -162,13 +166,18 @@ def planned(
 
 
 def _compared(repository: AuthorRepository, previous: Version | None) -> list[Comparison]:
-    """Compare the kit with what it was at the last tag; with nothing, where it was not there."""
-    if previous is None:
-        return []
-    revision = f"refs/tags/{previous.tag}"
-    if not repository.answers("cat-file", "-e", f"{revision}:./{defaults.KIT_CONFIG_FILE}"):
-        return []
+    """Compare the kit with what it was at the last tag; where it was not there all tools are
+    new.
+    """
     directory = repository.directory
+    revision = f"refs/tags/{previous.tag}" if previous else ""
+    config = f"{revision}:./{defaults.KIT_CONFIG_FILE}"
+    if previous is None or not repository.answers("cat-file", "-e", config):
+        new = (Change(part="tool", verdict="compatible", message="is new"),)
+        return [
+            Comparison(tool=entry.name or entry.uid, uid=entry.uid, changes=new)
+            for entry in edited.list_tools(directory)
+        ]
     try:
         return compared_versions.compare(f"{revision}:./", directory, cwd=directory)
     except InvalidTool as error:
@@ -218,8 +227,6 @@ def _files(release: Release, document: JsonObject) -> dict[str, bytes]:
     before = _text(place) if os.path.lexists(place) else ""
     if not changelog.has_section(before, str(release.version)):
         lines = changelog.lines_of(release.compared)
-        if release.previous is None:
-            lines = [f"- `{entry.name}` is new" for entry in edited.list_tools(release.directory)]
         date = time.strftime("%Y-%m-%d", time.gmtime())
         made[changelog.FILE] = changelog.with_section(before, str(release.version), date, lines)
     return {name: text.encode("utf-8") for name, text in made.items()}

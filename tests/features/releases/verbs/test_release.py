@@ -42,7 +42,7 @@ def test_releases_follow_one_another_and_nothing_is_pushed(kit: Path, command: C
     log = (kit / "CHANGELOG.md").read_text(encoding="utf-8")
     assert log.index("## 0.2.0 (") < log.index("## 0.1.0 (")
     again = command("kit", "release", str(kit))
-    assert again.code == 6 and "nothing changed since v0.2.0" in again.err
+    assert again.code == 6 and "nothing changed in this kit since v0.2.0" in again.err
 
 
 def test_an_example_that_fails_and_an_error_of_lint_release_nothing(

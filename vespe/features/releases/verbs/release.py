@@ -113,7 +113,7 @@ def _show(plan: Release) -> None:
         for one in plan.compared
         for change in one.changes
     ]
-    if rows:
+    if rows and plan.previous:
         tables.show(("VERDICT", "TOOL", "PART", "WHY"), rows)
     before = f"since v{plan.previous}" if plan.previous else "the first release"
     report.note(f"{plan.kit_id} {plan.version}, {before}: writes {_files(plan)}")
