@@ -23,12 +23,12 @@ def test_how_to_install_it_is_said_on_a_terminal_alone() -> None:
     assert "to install it" in vespe_on_a_terminal("completion", "bash")
 
 
-def test_verbs_are_completed() -> None:
+def completed(words: str) -> list[str]:
     environment = {
         **os.environ,
         "_VESPE_COMPLETE": "bash_complete",
-        "COMP_WORDS": "vespe tool re",
-        "COMP_CWORD": "2",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
     }
     done = subprocess.run(
         [sys.executable, "-m", "vespe"],
@@ -38,8 +38,14 @@ def test_verbs_are_completed() -> None:
         encoding="utf-8",
         check=False,
     )
-    assert [line.partition(",")[2] for line in done.stdout.split()] == [
-        "resolve",
-        "rename",
-        "remove",
-    ]
+    return [line.partition(",")[2] for line in done.stdout.split()]
+
+
+def test_verbs_are_completed() -> None:
+    assert completed("vespe tool re") == ["resolve", "rename", "remove"]
+
+
+def test_settings_are_completed_those_of_a_project_too() -> None:
+    assert completed("vespe config set sand") == ["sandbox"]
+    assert completed("vespe config set --project tool_") == ["tool_budget", "tool_resolution_order"]
+    assert completed("vespe config set --project secrets") == []

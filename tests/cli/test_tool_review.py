@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.ondisk import python_tool, write_tool
 from vespe.cli import tool_review
+from vespe.models import JsonObject, JsonValue
 from vespe.schemas.published import read_published
 from vespe.trust import review
 
@@ -38,7 +39,7 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
         )
     )
     assert lines["says"] == 'it only reads: agents will not ask; {"title":"Wipe"}'
-    assert lines["may use"] == '{"write":["/etc"],"read":["/home"],"network":["evil.example"]}'
+    assert lines["may"] == "write /etc; read /home; connect to evil.example"
     assert lines["limits"] == '{"timeout_s":600}'
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
 
@@ -146,6 +147,7 @@ HARMLESS = {
     "kit_id",
     "version",
     "tags",
+    "task",
     "examples",
     "example_files",
     "example_git",
@@ -172,7 +174,7 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         "limits",
         "secrets",
         "says",
-        "may use",
+        "may",
         "effects",
     } <= shown.keys() and "[]" in shown["effects"]
     assert shown["secrets"] == "A_KEY, B_KEY (it pays; https://h.org/)"
@@ -183,3 +185,15 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         {"name": "B_KEY", "description": "it pays", "docs_url": "https://h.org/"},
     ]
     assert "effects" not in shown_lines(write_tool(tmp_path / "tool-m", "m"))
+
+
+def test_what_a_tool_may_do_is_said_in_words_that_no_value_can_add_to() -> None:
+    nothing: JsonObject = {name: [] for name in ("read", "write", "network", "programs", "sockets")}
+    assert tool_review.permitted({**nothing, "memory_mb": 64}) == (
+        "read none of your files; write no file; connect to no host; start no program; "
+        "talk to no local socket; take 64 MB of memory"
+    )
+    assert tool_review.permitted({"read": ["a; write no file"]}) == "read 'a; write no file'"
+    odds: list[JsonValue] = [{"read": "x"}, {"read": [1]}, {"other": []}, [1], "x"]
+    assert [tool_review.permitted(odd) for odd in odds] == odds
+    assert tool_review.permitted(None) == tool_review.permitted({}) == ""

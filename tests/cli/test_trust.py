@@ -295,3 +295,38 @@ def test_what_a_call_has_left_is_warned_of_until_it_was_reviewed(
     assert new == [(".envrc", "t", "touch ran"), ("a/b/.git", "", "")]
     assert command("tool", "list").err == ""
     assert "is new in this project" not in command("lint", str(project)).err
+
+
+def test_the_first_review_shows_the_code_and_what_was_approved_is_said(
+    cloned: Path, tmp_path: Path
+) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\ncat > seen\n", encoding="utf-8")
+    pager.chmod(0o755)
+    code = "\n".join(f"x{number} = {number}" for number in range(60))
+    python_tool(cloned / ".vespe/tools/tool-z", "aa", f"{code}\nreturn x1", secrets=["KEY"])
+    shown = vespe_on_a_terminal(
+        "trust", cwd=cloned, typed="y\n", PAGER=str(pager), NO_COLOR="1", CI=""
+    )
+    seen = (cloned / "seen").read_text(encoding="utf-8")
+    assert "x59 = 59" in seen and "x59 = 59" not in shown
+    said = " ".join(shown.split())
+    assert "2 tools (aa, one), 1 secret (KEY)" in said
+    assert seen.index("\naa  (") < seen.index("\none  (")
+
+
+def test_a_script_is_told_what_it_approved_and_no_code(cloned: Path, command: Command) -> None:
+    said = command("trust", "--yes", "--project", str(cloned))
+    assert said.code == 0 and "1 tool (one)" in said.err and "return 1" not in said.err
+
+
+def test_single_files_can_be_read_before_the_answer(cloned: Path) -> None:
+    python_tool(cloned / ".vespe/tools/tool-z", "aa", "return 'second'")
+    typed = "d tool-z/main.py\nd nope\nx\ns\ns\ns\ns\ns\ns\ns\n\n"
+    shown = vespe_on_a_terminal("trust", cwd=cloned, typed=typed, PAGER="cat", CI="")
+    assert shown.count("[y/N/d/s]") >= 11 and "cancelled: you answered no" in shown
+    assert shown.count("| return 'second'") + shown.count("|     return 'second'") >= 3
+    assert "the files are" in shown and "that was the last file" in shown
+    assert vespe("tool", "run", "one", cwd=cloned).returncode == 6
+    shown = vespe_on_a_terminal("trust", cwd=cloned, typed="s\nY\n", PAGER="cat", CI="")
+    assert "approved" in shown and vespe("tool", "run", "one", cwd=cloned).returncode == 0

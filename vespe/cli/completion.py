@@ -107,9 +107,13 @@ def _kits(context: click.Context, begun: str) -> Iterable[str]:
 
 
 def _settings(context: click.Context, begun: str) -> Iterable[str]:
-    from vespe.projects import user_config
+    from vespe.projects import project_settings, setting_catalog, user_config
 
-    return [key for key, _, _ in user_config.origins(user_config.load_user_config())]
+    known = [one.key for one in setting_catalog.known() if one.is_whole]
+    if context.params.get("of_project"):
+        return [key for key in known if project_settings.is_known(key)]
+    own = [key for key, _, _ in user_config.origins(user_config.load_user_config())]
+    return dict.fromkeys([*own, *known])
 
 
 def _secrets(context: click.Context, begun: str) -> Iterable[str]:

@@ -4,14 +4,15 @@ the question is about.
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from vespe.cli import options, report
 from vespe.cli.wrapping import wrap
+from vespe.defaults import CONFIG_FILE
 from vespe.documents import strict_json
-from vespe.lazy import shutil
+from vespe.lazy import shlex, shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
 from vespe.tool_types import find_type
@@ -63,7 +64,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     }
     told: list[tuple[str, JsonValue]] = [
         ("about", tool.document.get("description")),
-        ("runs", list(tool.runs) or "-"),
+        ("runs", shlex.join(tool.runs) or "-"),
         ("args", tool.implementation.get("args")),
         ("also", rest),
         (
@@ -79,7 +80,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             else "",
         ),
         ("says", hints_of(tool.document.get("annotations"))),
-        ("may use", tool.document.get("permissions")),
+        ("may", permitted(tool.document.get("permissions"))),
         (
             "links",
             f"{', '.join(tool.links)}: out of the project a link opens nothing"
@@ -101,6 +102,34 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ("read it", place),
     ]
     return [(label, value) for label, value in told if value]
+
+
+def permitted(permissions: JsonValue) -> JsonValue:
+    """Say in words what a tool states that it may do; as it is where it cannot be said, "" where it
+    states nothing.
+    """
+    if not isinstance(permissions, dict) or not permissions:
+        return permissions or ""
+    said = []
+    for name, value in permissions.items():
+        some, none = _PERMITTED.get(name, ("", ""))
+        if isinstance(value, list) and all(isinstance(one, str) for one in value) and some:
+            said.append(some.format(shlex.join(value)) if value else none)
+        elif name == "memory_mb" and isinstance(value, int):
+            said.append(f"take {value} MB of memory")
+        else:
+            return permissions
+    return "; ".join(said)
+
+
+_PERMITTED: Final = {
+    "read": ("read {}", "read none of your files"),
+    "write": ("write {}", "write no file"),
+    "network": ("connect to {}", "connect to no host"),
+    "programs": ("start {}", "start no program"),
+    "sockets": ("talk to the programs behind {}", "talk to no local socket"),
+}
+"""What each permission lets a tool do, where it names something and where it names nothing."""
 
 
 def _reach(tool: "ToolReview") -> str:
@@ -145,6 +174,22 @@ def hints_of(annotations: JsonValue) -> str:
 
 def _line(value: JsonValue) -> str:
     return report.one_line(value) if isinstance(value, str) else report.json_line(value)
+
+
+def lines_of_code(tool: "ToolReview", texts: Mapping[str, str]) -> list[str]:
+    """Return the files of a tool beside its config.json, line by line; `texts` are by their path
+    beneath the tools' directory.
+    """
+    lines: list[str] = []
+    for path in tool.files:
+        if path == CONFIG_FILE:
+            continue
+        text = texts.get(f"{tool.uid}/{path}")
+        lines.append(f"  {report.one_line(path)}{'' if text is not None else ' (not shown)'}")
+        lines += [
+            f"    | {report.one_line(line)}" for line in (text or "").expandtabs().splitlines()
+        ]
+    return lines
 
 
 def lines_of_change(tool: "ToolChange") -> list[str]:

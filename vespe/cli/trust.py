@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vespe import defaults, errors
 from vespe.cli import options, report, tool_review
+from vespe.documents.near import join_words
 from vespe.lazy import tempfile
 from vespe.projects import project
 from vespe.projects.workspace import find_root
 from vespe.records import json_of
 from vespe.trust import approvals, gate, review
-from vespe.trust.review import Review
+from vespe.trust.review import Review, ToolReview
 
 if TYPE_CHECKING:
     from vespe.kits.changes import ToolChange
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @options.json_option
 def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
     """Show every command, URL and script that this project would run, then ask for your approval.
+    Where you approve a project for the first time, its code is shown too.
 
     The approval is of the bytes under .vespe/tools in this place, and of the active kits: a
     changed, added, renamed or re-moded file and one more kit revoke it.
@@ -44,10 +47,10 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
             review.note_reviewed(shown)
             report.say("noted: it is not warned of any more")
     else:
-        options.confirm(_question(shown, develop=develop), yes=yes)
+        _ask(shown, _question(shown, develop=develop), yes=yes)
         review.approve(shown, develop=develop)
         review.note_reviewed(shown)
-        report.say(f"approved {shown.root}")
+        report.say(f"approved {_approved(shown)}")
     if as_json:
         tools = [tool_review.document_of(tool) for tool in shown.tools]
         report.emit_json(
@@ -59,6 +62,71 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
                 "new": [json_of(one.new) | {"text": one.text} for one in shown.new],
             }
         )
+
+
+def _approved(shown: Review) -> str:
+    """Say what an approval is of: tools, secrets and kits, by their names."""
+    tools = sorted(tool.name or tool.uid for tool in shown.tools)
+    kits = [
+        name
+        for name in shown.scopes
+        if name != defaults.PROJECT_TOOLS and not name.startswith(gate.VIEW)
+    ]
+    parts = [
+        f"{report.count(len(names), what)} ({join_words(names)})"
+        for what, names in (("tool", tools), ("secret", shown.secrets), ("kit", kits))
+        if names
+    ]
+    return report.one_line(f"{shown.root}: {', '.join(parts) or 'no tool yet'}")
+
+
+def _is_first(shown: Review) -> bool:
+    return shown.former.approval is None and not shown.approved
+
+
+def _ask(shown: Review, question: str, *, yes: bool) -> None:
+    """Ask for the approval. Whoever is asked for the first time can look at single files before
+    they answer.
+    """
+    files = [
+        f"{tool.uid}/{path}"
+        for tool in _in_order(shown)
+        for path in tool.files
+        if f"{tool.uid}/{path}" in shown.texts
+    ]
+    if yes or not files or not _is_first(shown) or not options.interactive():
+        return options.confirm(question, yes=yes)
+    following = iter(files)
+    keys = "y approves, n cancels, d FILE shows a file, s shows the next one"
+    report.say(keys)
+    while True:
+        said = click.prompt(f"{question} [y/N/d/s]", "n", show_default=False, err=True)
+        word, _, wanted = str(said).strip().partition(" ")
+        if word.lower() in ("y", "yes"):
+            return None
+        if word.lower() in ("n", "no"):
+            raise errors.Refused("cancelled: you answered no")
+        path = next(following, None) if word == "s" else None
+        if word == "d":
+            path = next((one for one in files if f"/{one}".endswith(f"/{wanted.strip()}")), None)
+        if path is not None:
+            _show_file(shown, path)
+        elif word == "s":
+            report.say("that was the last file")
+        else:
+            report.say(f"{keys}; the files are {join_words(files)}")
+
+
+def _show_file(shown: Review, path: str) -> None:
+    lines = shown.texts[path].expandtabs().splitlines()
+    tool_review.show_lines(
+        [report.one_line(path), *(f"    | {report.one_line(line)}" for line in lines), ""],
+        paged=True,
+    )
+
+
+def _in_order(shown: Review) -> list[ToolReview]:
+    return sorted(shown.tools, key=lambda tool: tool.name or tool.uid)
 
 
 def _question(shown: Review, *, develop: bool) -> str:
@@ -79,9 +147,12 @@ def _show(shown: Review, *, paged: bool) -> None:
     ]
     differing = _differing(shown)
     changes = changed_tools(shown)
-    for tool in shown.tools:
+    # Whoever is asked for the first time reads the code here; a script is told where it is.
+    with_code = _is_first(shown) and paged and options.interactive()
+    for tool in _in_order(shown):
         if tool.uid in differing or former is None:
             lines.append(tool_review.text_of(tool, place=tool.directory))
+            lines += tool_review.lines_of_code(tool, shown.texts) if with_code else []
             lines += (
                 tool_review.lines_of_change(changes.pop(tool.uid)) if tool.uid in changes else []
             )

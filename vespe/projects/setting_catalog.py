@@ -26,6 +26,11 @@ class KnownSetting(NamedTuple):
     default: JsonValue
     description: str
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the key can be set as it is: no part of it stands for a name."""
+        return _ANY not in self.key.split(".")
+
     def is_about(self, key: str) -> bool:
         """Whether a dotted key, or what it begins with, is this setting."""
         own, given = self.key.split("."), key.split(".")
