@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import vespe as package
-from tests.support import chat_model, render_api, render_cli, render_reference
+from tests.support import chat_model, render_api, render_cli, render_llms, render_reference
 from tests.support.ondisk import vespe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -211,6 +211,12 @@ def test_the_page_of_configuration_files_is_what_the_schemas_say() -> None:
     page = render_reference.PAGE.read_text(encoding="utf-8")
     assert page == render_reference.render(), "run `./dev docs`"
     assert all(f"| `{key}` |" in page for key in ("approvals.flow", "limits.timeout_s"))
+
+
+def test_the_list_of_pages_for_models_is_what_the_pages_say() -> None:
+    page = render_llms.PAGE.read_text(encoding="utf-8")
+    assert page == render_llms.render(), "run `./dev docs`"
+    assert "(troubleshooting.md)" in page
 
 
 def test_the_page_of_the_python_api_is_what_the_docstrings_say() -> None:
