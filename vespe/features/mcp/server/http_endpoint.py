@@ -30,7 +30,9 @@ from vespe.records import dataclass
 
 WATCH_S: Final = 0.5
 """How often the files are looked at for changes that clients have subscribed to."""
-_LISTS: Final = frozenset(("tools/list", "resources/list", "resources/read"))
+_LISTS: Final = frozenset(
+    ("tools/list", "resources/list", "resources/read", "skills/list", "skills/get")
+)
 """Methods that look at files."""
 _ONE_KIND: Final = frozenset(("ping", "resources/templates/list", "prompts/list", "prompts/get"))
 """Methods that look at nothing."""

@@ -40,6 +40,18 @@ class ToolSource(Protocol):
         ...
 
 
+class SkillSource(Protocol):
+    """The skills of what is served: `vespe.features.mcp.server.tools.ServedTools`."""
+
+    def skills(self, cursor: str | None) -> JsonObject:
+        """Return `{"skills", "nextCursor"}`."""
+        ...
+
+    def skill(self, uri: str) -> JsonObject:
+        """Return `{"skill"}`."""
+        ...
+
+
 class TaskSource(Protocol):
     """The tasks of what is served: `vespe.features.mcp.server.task_calls.TaskCalls`."""
 
@@ -287,12 +299,12 @@ def _initialize(request: _Request) -> JsonObject:
 
 
 def _discover(request: _Request) -> JsonObject:
-    extensions: JsonObject = (
-        {} if _tasks_of(request) is None else {"extensions": {revisions.TASKS: {}}}
-    )
+    extensions: JsonObject = {} if _tasks_of(request) is None else {revisions.TASKS: {}}
+    if _skills_of(request) is not None:
+        extensions[revisions.SKILLS] = {}
     found: JsonObject = {
         "supportedVersions": list(revisions.SUPPORTED),
-        "capabilities": revisions.CAPABILITIES | extensions,
+        "capabilities": revisions.CAPABILITIES | ({"extensions": extensions} if extensions else {}),
     }
     return revisions.complete(found, request.revision, cached=True)
 
@@ -376,6 +388,31 @@ def _tasks_of(request: _Request) -> TaskSource | None:
     return found
 
 
+def _skills_of(request: _Request) -> SkillSource | None:
+    found: Any = request.tools
+    return found if getattr(found, "has_skills", False) else None
+
+
+def _list_skills(request: _Request) -> JsonObject:
+    found = _needed_skills(request).skills(_cursor(request))
+    return revisions.complete(found, request.revision, cached=True)
+
+
+def _get_skill(request: _Request) -> JsonObject:
+    uri = request.params.get("uri")
+    if not isinstance(uri, str):
+        raise ProtocolError(INVALID_PARAMS, "skills/get needs uri, a string")
+    found = _needed_skills(request).skill(uri)
+    return revisions.complete(found, request.revision, cached=True)
+
+
+def _needed_skills(request: _Request) -> SkillSource:
+    skills = _skills_of(request)
+    if skills is None:
+        raise ProtocolError(messages.METHOD_NOT_FOUND, "there are no skills here")
+    return skills
+
+
 def _about_task(
     answer: Callable[[TaskSource, JsonObject], JsonObject],
 ) -> Callable[[_Request], JsonObject]:
@@ -453,6 +490,8 @@ _HANDSHAKE: Final = _BOTH | {
 _ONLY_MODERN: Final[dict[str, Callable[[_Request], Any]]] = {
     "server/discover": _discover,
     "subscriptions/listen": _listen,
+    "skills/list": _list_skills,
+    "skills/get": _get_skill,
     "tasks/get": _about_task(lambda tasks, params: tasks.get(params)),
     "tasks/update": _about_task(lambda tasks, params: tasks.update(params)),
     "tasks/cancel": _about_task(lambda tasks, params: tasks.cancel(params)),

@@ -21,6 +21,8 @@ LOG_LEVEL_KEY: Final = f"{META}logLevel"
 SUBSCRIPTION_KEY: Final = f"{META}subscriptionId"
 TASKS: Final = f"{META}tasks"
 """The extension by which a call is answered with a task."""
+SKILLS: Final = f"{META}skills"
+"""The extension by which kits bring their skills."""
 SERVER: Final[JsonObject] = {"name": "vespe", "version": defaults.VERSION}
 _STAMP: Final[JsonObject] = {f"{META}serverInfo": SERVER}
 CAPABILITIES: Final[JsonObject] = {

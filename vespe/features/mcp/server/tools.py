@@ -17,7 +17,7 @@ from vespe.calls.path import open_path, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
 from vespe.documents import strict_json
-from vespe.features.mcp.server import pages, revisions, snapshot
+from vespe.features.mcp.server import pages, revisions, skills, snapshot
 from vespe.features.mcp.server import resources as server_resources
 from vespe.features.mcp.server.selection import Selection
 from vespe.features.mcp.server.snapshot import Looking, Snapshot
@@ -171,7 +171,24 @@ class ServedTools:
     def read(self, uri: str) -> JsonObject:
         """Return the contents of one resource; raises ProtocolError where there is none."""
         self.refresh()
+        if uri.startswith(skills.SCHEME) and self.has_skills:
+            return skills.get(self._now.tools.values(), uri).contents()
         return server_resources.contents(uri, self._now.tools)
+
+    @property
+    def has_skills(self) -> bool:
+        """Whether this copy of Vespe serves the skills of kits."""
+        return skills.are_here()
+
+    def skills(self, cursor: str | None) -> JsonObject:
+        """Return one page of `skills/list`: of the kits all of whose tools are served."""
+        self.refresh()
+        return skills.page(self._now.tools.values(), cursor)
+
+    def skill(self, uri: str) -> JsonObject:
+        """Return the result of `skills/get`; raises ProtocolError where there is none."""
+        self.refresh()
+        return {"skill": skills.get(self._now.tools.values(), uri).entry()}
 
     def input_schema(self, name: str) -> JsonObject | None:
         """Return the schema of a tool's inputs, None for a tool that is not shown."""
