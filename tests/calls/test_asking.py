@@ -39,6 +39,7 @@ class Person:
 
     def __call__(self, question: ToolQuestion) -> PersonReply:
         self.asked.append(question)
+        assert not question.over.is_set()
         return self.replies.pop(0)
 
 

@@ -86,12 +86,13 @@ def test_a_python_tool_asks_in_its_own_process_and_in_one_that_is_kept_ready(
     python_tool(tools / "tool-asks", "asks", ASKS)
     python_tool(tools / "tool-held", "held", ASKS, permissions={"read": [], "network": []})
     python_tool(tools / "tool-kept", "kept", ASKS, limits={"worker": "persistent"})
+    python_tool(tools / "tool-hosts", "hosts", ASKS, permissions={"network": ["example.org"]})
     person = Person()
     for path in (path_of(project, person), path_of(project, person, workers)):
-        for name in ("asks", "held", "kept", "asks", "held", "kept"):
+        for name in ("asks", "held", "kept", "hosts", "asks", "held", "kept"):
             outcome = called(path, name)
             assert outcome.result == {"age": 7}, (name, outcome.error)
-    assert len(person.asked) == 12 and {one.key for one in person.asked} == {"age"}
+    assert len(person.asked) == 14 and {one.key for one in person.asked} == {"age"}
     nobody = path_of(project, None, workers)
     for name in ("asks", "held", "kept"):
         error = called(nobody, name).error

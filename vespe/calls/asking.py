@@ -234,7 +234,7 @@ class CallQuestions:
             content = answers.with_defaults(question.schema, reply.content)
             if not (problem := answers.problem_of(question.schema, content)):
                 return PersonReply(action=ACCEPT, content=content)
-            question = replace(question, problem=problem)
+            question = replace(question, problem=problem, over=threading.Event())
         raise NeedsInput(f"the answer to {self._tool!r} does not fit: {question.problem}")
 
     def _answer(self, question: ToolQuestion, leave: "Leave") -> PersonReply:

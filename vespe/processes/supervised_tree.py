@@ -243,6 +243,7 @@ class Supervised:
         which is closed here.
         """
         theirs: list[int] = []
+        unused = [ask] if ask >= 0 else []
         # A proxy runs in a thread of its own.
         is_alone = self.lease is None and (sandbox is None or sandbox.connect is None)
         forked = self.is_brief and is_alone and not command["boot"] and _can_fork()
@@ -255,8 +256,8 @@ class Supervised:
                 theirs.append(self._pipe(name, fed.get(name, b""), cap_bytes))
             if sandbox is not None and sandbox.connect is not None:
                 theirs.append(self._channel(sandbox.connect))
-            if ask >= 0:
-                theirs.append(ask)
+            theirs += unused
+            unused = []
             if forked:
                 self.supervisor = os.fork() or _become_supervisor(command, theirs)
             elif self.lease is None:
@@ -268,7 +269,7 @@ class Supervised:
         except OSError as error:
             raise StorageError("start a process for", self.program, error) from error
         finally:
-            for fd in theirs:
+            for fd in (*theirs, *unused):
                 os.close(fd)
 
     def _spawn(self, command: dict[str, Any], theirs: list[int]) -> None:
