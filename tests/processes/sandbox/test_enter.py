@@ -160,6 +160,10 @@ TWINS = {
         "require('os').setPriority(19); const w = require('worker_threads');"
         "new w.Worker('console.log(42)', {eval: true})",
     ),
+    # One of Go, one of Rust, and the machine that reserves most.
+    "go": ("age-keygen",),
+    "uv": ("uv", "--version"),
+    "java": ("java", "-version"),
 }
 
 
@@ -173,6 +177,8 @@ def test_programs_that_change_themselves_go_on_working_in_512_mib(
     if not shutil.which(TWINS[name][0]):
         pytest.skip(f"{name} is not here")
     argv = (str(shutil.which(TWINS[name][0])), *TWINS[name][1:])
+    if name in ("go", "uv", "java"):
+        argv = ("/bin/sh", "-c", '"$@" > told 2>&1 && echo 42', "sh", *argv)
     done = held(tmp_path, level, "", argv, memory_mb=512)
     assert json.loads(done.stdout or b"null") == 42, done.stderr
 

@@ -12,7 +12,7 @@ allowed beside each.
 import ctypes
 import encodings.idna  # noqa: F401  # a held process may not be able to load it
 import errno
-import fcntl  # noqa: F401  # rows use it
+import fcntl
 import json
 import mmap  # noqa: F401  # rows use it
 import os
@@ -24,7 +24,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time  # noqa: F401  # rows use it
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,32 @@ def memory(program: Any) -> None:
     descriptor = os.memfd_create("x")
     os.write(descriptor, Path(program).read_bytes())
     os.execve(descriptor, ["id"], {})
+
+
+def exchange(one: Any, other: Any) -> bool:
+    return call("renameat2", -100, bytes(one), -100, bytes(other), 2)
+
+
+def stop_by_file(pid: int) -> bool:
+    """Have the kernel send a process a signal because a pipe of this one can be read."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(reader, fcntl.F_SETOWN, pid)
+    fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGSTOP)
+    fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    os.write(writer, b"x")
+    stopped = _is_stopped(pid)
+    fcntl.fcntl(reader, fcntl.F_SETSIG, signal.SIGCONT)
+    os.write(writer, b"x")
+    return stopped
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a process has stopped within a tenth of a second."""
+    for _ in range(10):
+        if read(f"/proc/{pid}/stat").rpartition(")")[2].split()[0] == "T":
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def child() -> int:

@@ -83,6 +83,7 @@ _LINKS: Final = {
     "within": "project/docs",
     "made": "project/out",
     "keys": "home/.ssh",
+    "chain": "project/keys",
     "led": "home",
     "lent": "outside",
     "cache": "project/.git",
@@ -187,6 +188,7 @@ class Canaries:
             _write(self._at(name))
         for name, target in _LINKS.items():
             os.symlink(os.path.join(self.base, target), self._at(f"project/{name}"))
+        os.symlink(f"/proc/self/root{self._at('home/.ssh')}", self._at("project/by-proc"))
         if self.shared:
             _write(os.path.join(self.shared, "victim"))
         for family, kind in ((2, 1), (2, 2), (10, 1), (10, 2)):

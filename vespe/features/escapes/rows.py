@@ -15,7 +15,7 @@ STATED: Final = {
         read=("docs", "out"), write=("out",), network=(), programs=("cat", "sh"), memory_mb=256
     ),
     "links": Permissions(
-        read=("docs", "within", "keys", "led", "led/docs"),
+        read=("docs", "within", "keys", "chain", "by-proc", "led", "led/docs"),
         write=("out", "made", "lent", "cache", "tools", "~/.absent", "later/x"),
         network=(),
         programs=("true", "./program", "./document"),
@@ -272,6 +272,12 @@ ROWS: Final = (
         gap="project",
     ),
     Way(
+        "exchange what a repository in the project is in",
+        "os.mkdir(P/'n1'); exchange(P/'n1', P/'vendor'); exchange(P/'n1', P/'vendor')",
+        "os.mkdir(P/'n2'); os.mkdir(P/'n3'); exchange(P/'n2', P/'n3')",
+        gap="project",
+    ),
+    Way(
         "put a repository in the project away",
         "os.rename(P/'vendor/x', P/'vendor/y')",
         "os.mkdir(P/'vendor/z'); os.rename(P/'vendor/z', P/'vendor/w')",
@@ -378,6 +384,49 @@ ROWS: Final = (
         "take a process's descriptor",
         "call('syscall', 438, os.pidfd_open(VICTIM), 0, 0)",
         "os.pidfd_open(os.getpid())",
+    ),
+    Way(
+        "read what a process has read and written",
+        "read(f'/proc/{VICTIM}/io')",
+        "read('/proc/self/io')",
+    ),
+    Way(
+        "let the kernel end a process before others",
+        "Path(f'/proc/{VICTIM}/oom_score_adj').write_text('1000')",
+        "read('/proc/self/oom_score_adj')",
+    ),
+    Way(
+        "say what a process leaves when it crashes",
+        "Path(f'/proc/{VICTIM}/coredump_filter').write_text('33')",
+        "read('/proc/self/coredump_filter')",
+    ),
+    Way(
+        "name a process by a number of 64 bits",
+        "call('syscall', 302 if X86 else 261, VICTIM | 1 << 40, 7, 0, BUFFER)",
+        "call('syscall', 302 if X86 else 261, 0, 7, 0, BUFFER)",
+    ),
+    Way(
+        "set the priority of a group of processes",
+        "os.setpriority(os.PRIO_PGRP, os.getpgid(VICTIM), os.getpriority(os.PRIO_PROCESS, 0))",
+        "os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0))",
+    ),
+    Way(
+        "signal a group of processes",
+        "os.killpg(os.getpgid(VICTIM), 0)",
+        "os.kill(os.getpid(), 0)",
+        gap="signals",
+    ),
+    Way(
+        "signal a thread of a process",
+        "call('tgkill', VICTIM, VICTIM, 0)",
+        "call('tgkill', os.getpid(), os.getpid(), 0)",
+        gap="signals",
+    ),
+    Way(
+        "let a file signal a process",
+        "stop_by_file(VICTIM)",
+        "fcntl.fcntl(os.open(P/'a2', os.O_RDONLY), fcntl.F_SETOWN, os.getpid())",
+        gap="signals",
     ),
     Way(
         "read a process's command line",
@@ -554,6 +603,18 @@ ROWS: Final = (
         "reach a Unix socket in the project by a link",
         "link(P/'docs/socket', P/'l6'); reach(1, str(P/'l6'))",
         "own_socket(P/'own')",
+        gap="sockets",
+    ),
+    Way(
+        "reach a Unix socket by a descriptor of it",
+        "reach(1, f\"/proc/self/fd/{os.open(O/'socket', os.O_PATH)}\")",
+        "own_socket(P/'own4')",
+        gap="sockets",
+    ),
+    Way(
+        "reach a Unix socket from the directory that it is in",
+        "os.chdir(O); reach(1, 'socket')",
+        "os.chdir(P); own_socket('own5')",
         gap="sockets",
     ),
     Way(
@@ -817,6 +878,18 @@ ROWS: Final = (
         "read a key by the link that is stated",
         "read(P/'keys/id')",
         "read(P/'docs/a')",
+        policy="links",
+    ),
+    Way(
+        "read a key by a link to a link that is stated",
+        "read(P/'chain/id')",
+        "read(P/'within/a')",
+        policy="links",
+    ),
+    Way(
+        "read a key by a link through /proc that is stated",
+        "read(P/'by-proc/id')",
+        "read('/proc/self/cwd/docs/a')",
         policy="links",
     ),
     Way(
