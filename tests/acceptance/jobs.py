@@ -69,6 +69,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "five MCP servers of npm and PyPI, recorded and replayed to the clients of both SDKs",
         ("tests.acceptance.recordings", "--json"),
     ),
+    "programs": (
+        "the 800 ground truths of BFCL v4 multi-turn as programs, 60 hostile programs with their "
+        "honest twins, and times beside bare monty",
+        ("tests.acceptance.programs", "--json"),
+    ),
     "survival": (
         "a server over stdio and over HTTP, after 244 calls of 61 tools that try to end, starve or "
         "contaminate it, as root and as an ordinary user",

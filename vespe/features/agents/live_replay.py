@@ -14,11 +14,11 @@ from vespe.features.agents import transcripts
 from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.call_results import CallResult
 from vespe.features.agents.open_calls import ModelCall
-from vespe.features.agents.recording_file import first_difference
+from vespe.features.agents.recording_file import first_difference, outcome_of
 from vespe.features.agents.recordings import ReplayProvider
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import PolicyLike, bounded, bridged, checked
-from vespe.models import Call, JsonObject, JsonValue, Tool
+from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
 from vespe.records import dataclass, json_of
 from vespe.schemas import validator
 from vespe.schemas.explain import messages_of
@@ -90,6 +90,8 @@ def _of_recording(replay: ReplayProvider) -> Iterator[Recorded]:
         if large is not None:
             large.begin_turn()
         for call in transcript.open:
+            made = replay.recorded_program(call.call_id)
+            yield from (_made_by_program(turn, *one) for one in made)
             outcome = replay.recorded_outcome(call.call_id)
             message = None
             if outcome is not None:
@@ -101,7 +103,8 @@ def _of_recording(replay: ReplayProvider) -> Iterator[Recorded]:
                 "tool_call_id": call.call_id,
                 "content": "",
             }
-            yield Recorded(turn=turn, call=call, message=message, large=large)
+            if not made:
+                yield Recorded(turn=turn, call=call, message=message, large=large)
         transcript.answer(results)
         transcript.add({"role": "user", "content": "-"})
 
@@ -115,6 +118,9 @@ def _of_talk(talk: Transcript) -> Iterator[Recorded]:
             continue
         turn += 1
         for call in read.open:
+            if made := _of_program(talk.programs.get(call.call_id, {}), call.call_id):
+                yield from (_made_by_program(turn, *one) for one in made)
+                continue
             behind = (
                 one
                 for one in given[index + 1 :]
@@ -123,6 +129,25 @@ def _of_talk(talk: Transcript) -> Iterator[Recorded]:
             kept = next(behind, None)
             whole = None if kept is None else _whole(kept, large)
             yield Recorded(turn=turn, call=call, message=whole, large=large)
+
+
+def _of_program(record: JsonObject, call_id: str) -> list[tuple[str, JsonObject, Outcome]]:
+    """Return the calls that a kept program made and that ended."""
+    return [
+        (
+            f"{call_id}/{number}",
+            {"name": one["tool"], "arguments": one["arguments"]},
+            outcome_of(one["outcome"]),
+        )
+        for number, one in enumerate(record.get("calls", ()), 1)
+        if isinstance(one, dict) and isinstance(one.get("outcome"), dict)
+    ]
+
+
+def _made_by_program(turn: int, call_id: str, made: JsonObject, outcome: Outcome) -> Recorded:
+    """Return a call of a program as any other: its result was whole."""
+    call = ModelCall(call_id=call_id, name=str(made["name"]), arguments=made["arguments"])
+    return Recorded(turn=turn, call=call, message=CallResult(call=call, outcome=outcome).message)
 
 
 def _whole(message: JsonObject, large: LargeResults) -> JsonObject | None:

@@ -100,15 +100,20 @@ class Recording:
             self._before = request
             self._save()
 
-    def add_outcome(self, call_id: str, outcome: Outcome) -> None:
-        """Add what became of a call."""
+    def add_outcome(
+        self, call_id: str, outcome: Outcome, *, made: JsonObject | None = None
+    ) -> None:
+        """Add what became of a call; `made` is the `name` and `arguments` of one that a program
+        made, which stand in no answer.
+        """
         with self._lock:
             told = {
                 key: value
                 for key, value in outcome.to_dict().items()
                 if key not in ("duration_ms", "output_file")
             }
-            self.document["outcomes"].append({"call_id": call_id, "outcome": told})
+            item: JsonObject = {"call_id": call_id, "outcome": told}
+            self.document["outcomes"].append(item | ({"call": made} if made else {}))
             self._save()
 
     def end(self, stop_reason: str) -> None:

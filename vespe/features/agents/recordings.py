@@ -91,9 +91,13 @@ class RecordingProvider:
             raise
         self._add(payload, told, body, redacted)
 
-    def record_outcome(self, call_id: str, outcome: Outcome) -> None:
-        """Write down what became of a call, so that a replay need not run it."""
-        self._recording.add_outcome(call_id, outcome)
+    def record_outcome(
+        self, call_id: str, outcome: Outcome, *, made: JsonObject | None = None
+    ) -> None:
+        """Write down what became of a call, so that a replay need not run it; `made` is the `name`
+        and `arguments` of one that a program made.
+        """
+        self._recording.add_outcome(call_id, outcome, made=made)
 
     def record_end(self, stop_reason: str) -> None:
         """Write down why the conversation ended; see `RunResult.stop_reason`."""
@@ -206,6 +210,17 @@ class ReplayProvider:
                     return recording_file.outcome_of(self._outcomes.pop(place)["outcome"])
         return None
 
+    def recorded_program(self, call_id: str) -> list[tuple[str, JsonObject, Outcome]]:
+        """Return the calls that a program of that call made, in order: each one's id, its `name`
+        and `arguments`, and its outcome.
+        """
+        with self._lock:
+            return [
+                (str(item["call_id"]), item["call"], recording_file.outcome_of(item["outcome"]))
+                for item in self._outcomes
+                if _is_made(item.get("call")) and str(item["call_id"]).rpartition("/")[0] == call_id
+            ]
+
     @property
     def is_over(self) -> bool:
         """Whether every turn was given."""
@@ -253,6 +268,15 @@ class ReplayProvider:
         self._turn = number
         given: JsonObject = recorded[number - 1]["answer"]
         return given
+
+
+def _is_made(call: JsonValue) -> bool:
+    """Whether this is a call that a program made."""
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("arguments"), dict)
+    )
 
 
 def _without_examples(payload: JsonObject) -> JsonObject:

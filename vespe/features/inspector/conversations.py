@@ -36,12 +36,13 @@ class Found:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCall:
     """A model's call: `arguments` is JSON over several lines, or the text as it came where it is
-    none.
+    none; of a program it is its code, and `inner` are the calls that it made.
     """
 
     name: str
     arguments: str
     outcome: Outcome | None
+    inner: "tuple[ShownCall, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +184,9 @@ def _answered(provider: ReplayProvider, request: JsonObject, outcomes: dict[str,
         return Said(role="error", text=str(error))
     message = answer.message
     calls = tuple(
-        _call(call, outcomes) for call in message.get("tool_calls") or () if isinstance(call, dict)
+        _call(call, outcomes, provider)
+        for call in message.get("tool_calls") or ()
+        if isinstance(call, dict)
     )
     thinking = message.get("reasoning_content")
     return Said(
@@ -195,17 +198,27 @@ def _answered(provider: ReplayProvider, request: JsonObject, outcomes: dict[str,
     )
 
 
-def _call(call: JsonObject, outcomes: dict[str, Outcome]) -> ShownCall:
+def _call(call: JsonObject, outcomes: dict[str, Outcome], provider: ReplayProvider) -> ShownCall:
     function = call.get("function") or call.get("custom") or {}
     arguments = str(function.get("arguments") or function.get("input") or "")
     with contextlib.suppress(VespeError):
         value = strict_json.parse_json(arguments)
         line = strict_json.compact_json(value)
         arguments = line if len(line) <= _SHORT else strict_json.dump_json(value).rstrip("\n")
+        if function.get("name") == "run_code" and isinstance(value, dict):
+            arguments = str(value.get("code", arguments))
     return ShownCall(
         name=str(function.get("name")),
         arguments=arguments,
         outcome=outcomes.get(str(call.get("id"))),
+        inner=tuple(
+            ShownCall(
+                name=str(made["name"]),
+                arguments=strict_json.compact_json(made["arguments"]),
+                outcome=outcome,
+            )
+            for _, made, outcome in provider.recorded_program(str(call.get("id")))
+        ),
     )
 
 

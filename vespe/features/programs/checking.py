@@ -2,6 +2,7 @@
 declarations of the tools that it uses; all that is wrong in one answer.
 """
 
+import functools
 import re
 import threading
 from collections import OrderedDict
@@ -44,8 +45,7 @@ def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> Chec
     `setting` is the user's `sandbox`. Raises InvalidProgram with all that is wrong, and as
     `interpreter.session` does.
     """
-    names = function_names(tools)
-    program = source.read_program(code, names)
+    program, names = _read(code, tuple(tools))
     used = {name: tools[names[name]] for name in program.used}
     declared = stubs(used)
     key = program.text, declared
@@ -62,6 +62,13 @@ def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> Chec
             while len(_passed) > _KEPT:
                 _passed.popitem(last=False)
     return CheckedProgram(program=program, tools=used)
+
+
+@functools.lru_cache(64)
+def _read(code: str, tools: tuple[str, ...]) -> tuple[Program, Mapping[str, str]]:
+    """Read a program, once for the same tools; return their names by their functions, too."""
+    names = function_names(tools)
+    return source.read_program(code, names), names
 
 
 def _ordered(found: Collection[JsonObject]) -> list[JsonObject]:

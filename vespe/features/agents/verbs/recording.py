@@ -13,7 +13,7 @@ from vespe.features.agents.providers.base import LLMProvider
 from vespe.features.agents.recordings import RecordingProvider, ReplayProvider
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs.setup import Wanted
-from vespe.records import dataclass
+from vespe.records import dataclass, json_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,9 @@ class Recorded:
         recording = RecordingProvider(provider, self.record)
 
         def note(result: CallResult) -> None:
-            recording.record_outcome(result.call.call_id, result.outcome)
+            call = result.call
+            made = json_of(call, "name", "arguments") if call.parent else None
+            recording.record_outcome(call.call_id, result.outcome, made=made)
 
         return recording, {"on_result": note}
 

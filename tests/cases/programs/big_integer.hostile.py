@@ -1,0 +1,2 @@
+# it computes a number of a billion digits
+x = 10 ** (10**9)

@@ -1,0 +1,4 @@
+# it returns a list that holds itself
+x = []
+x.append(x)
+x

@@ -1,0 +1,2 @@
+# it compiles a text
+compile("spend(n=1)", "x", "exec")

@@ -1,0 +1,2 @@
+# it reads the builtins
+__builtins__["open"]("CANARY_FILE", "w")

@@ -1,0 +1,2 @@
+# what is honest beside: it imports by the builtin
+spend(n=1) == 1

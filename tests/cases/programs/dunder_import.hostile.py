@@ -1,0 +1,2 @@
+# it imports by the builtin
+__import__("os").system("touch CANARY_FILE")

@@ -1,0 +1,2 @@
+# it evaluates a text
+eval("spend(n=1)")

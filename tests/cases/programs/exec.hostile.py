@@ -1,0 +1,2 @@
+# it executes a text
+exec("spend(n=1)")

@@ -1,0 +1,2 @@
+# it takes exec out of a list
+[exec][0]("spend(n=1)")

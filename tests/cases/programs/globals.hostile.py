@@ -1,0 +1,2 @@
+# it reads the globals
+globals()["spend"](n=1)

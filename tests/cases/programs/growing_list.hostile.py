@@ -1,0 +1,4 @@
+# it grows a list for ever
+x = []
+while True:
+    x.append("a" * 1000)

@@ -1,0 +1,4 @@
+# it imports builtins
+import builtins
+
+builtins.open("CANARY_FILE", "w")

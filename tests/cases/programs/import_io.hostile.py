@@ -1,0 +1,4 @@
+# it imports io
+import io
+
+io.open("CANARY_FILE", "w")

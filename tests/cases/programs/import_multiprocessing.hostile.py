@@ -1,0 +1,4 @@
+# it imports multiprocessing
+import multiprocessing
+
+multiprocessing.Process(target=spend).start()

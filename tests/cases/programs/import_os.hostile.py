@@ -1,0 +1,4 @@
+# it imports os
+import os
+
+os.system("touch CANARY_FILE")

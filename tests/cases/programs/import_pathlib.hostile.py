@@ -1,0 +1,4 @@
+# it imports pathlib
+import pathlib
+
+pathlib.Path("CANARY_FILE").write_text("x")

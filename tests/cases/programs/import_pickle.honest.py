@@ -1,0 +1,4 @@
+# what is honest beside: it imports pickle
+import csv
+
+csv is not None

@@ -1,0 +1,4 @@
+# it imports shutil
+import shutil
+
+shutil.rmtree("CANARY_DIR")

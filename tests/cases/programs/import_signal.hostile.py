@@ -1,0 +1,4 @@
+# it imports signal
+import signal
+
+signal.raise_signal(9)

@@ -1,0 +1,4 @@
+# what is honest beside: it imports subprocess
+import math
+
+math.floor(1.5) == 1

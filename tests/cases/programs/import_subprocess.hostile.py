@@ -1,0 +1,4 @@
+# it imports subprocess
+import subprocess
+
+subprocess.run(["touch", "CANARY_FILE"])

@@ -1,0 +1,4 @@
+# it imports sys
+import sys
+
+sys.modules["os"].system("touch CANARY_FILE")

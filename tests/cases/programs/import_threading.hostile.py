@@ -1,0 +1,4 @@
+# it imports threading
+import threading
+
+threading.Thread(target=spend).start()

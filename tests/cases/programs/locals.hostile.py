@@ -1,0 +1,2 @@
+# it reads the locals
+locals()["spend"](n=1)

@@ -1,0 +1,2 @@
+# it raises an error of ten megabytes
+raise ValueError("x" * 10**7)

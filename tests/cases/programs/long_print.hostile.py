@@ -1,0 +1,2 @@
+# it prints two megabytes at once
+print("x" * 2 * 10**6)

@@ -1,0 +1,4 @@
+# it sleeps for a day
+import time
+
+time.sleep(86400)

@@ -1,0 +1,3 @@
+# it never ends
+while True:
+    pass

@@ -1,0 +1,2 @@
+# it forges the call that crosses
+vespe__c_steal("[[], {}]")

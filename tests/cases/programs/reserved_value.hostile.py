@@ -1,0 +1,2 @@
+# it sets the value that crosses
+vespe__value = "x"

@@ -1,0 +1,2 @@
+# what is honest beside: it walks the classes
+isinstance((), tuple)

@@ -1,0 +1,3 @@
+# it gives a tool what its schema refuses
+x = {"n": "all"}
+spend(n=x["n"])
