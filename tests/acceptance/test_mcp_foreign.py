@@ -19,7 +19,8 @@ import pytest
 
 from tests.support import conformance_project
 from tests.support.http_serving import gone, noted, serving, stocked
-from tests.support.ondisk import PATIENCE_S
+from tests.support.ondisk import PATIENCE_S, python_tool
+from vespe.projects import user_config
 
 MODULES = Path(sys.prefix) / "node" / "node_modules"
 BASELINE: dict[str, dict[str, str]] = json.loads(
@@ -204,13 +205,25 @@ def test_the_page_names_every_scenario_that_is_left_out_with_its_reason() -> Non
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-@pytest.mark.parametrize("package", ["sdk", "client"])
-def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
-    package: str, transport: str, node: Node, project: Path
+@pytest.mark.parametrize(
+    ("package", "revision"), [("sdk", ""), ("client", ""), ("client", "newest")]
+)
+def test_the_typescript_sdks_client_lists_calls_asks_cancels_and_hears_of_changes(
+    package: str, revision: str, transport: str, node: Node, project: Path
 ) -> None:
+    text = {"type": "object", "properties": {"text": {"type": "string"}}}
+    python_tool(project / ".vespe/tools/tool-asked", "asked", "return inputs['text']", schema=text)
+    large = python_tool(
+        project / ".vespe/tools/tool-large", "large", "return {'rows': list(range(50_000))}"
+    )
+    document = json.loads((large / "config.json").read_text(encoding="utf-8"))
+    document["schema"]["output"] = {"type": "object", "properties": {"rows": {"type": "array"}}}
+    (large / "config.json").write_text(json.dumps(document), encoding="utf-8")
+    user_config.set_value("approvals.ask", ["asked"])
     script = str(Path(__file__).parents[1] / "cases/mcp/node/client.mjs")
     env = {
         **os.environ,
+        "REVISION": revision,
         "MARK": str(project / "mark"),
         "TOOLS": str(stocked(project) / ".vespe/tools"),
     }
@@ -229,14 +242,16 @@ def test_the_typescript_sdks_client_lists_calls_cancels_and_hears_of_changes(
     assert (
         seen
         == {
-            "tools": ["add", "nap"],
+            "tools": ["add", "asked", "large", "nap", "read_result"],
+            "asked": ["hi", True, 2, True],
+            "large": [True, 288_900, 50_000],
             "call": ["3", False],
             "error": True,
             "unknown": -32602,
             "cancel": "cancelled",
             "progress": True,
             "changed": True,
-            "after": ["add", "fresh", "nap"],
+            "after": ["add", "asked", "fresh", "large", "nap", "read_result"],
         }
         and over
     )
@@ -261,9 +276,8 @@ def test_the_inspector_lists_calls_reads_and_tells_a_tools_error_by_its_exit_cod
             )
 
         listed = ask("tools/list")
-        assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == ["add", "nap"], (
-            listed.stderr
-        )
+        names = [tool["name"] for tool in json.loads(listed.stdout)["tools"]]
+        assert names == ["add", "nap", "read_result"], listed.stderr
         called = ask("tools/call", "--tool-name", "add", "--tool-arg", "a=1", "b=2")
         assert called.returncode == 0 and json.loads(called.stdout)["content"][0]["text"] == "3", (
             called.stderr

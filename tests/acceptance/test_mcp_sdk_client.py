@@ -68,7 +68,8 @@ def run(project: Path, mode: str, body: Callable[[Any], Awaitable[None]], **opti
 def test_it_lists_and_calls_and_hears_of_errors(served: Path, mode: str) -> None:
     async def body(client: Any) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == ["add", "fail", "slow"] and tools["add"].output_schema == SUM
+        assert list(tools) == ["add", "fail", "read_result", "slow"]
+        assert tools["add"].output_schema == SUM
         good = await client.call_tool("add", {"a": 1, "b": 2})
         assert (good.structured_content, good.is_error) == ({"sum": 3}, False)
         bad = await client.call_tool("add", {"a": "one", "b": 2, "c": 3})

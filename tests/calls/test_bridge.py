@@ -242,7 +242,7 @@ def serve(tools: ServedTools, name: str, arguments: Any) -> Any:
 
 def test_a_client_of_the_server_does_the_same(served: ServedTools, bench: Bench) -> None:
     assert [one["name"] for one in served.page("2025-11-25", None)["tools"]] == sorted(
-        ["status", *OWN]
+        ["status", "read_result", *OWN]
     )
     assert (
         serve(served, "search_tools", {"query": "multiply"}).result["tools"][0]["name"] == "double"

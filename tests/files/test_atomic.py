@@ -407,3 +407,25 @@ def test_what_stands_in_the_way_is_a_sentence(tmp_path: Path) -> None:
     for path in ("file", "file/below"):
         with pytest.raises(StorageError, match="cannot make"):
             atomic.private_directory(str(tmp_path / path))
+
+
+def test_of_many_that_make_one_file_exactly_one_does(tmp_path: Path) -> None:
+    made: list[tuple[int, bool]] = []
+
+    def make(number: int) -> None:
+        made.append((number, atomic.create(tmp_path / "f", b"%d" % number)))
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (first,) = [number for number, own in made if own]
+    assert (tmp_path / "f").read_bytes() == b"%d" % first and len(made) == 16
+    assert stat.S_IMODE((tmp_path / "f").stat().st_mode) == 0o600
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_a_file_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="gone"):
+        atomic.create(tmp_path / "gone/f", b"")

@@ -132,12 +132,79 @@ _TASKS: dict[str, tuple[str, dict[str, Any]]] = {
         {"task": "always"},
     ),
 }
+
+
+def _form(required: list[str] | None = None, **properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": required or [*properties]}
+
+
+def _elicitation(message: str) -> str:
+    answer = ask(message, _form(username={"type": "string"}, email={"type": "string"}))
+    return f"User response: {json.dumps(answer)}"
+
+
+def _defaults() -> str:
+    choices = ["active", "inactive", "pending"]
+    schema = _form(
+        ["name"],
+        name={"type": "string", "default": "John Doe"},
+        age={"type": "integer", "default": 30},
+        score={"type": "number", "default": 95.5},
+        status={"type": "string", "enum": choices, "default": "active"},
+        verified={"type": "boolean", "default": True},
+    )
+    return f"Elicitation completed: {json.dumps(ask('Who are you?', schema))}"
+
+
+def _enums() -> str:
+    plain = ["option1", "option2", "option3"]
+    titled = [{"const": f"value{n}", "title": f"Choice {n}"} for n in (1, 2, 3)]
+    schema = _form(
+        ["untitledSingle"],
+        untitledSingle={"type": "string", "enum": plain},
+        titledSingle={"type": "string", "oneOf": titled},
+        legacyEnum={
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        untitledMulti={"type": "array", "items": {"type": "string", "enum": plain}},
+        titledMulti={"type": "array", "items": {"anyOf": titled}},
+    )
+    return f"Elicitation completed: {json.dumps(ask('Which ones?', schema))}"
+
+
+def _name() -> str:
+    answer = ask("What is your name?", _form(name={"type": "string"}), name="user_name")
+    return f"Hello, {answer['name']}!"
+
+
+def _confirmed() -> str:
+    ask("Please confirm", _form(ok={"type": "boolean"}), name="confirm")
+    return "state-ok"
+
+
+def _rounds() -> str:
+    first = ask("Step 1: What is your name?", _form(name={"type": "string"}), name="step1")
+    second = ask("Step 2: Which color?", _form(color={"type": "string"}), name="step2")
+    return f"{first['name']} likes {second['color']}"
+
+
 IN_PROCESS: dict[str, Callable[..., str]] = {
     "test_tool_with_progress": _with_progress,
     "test_tool_with_logging": _with_logging,
+    "test_elicitation": _elicitation,
+    "test_elicitation_sep1034_defaults": _defaults,
+    "test_elicitation_sep1330_enums": _enums,
+    "test_input_required_result_elicitation": _name,
+    "test_input_required_result_request_state": _confirmed,
+    "test_input_required_result_tampered_state": _confirmed,
+    "test_input_required_result_multi_round": _rounds,
+    "test_streaming_elicitation": _confirmed,
     "confirm_delete": _confirm,
 }
-"""Those that tell of steps on the way, as code of the serving process does."""
+"""Those that tell of steps on the way or ask, as code of the serving process does."""
+_MESSAGE = {"type": "object", "properties": {"message": {"type": "string"}}}
 
 
 def make(root: Path) -> Path:
@@ -164,6 +231,7 @@ def make(root: Path) -> Path:
         more: dict[str, Any] = (
             {"task": "always", "schema": given} if name == "confirm_delete" else {}
         )
+        more |= {"schema": _MESSAGE} if name == "test_elicitation" else {}
         write_tool(tools / f"tool-{name}", name, **more)
     headers = {
         "type": "object",

@@ -83,17 +83,17 @@ class Bridge(BaseHTTPRequestHandler):
             child = self.children.get(session) or self.children.setdefault(
                 session, Child(self.command_line)
             )
-        if "id" not in message:
+        if "id" not in message or "method" not in message:
             child.write(message)
             return self._send(202, b"")
-        answers, events = child.ask(message), b""
+        answers, events = child.ask(message), False
         while "method" in (answer := answers.get(timeout=PATIENCE_S)):
-            events += b"event: message\ndata: " + json.dumps(answer).encode() + b"\n\n"
+            self._event(answer, first=not events)
+            events = True
         answer["id"] = message["id"]
         headers = {"Mcp-Session-Id": session} if message.get("method") == "initialize" else {}
         if events:
-            data = events + b"event: message\ndata: " + json.dumps(answer).encode() + b"\n\n"
-            return self._send(200, data, "text/event-stream", headers)
+            return self._event(answer, first=False)
         modern = self.headers.get("MCP-Protocol-Version") == _MODERN
         status = _STATUS.get(answer["error"]["code"], 200) if modern and "error" in answer else 200
         return self._send(status, json.dumps(answer).encode(), "application/json", headers)
@@ -110,6 +110,16 @@ class Bridge(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
+
+    def _event(self, message: dict[str, Any], *, first: bool) -> None:
+        """Send a message as an event at once: a question has to come before its answer."""
+        if first:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+        self.wfile.write(b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n")
+        self.wfile.flush()
 
     def _send(
         self,

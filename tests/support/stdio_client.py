@@ -76,8 +76,9 @@ class LineClient:
         return self.ask("tools/call", {"name": name, "arguments": arguments})
 
     def names(self) -> list[str]:
-        """The names of the tools of the first page."""
-        return [tool["name"] for tool in self.ask("tools/list")["tools"]]
+        """The names of the project's tools of the first page."""
+        listed = [tool["name"] for tool in self.ask("tools/list")["tools"]]
+        return [name for name in listed if name != "read_result"]
 
     def hello(self, revision: str = "2025-11-25") -> Any:
         """Shake hands."""

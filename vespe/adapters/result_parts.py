@@ -3,7 +3,7 @@ form, which every other API's own parts are made from.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vespe.adapters import result_texts
@@ -29,6 +29,11 @@ def shown(value: JsonValue) -> str | list[JsonObject]:
 def text_in(parts: Sequence[JsonObject]) -> str:
     """Return the texts among parts, one a line."""
     return "\n".join(part["text"] for part in parts if part["type"] == "text")
+
+
+def text_of_blocks(blocks: Iterable[JsonValue]) -> str:
+    """Return the texts of blocks of MCP's `content`, one a line; what is no text as its JSON."""
+    return "\n".join(text for block in blocks if (text := _part(block).get("text")))
 
 
 def images_in(parts: Sequence[JsonObject]) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ __all__ = [
     "refused",
 ]
 
-_RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
+RAISED: Final = (errors.UsageError, errors.NotFound, errors.InvalidDocument, errors.NotTrusted)
 """There was no call to make: these are raised. Every other failure is an Outcome's error."""
 _UNSTATED: Final = Bounds(defaults.TIMEOUT_S)
 
@@ -242,7 +242,7 @@ class CallPath:
                     outcome = await made if in_loop and isinstance(made, Awaitable) else made
         except errors.VespeError as error:
             outcome = failed(tool, error, secrets=tuple(values), started=started)
-            if isinstance(error, _RAISED):
+            if isinstance(error, RAISED):
                 self._log(tool, call, outcome, values)
                 raise
         except asking.CallSuspended:

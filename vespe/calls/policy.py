@@ -376,22 +376,19 @@ def policy_of(
 
 
 def clients_policy(
-    path: CallPath, *, ask: str = "deny", taint: Taint | None = None
+    path: CallPath, *, ask: str | Ask = "deny", taint: Taint | None = None
 ) -> CallPolicy | None:
     """Return the policy for calls of a client that asks its own user, or None where there is no
     rule and no answer.
 
-    What is denied stays denied; what a rule asks for is denied or, with `ask` "allow", allowed:
-    Vespe cannot ask here.
+    What is denied stays denied; what a rule asks for is denied, with `ask` "allow" allowed, or
+    asked of what else `ask` is.
     """
-    if ask not in ("deny", "allow"):
+    if isinstance(ask, str) and ask not in ("deny", "allow"):
         raise UsageError(f"{ask!r} is not an answer to what a rule asks for: it is deny or allow")
-    policy = policy_of(
-        path,
-        policy="all",
-        ask=(lambda question: Answer(allowed=True)) if ask == "allow" else None,
-        taint=taint,
-    )
+    answers = {"deny": None, "allow": lambda question: Answer(allowed=True)}
+    asked = answers[ask] if isinstance(ask, str) else ask
+    policy = policy_of(path, policy="all", ask=asked, taint=taint)
     return None if policy.allows_all else policy
 
 

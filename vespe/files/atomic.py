@@ -87,6 +87,27 @@ def write_atomic(
                 raise NotDurable(name, error) from error
 
 
+def create(path: str | os.PathLike[str], data: bytes, *, mode: int = 0o600) -> bool:
+    """Make a file that is not there yet, whole from its first instant; False where there is one, of
+    several that make it for all but one. Raises StorageError and leaves nothing behind.
+    """
+    name = os.fspath(path)
+    aside = f"{name}.{os.getpid():x}-{threading.get_native_id():x}-{time.monotonic_ns():x}.tmp"
+    with uninterruptible():
+        try:
+            with translated("write", name):
+                _write_new(aside, data, mode, False)
+                os.link(aside, name)
+        except StorageError as error:
+            if error.details.get("errno") == errno.EEXIST:
+                return False
+            raise
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(aside)
+    return True
+
+
 def sweep_beside(path: str | os.PathLike[str]) -> None:
     """Remove the unfinished successors (`NAME.PID-TIME.tmp`) of the file at `path`; the caller
     holds the lock of its directory.

@@ -8,7 +8,7 @@ and programs get results whole.
 
 import re
 import threading
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ class LargeResults:
     def __init__(self, known: MutableMapping[str, JsonObject] | None = None) -> None:
         self.known: MutableMapping[str, JsonObject] = {} if known is None else known
         self._lock = threading.Lock()
-        self._before = self._highest()
+        self._before = self._last = self._highest()
 
     def begin_turn(self) -> None:
         """Take note that the next calls are another turn's: handles are counted by the places of
@@ -50,11 +50,20 @@ class LargeResults:
         """
         self._before = self._highest()
 
-    def shown(self, tool: Tool, outcome: Outcome, *, place: int = 0) -> Outcome:
+    def shown(
+        self,
+        tool: Tool,
+        outcome: Outcome,
+        *,
+        place: int | None = 0,
+        apart: Callable[[JsonValue], bool] = result_parts.is_image,
+    ) -> Outcome:
         """Return what a model is told of an outcome: the same where it fits the tool's bound, else
         one whose result, or whose error's message, is a part, with the handle of the whole.
 
-        `place` counts the calls of a turn from 0. Images are not counted, and stay.
+        `place` counts the calls of a turn from 0; None where calls come one by one, and handles
+        are counted as results come. The blocks of MCP's `content` that `apart` says yes to are not
+        counted, and stay.
         """
         tokens = tool.model_tokens or MODEL_TOKENS
         if isinstance(tokens, str):  # "whole"
@@ -72,15 +81,16 @@ class LargeResults:
         whole = _whole(outcome)
         if len(text := result_texts.text_of(whole)) <= most:
             return outcome
-        parts = result_parts.shown(whole)
-        if isinstance(parts, str):
+        content = whole.get("content") if isinstance(whole, dict) else None
+        blocks = content if isinstance(content, list) else []
+        kept = [block for block in blocks if apart(block)]
+        if not kept:
             return replace(outcome, result=self._part(whole, text, most, place=place))
-        said = result_parts.text_in(parts)
+        said = result_parts.text_of_blocks(block for block in blocks if not apart(block))
         if len(said) <= most:
             return outcome
         told = {"type": "text", "text": self._part(said, text, most, place=place, is_json=True)}
-        blocks = [block for block in whole["content"] if result_parts.is_image(block)]
-        return replace(outcome, result={"content": [told, *blocks]})
+        return replace(outcome, result={"content": [told, *kept]})
 
     def read(self, arguments: JsonObject | str) -> Outcome:
         """Answer a call of `read_result`; failures are the Outcome's."""
@@ -116,7 +126,13 @@ class LargeResults:
         return data.decode("utf-8"), held.get("json") is True
 
     def _part(
-        self, shown: JsonValue, text: str, most: int, *, place: int, is_json: bool | None = None
+        self,
+        shown: JsonValue,
+        text: str,
+        most: int,
+        *,
+        place: int | None,
+        is_json: bool | None = None,
     ) -> str:
         """Keep the text of a result, and return the part of it that is shown, with a sentence about
         the rest.
@@ -139,13 +155,15 @@ class LargeResults:
         )
         return part + ("" if part.endswith("\n") else "\n") + said
 
-    def _keep(self, text: str, is_json: bool, place: int) -> str:
+    def _keep(self, text: str, is_json: bool, place: int | None) -> str:
         digest = kept.keep(text.encode("utf-8"))
+        held: JsonObject = {"sha256": digest, "characters": len(text), "json": is_json}
         with self._lock:
-            number = self._before + place + 1
-            while (handle := f"r{number}") in self.known:
+            number = 1 + (self._last if place is None else self._before + place)
+            # other processes may add to what is known, too
+            while self.known.setdefault(handle := f"r{number}", held) is not held:
                 number += 1
-            self.known[handle] = {"sha256": digest, "characters": len(text), "json": is_json}
+            self._last = number
         return handle
 
     def _highest(self) -> int:

@@ -10,14 +10,24 @@ const { Client } = await load(old ? "sdk/dist/esm/client/index.js" : "client/dis
 const { StdioClientTransport } = await load(old ? "sdk/dist/esm/client/stdio.js" : "client/dist/stdio.mjs");
 const { StreamableHTTPClientTransport } = await load(old ? "sdk/dist/esm/client/streamableHttp.js" : "client/dist/index.mjs");
 
-const client = new Client({ name: "foreign", version: "1" }, { capabilities: {} });
+const newest = process.env.REVISION === "newest";
 let changed;
 const change = new Promise((resolve) => (changed = resolve));
+const modern = { versionNegotiation: { mode: "auto" }, listChanged: { tools: { autoRefresh: false, onChanged: () => changed() } } };
+const options = { capabilities: { elicitation: {} }, ...(newest ? modern : {}) };
+const client = new Client({ name: "foreign", version: "1" }, options);
+const questions = [];
+const answer = async (request) => {
+  questions.push(request.params.message);
+  return { action: "accept", content: { allow: questions.length === 1 } };
+};
 if (old) {
-  const { ToolListChangedNotificationSchema } = await load("sdk/dist/esm/types.js");
+  const { ElicitRequestSchema, ToolListChangedNotificationSchema } = await load("sdk/dist/esm/types.js");
+  client.setRequestHandler(ElicitRequestSchema, answer);
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed());
 } else {
-  client.setNotificationHandler("notifications/tools/list_changed", () => changed());
+  client.setRequestHandler("elicitation/create", answer);
+  if (!newest) client.setNotificationHandler("notifications/tools/list_changed", () => changed());
 }
 const transport =
   transportName === "http"
@@ -34,6 +44,14 @@ const sum = await call({ name: "add", arguments: { a: 1, b: 2 } });
 seen.call = [sum.content[0].text, sum.isError ?? false];
 seen.error = (await call({ name: "add", arguments: { a: "x" } })).isError;
 seen.unknown = await call({ name: "nope", arguments: {} }).then(() => 0, (error) => error.code);
+
+const yes = await call({ name: "asked", arguments: { text: "hi" } });
+const no = await call({ name: "asked", arguments: { text: "hi" } });
+seen.asked = [yes.content[0].text, no.isError, questions.length, questions.every((text) => text.includes("`asked` would run"))];
+const large = await call({ name: "large", arguments: {} });
+const link = large.content.find((block) => block.type === "resource_link");
+const whole = (await client.readResource({ uri: link.uri })).contents[0].text;
+seen.large = [large.content[0].text.length <= 40000, whole.length, large.structuredContent.rows.length];
 
 const beats = [];
 const abort = new AbortController();

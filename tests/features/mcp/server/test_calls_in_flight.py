@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import PATIENCE_S
+from vespe.features.mcp.server.call_client import CallClient
 from vespe.features.mcp.server.calls_in_flight import Flights, WaryPace
 from vespe.features.mcp.server.protocol import PendingCall
+from vespe.features.mcp.server.tool_results import Called
 from vespe.models import Outcome
 
 
@@ -32,12 +34,13 @@ class Calls:
         *,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
+        by: CallClient | None = None,
     ) -> Any:
         self.begun.put(name)
         assert (cancel is None) == self.here
         while not (self.go.wait(0.01) or (cancel is not None and cancel.is_set())):
             pass
-        return Outcome(tool=name, uid="tool-x", result=name), None
+        return Called(Outcome(tool=name, uid="tool-x", result=name))
 
 
 class Heard:

@@ -19,6 +19,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+import vespe
 from tests.support.http_serving import Serving, gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe import Project, report_message, report_progress
@@ -26,6 +27,7 @@ from vespe.features.mcp.server import revisions
 from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
+from vespe.projects import user_config
 from vespe.projects.init import found_project
 from vespe.projects.workspace import open_workspace
 
@@ -80,7 +82,8 @@ def test_the_official_client_lists_calls_and_is_told_of_errors(up: Serving) -> N
     async def work(mode: str) -> None:
         async with connected(up, mode) as client:
             assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["add", "nap"]
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            assert listed == ["add", "nap", "read_result"]
             result = await client.call_tool("add", {"a": 1, "b": 2})
             assert (result.content[0].text, result.is_error) == ("3", False)  # type: ignore[union-attr]  # it is a text
             assert (await client.call_tool("add", {"a": "x"})).is_error
@@ -291,7 +294,7 @@ class Raw:
 
 
 def run_raw(
-    project: Path, work: Callable[[Endpoint], Coroutine[Any, Any, None]], **options: bool
+    project: Path, work: Callable[[Endpoint], Coroutine[Any, Any, None]], **options: Any
 ) -> None:
     async def whole() -> None:
         made = Project(project)
@@ -462,7 +465,8 @@ def test_a_server_without_sessions_answers_what_needs_none(project: Path) -> Non
         assert (client.status, client.session) == (200, "")
         client.revision = "2025-06-18"
         listed = await client.ask("tools/list")
-        assert listed["result"]["tools"][0]["name"] == "say" and not len(endpoint.sessions)
+        names = [tool["name"] for tool in listed["result"]["tools"]]
+        assert names == ["read_result", "say"] and not len(endpoint.sessions)
         for http in ("GET", "DELETE"):
             await client.send(None, http=http)
             assert client.status == 405
@@ -515,4 +519,108 @@ def test_only_what_takes_no_time_is_answered_at_once(project: Path) -> None:
         wants_more = {"name": "say", "arguments": {}, "_meta": {"progressToken": 1}}
         assert at_once("tools/call", **wants_more) is None
 
+    run_raw(project, work)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_official_clients_user_is_asked_and_reads_what_was_shown_in_part(
+    mode: str, project: Path
+) -> None:
+    stocked(project)
+    big = "return 'a line of text\\n' * 20_000"
+    python_tool(project / ".vespe/tools/tool-big", "big", big)
+    user_config.set_value("approvals.ask", ["add"])
+    answers, asked = [True, False], list[str]()
+
+    async def answer(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"allow": answers[len(asked) - 1]})
+
+    async def work(up: Serving) -> None:
+        async with connected(up, mode, elicitation_callback=answer) as client:
+            assert "add" in [tool.name for tool in (await client.list_tools()).tools]
+            yes = await client.call_tool("add", {"a": 1, "b": 2})
+            assert (yes.content[0].text, yes.is_error) == ("3", False)  # type: ignore[union-attr]  # it is a text
+            assert (await client.call_tool("add", {"a": 1, "b": 2})).is_error
+            part, link = (await client.call_tool("big", {})).content
+            read = await client.read_resource(link.uri)  # type: ignore[union-attr]  # it is a link
+            assert read.contents[0].text == "a line of text\n" * 20_000  # type: ignore[union-attr]
+            assert len(part.text) <= 40_000  # type: ignore[union-attr]  # it is a text
+        async with connected(up, mode) as client:
+            assert "add" not in [tool.name for tool in (await client.list_tools()).tools]
+
+    with serving(project) as up:
+        run(work(up))
+    assert len(asked) == 2 and all("`add` would run" in message for message in asked)
+
+
+def test_a_tool_that_asks_in_the_thread_of_all_requests_is_moved_out_of_it(
+    project: Path,
+) -> None:
+    begun: list[str] = []
+
+    def choose(ask: bool = False) -> str:
+        begun.append("begun")
+        if not ask:
+            return "quick"
+        schema = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
+        return str(vespe.ask("Which color?", schema)["c"])
+
+    async def whole() -> None:
+        made = Project(project)
+        made.register(choose)
+        with ServedTools(open_workspace(project), registry=made.registry) as tools:
+            endpoint = Endpoint(tools)
+            client = Raw(endpoint)
+            hello: JsonObject = {"elicitation": {}}
+            await client.ask(
+                "initialize", protocolVersion="2025-11-25", capabilities=hello, clientInfo={}
+            )
+            await client.ask("notifications/initialized")
+            client.revision = "2025-11-25"
+            for _ in range(3):  # it counts as quick from then on, on a slow machine too
+                endpoint._pace.note("choose", 0.0)
+            calling = asyncio.ensure_future(
+                client.ask("tools/call", name="choose", arguments={"ask": True})
+            )
+            question = await client.messages.get()
+            assert question["method"] == "elicitation/create"
+            other = Raw(endpoint, "2025-11-25")
+            other.session = client.session
+            answer = {"action": "accept", "content": {"c": "blue"}}
+            for _ in range(2):
+                await other.send({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+                assert other.status == 202
+            told = await calling
+            assert told["result"]["content"][0]["text"] == "blue"
+            assert (await client.ask("ping"))["result"] == {}
+
+    asyncio.run(whole())
+    assert len(begun) == 2
+
+
+def test_p82_an_answer_of_another_session_is_none(project: Path) -> None:
+    async def work(endpoint: Endpoint) -> None:
+        client = Raw(endpoint)
+        await client.ask(
+            "initialize",
+            protocolVersion="2025-06-18",
+            capabilities={"elicitation": {}},
+            clientInfo={},
+        )
+        client.revision = "2025-06-18"
+        calling = asyncio.ensure_future(client.ask("tools/call", name="say", arguments={}))
+        question = await client.messages.get()
+        stranger = await Raw(endpoint).hello("2025-06-18")
+        answer = {"action": "accept", "content": {"allow": True}}
+        yes = {"jsonrpc": "2.0", "id": question["id"], "result": answer}
+        await stranger.send(yes)
+        assert stranger.status == 202
+        client.gone.set()
+        await calling
+        with contextlib.suppress(asyncio.TimeoutError):
+            async with asyncio.timeout(0.3):
+                assert (await client.messages.get()).get("id") != 1
+
+    user_config.set_value("approvals.ask", ["say"])
     run_raw(project, work)

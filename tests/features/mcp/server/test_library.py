@@ -66,7 +66,7 @@ def test_what_a_project_registered_is_listed_and_called_before_a_tool_of_its_nam
     write_tool(project / ".vespe/tools/tool-idle", "idle")
     with served(project, code=PROJECT) as client:
         client.send("tools/list", {}, id=1)
-        listed = client.read()["result"]["tools"]
+        listed = [one for one in client.read()["result"]["tools"] if one["name"] != "read_result"]
         assert [(one["name"], one.get("description")) for one in listed] == [
             ("add", "Add two numbers.")
         ]

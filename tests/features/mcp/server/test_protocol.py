@@ -17,7 +17,7 @@ ENVELOPE = {revisions.REVISION_KEY: revisions.NEWEST, revisions.CAPABILITIES_KEY
 class Shelf:
     """A source of tools that holds one."""
 
-    def page(self, revision: str, cursor: str | None) -> dict[str, Any]:
+    def page(self, revision: str, cursor: str | None, *, elicits: bool = False) -> dict[str, Any]:
         entry = {"name": "add", "inputSchema": {"type": "object"}}
         return revisions.complete({"tools": [entry]}, revision, cached=True)
 

@@ -105,7 +105,11 @@ def test_a_last_line_without_an_end_is_answered_too(tools: Path) -> None:
 def test_answers_come_as_calls_finish_and_are_never_mixed(tools: Path) -> None:
     slow = {"type": "object", "properties": {"n": {"type": "integer"}}}
     python_tool(
-        tools / ".vespe/tools/tool-wide", "wide", "return str(inputs['n']) * 200_000", schema=slow
+        tools / ".vespe/tools/tool-wide",
+        "wide",
+        "return str(inputs['n']) * 200_000",
+        schema=slow,
+        limits={"model_tokens": "whole"},
     )
     with served(tools) as client:
         for number in range(8):

@@ -6,7 +6,9 @@ from typing import Any
 
 from vespe import errors, report_message, report_progress
 from vespe.features.mcp.server import tool_call
+from vespe.features.mcp.server.call_client import CallClient, OnTheWay
 from vespe.features.mcp.server.protocol import PendingCall
+from vespe.features.mcp.server.tool_results import Called
 from vespe.models import Outcome
 
 
@@ -26,14 +28,15 @@ class Calls:
         *,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
+        by: CallClient | None = None,
     ) -> Any:
-        return Outcome(tool=name, uid="tool-x", result=self.work(), logs="printed\n"), None
+        return Called(Outcome(tool=name, uid="tool-x", result=self.work(), logs="printed\n"))
 
 
 def run(work: Callable[[], Any], **more: Any) -> tuple[Any, list[Any]]:
     sent: list[Any] = []
     pending = PendingCall(id=1, name="x", arguments={}, revision="2025-11-25", **more)
-    return tool_call.run(pending, Calls(work), notify=sent.append), sent
+    return tool_call.run(pending, Calls(work), OnTheWay(notify=sent.append)), sent
 
 
 def raising(error: Exception) -> Callable[[], Any]:

@@ -1,5 +1,6 @@
 """The tools that a project serves, as they are on disk when a client asks."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,10 @@ import pytest
 from tests.support.ondisk import python_tool, write_tool
 from vespe import ToolRegistry, errors
 from vespe.calls import log, policy_answers
+from vespe.features.mcp.server.call_client import CallClient
 from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.served_client import ServedClient
+from vespe.features.mcp.server.tool_results import result_of
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
 from vespe.projects import user_config
@@ -34,7 +38,9 @@ def tools(root: Path) -> ServedTools:
 
 
 def names(tools: ServedTools) -> list[str]:
-    return [tool["name"] for tool in tools.page(REVISION, None)["tools"]]
+    """The names of the project's tools that are listed."""
+    listed = [tool["name"] for tool in tools.page(REVISION, None)["tools"]]
+    return [name for name in listed if name != "read_result"]
 
 
 def call(tools: ServedTools, name: str) -> Any:
@@ -208,3 +214,111 @@ def test_after_what_strangers_wrote_calls_that_send_are_denied_and_the_list_stay
         )
         python_tool(root / ".vespe/tools/tool-more", "more", "return 1")
         assert names(tools) == sorted([*before, "more"]) and not call(tools, "send").ok
+
+
+WHOLE = {"body": "line\n" * 20_000, "ids": list(range(5000))}
+
+
+def asked(tools: ServedTools, client: ServedClient, name: str, **arguments: Any) -> Any:
+    called = tools.call(name, arguments, cancel=None, progress=None, by=CallClient(client))
+    return result_of(called, "2026-07-28", client=client)
+
+
+@pytest.fixture
+def large(root: Path) -> ServedTools:
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"text": {"type": "string", "maxLength": 200_000}},
+        "required": ["text"],
+    }
+    write_tool(root / ".vespe/tools/tool-fetch", "fetch")
+    write_tool(root / ".vespe/tools/tool-length", "length", schema=schema)
+    registry = ToolRegistry()
+    registry.register(lambda: WHOLE, name="fetch")
+    registry.register(lambda text: len(text), name="length")
+    return ServedTools(open_workspace(root), registry=registry)
+
+
+def test_read_result_is_listed_beside_tools_and_reads_what_was_shown_in_part(
+    large: ServedTools,
+) -> None:
+    (entry,) = [
+        tool for tool in large.page(REVISION, None)["tools"] if tool["name"] == "read_result"
+    ]
+    assert entry["annotations"]["readOnlyHint"] is True and "read_result" not in large.names
+    client, offset, pieces = ServedClient(), 0, []
+    assert "its handle is r1" in asked(large, client, "fetch")["content"][0]["text"]
+    following: Any = {"handle": "r1", "pointer": "/body", "offset": offset}
+    while following is not None:
+        read = asked(large, client, "read_result", **following)
+        assert len(read["content"][0]["text"]) <= 40_000
+        pieces.append(read["structuredContent"]["text"])
+        following = read["structuredContent"]["next"]
+    assert "".join(pieces) == WHOLE["body"] and len(pieces) > 2
+
+
+def test_p79_a_reference_is_resolved_before_the_schema_and_the_rules_look_at_it(
+    large: ServedTools,
+) -> None:
+    client = ServedClient()
+    asked(large, client, "fetch")
+    given: Any = {"$result": "r1", "pointer": "/body"}
+    passed = asked(large, client, "length", text=given)
+    assert passed["content"][0]["text"] == "100000"
+    assert "text is r1 at /body: 100,000 characters" in passed["_meta"]["vespe/notes"][0]
+    user_config.set_value("approvals.deny", [{"tool": "length", "arguments": {"text": "line*"}}])
+    denied = asked(large, client, "length", text=given)
+    assert denied["isError"] and "denies" in denied["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"$result": "r9"}, "has no such handle: it has r1"),
+        ({"$result": "r1", "pointer": "/nothing"}, "has nothing at '/nothing'"),
+        ({"$result": "r1", "pointer": "/ids"}, "must be a string"),
+        ({"$result": 1}, "is not of the form"),
+        ({"$result": "r1", "path": "/body"}, "is not of the form"),
+        ([{"$result": "r1"}], "stands within the argument"),
+    ],
+)
+def test_p79_a_wrong_reference_is_told_to_the_model_and_nothing_runs(
+    given: Any, why: str, large: ServedTools
+) -> None:
+    client = ServedClient()
+    asked(large, client, "fetch")
+    result = asked(large, client, "length", text=given)
+    assert result["isError"] and why in result["content"][0]["text"], result
+
+
+def test_p82_a_reference_of_another_client_is_none(large: ServedTools) -> None:
+    asked(large, ServedClient(), "fetch")
+    result = asked(large, ServedClient(), "length", text={"$result": "r1"})
+    assert "no result was too large so far" in result["content"][0]["text"]
+
+
+def test_a_projects_own_read_result_is_the_projects(root: Path) -> None:
+    write_tool(root / ".vespe/tools/tool-mine", "read_result", description="Mine.")
+    registry = ToolRegistry()
+    registry.register(lambda: "mine", name="read_result")
+    tools = ServedTools(open_workspace(root), registry=registry)
+    listed = [tool["name"] for tool in tools.page(REVISION, None)["tools"]]
+    assert listed.count("read_result") == 1 and call(tools, "read_result").result == "mine"
+
+
+def test_bounded_results_have_no_output_schema_and_no_whole_structure(root: Path) -> None:
+    output = {"type": "object", "properties": {"body": {"type": "string"}}}
+    config = write_tool(root / ".vespe/tools/tool-fetch", "fetch") / "config.json"
+    document = json.loads(config.read_text(encoding="utf-8"))
+    document["schema"]["output"] = output
+    config.write_text(json.dumps(document), encoding="utf-8")
+    registry = ToolRegistry()
+    registry.register(lambda: WHOLE, name="fetch")
+    for results, whole in (("whole", True), ("bounded", False)):
+        selection = Selection(names=("fetch",), results=results)
+        tools = ServedTools(open_workspace(root), registry=registry, selection=selection)
+        entry = tools.page(REVISION, None)["tools"][0]
+        assert ("outputSchema" in entry) is whole
+        result = asked(tools, ServedClient(), "fetch")
+        assert (result.get("structuredContent") == WHOLE) is whole
+        assert len(result["content"][0]["text"]) <= 40_000

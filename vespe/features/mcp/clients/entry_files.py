@@ -4,11 +4,14 @@ or taken out.
 
 import os
 from collections.abc import Sequence
+from typing import Final
 
 from vespe import errors
 from vespe.features.mcp.clients import entries, environment, files
 from vespe.features.mcp.clients.table import McpClient
 from vespe.models import JsonObject
+
+_BOUNDED: Final = ("--results", "bounded")
 
 
 def path_of(
@@ -38,7 +41,12 @@ def command_for(
 ) -> list[str]:
     """Return the argv of an entry: for a file inside the project one that holds on every machine,
     else with absolute paths.
+
+    For a client that shows its model structured content that is bounded too, unless `extra` says
+    something else.
     """
+    if client.shows_structured and not any(word.startswith("--results") for word in extra):
+        extra = (*_BOUNDED, *extra)
     return (
         entries.portable_command(client, root, extra)
         if is_shared(root, path, absolute=absolute)

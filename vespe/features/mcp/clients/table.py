@@ -25,7 +25,8 @@ class McpClient:
 
     `project_file` is relative to the project's root, where the client reads one; `user_file`
     returns the user's own. `workspace` is the project's directory in words that hold on every
-    machine; `then` is what a person does next.
+    machine; `then` is what a person does next. `shows_structured` says that the client gives its
+    model the structured content of a result and not the text beside it.
     """
 
     name: str
@@ -36,6 +37,7 @@ class McpClient:
     user_file: Callable[[Places], str] | None = None
     prefers_project: bool = True
     toml: bool = False
+    shows_structured: bool = False
     workspace: str = "."
     then: str = ""
 
@@ -87,6 +89,7 @@ CLIENTS: Final = {
             user_file=lambda environ: os.path.join(
                 environ.get("CLAUDE_CONFIG_DIR") or _home(environ), ".claude.json"
             ),
+            shows_structured=True,  # anthropics/claude-code#79944, 2.1.280
             then="start `claude` here, approve the server, and type /mcp",
         ),
         McpClient(
@@ -114,6 +117,7 @@ CLIENTS: Final = {
             project_file=".vscode/mcp.json",
             user_file=lambda environ: os.path.join(_config(environ), "Code", "User", "mcp.json"),
             workspace=_FOLDER,
+            shows_structured=True,  # microsoft/vscode#290063
             then="open this folder in VS Code and run `MCP: List Servers` to start it",
         ),
         McpClient(
@@ -133,6 +137,7 @@ CLIENTS: Final = {
             ),
             prefers_project=False,
             toml=True,
+            shows_structured=True,  # anomalyco/opencode#32074 says so of Codex
             then="start `codex` here and type /mcp",
         ),
         McpClient(

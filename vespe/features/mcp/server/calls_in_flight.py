@@ -2,19 +2,21 @@
 each can be cancelled.
 """
 
+import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
-from vespe.calls.asking import answered_by
+from vespe.calls.asking import CallSuspended, answered_by
 from vespe.defaults import MAX_ARGUMENT_BYTES
 from vespe.documents import strict_json
 from vespe.errors import StorageError
 from vespe.features.mcp.server import messages, tool_call
+from vespe.features.mcp.server.call_client import OnTheWay
 from vespe.features.mcp.server.messages import RequestId
 from vespe.features.mcp.server.progress import Progress
 from vespe.features.mcp.server.protocol import PendingCall
@@ -161,16 +163,20 @@ class Flights:
         self._known: dict[tuple[object, RequestId], Flight] = {}
         self._waiting: deque[Flight] = deque()
         self._bytes = 0
-        self._threads = self._idle = 0
+        self._threads = self._idle = self._aside = 0
+        self._asking: set[str] = set()
         self._stopping = self._awaited = False
         self._lock = threading.Lock()
         self._change = threading.Condition(self._lock)
 
     def runs_here(self, pending: PendingCall) -> bool:
-        """Say whether a call would run at once in the thread that submits it."""
+        """Say whether a call would run at once in the thread that submits it. A tool that has asked
+        a person there does not: nobody else could be answered meanwhile.
+        """
         return (
             self._calls.in_process(pending.name)
             and self._pace.is_quick(pending)
+            and pending.name not in self._asking
             and task_wish(self._calls, pending.name) is None
         )
 
@@ -181,12 +187,14 @@ class Flights:
         size: int,
         client: Caller | None = None,
         owner: object = None,
+        only_here: bool = False,
     ) -> JsonObject | None:
         """Take a call whose message had `size` bytes; gives the answer where it is refused. Ids are
         those of an `owner`.
 
         A tool of this process that was quick lately runs at once in this thread, and has been
-        answered on return.
+        answered on return, unless it asks a person: then it is run anew in a thread that can wait,
+        but with `only_here` by whoever submits it once more.
         """
         if (
             size > MAX_ARGUMENT_BYTES
@@ -207,8 +215,9 @@ class Flights:
         if here:  # without the lock, which is a tenth of what such a call takes
             if self._known.setdefault(flight.key, flight) is not flight:
                 return _twice(pending)
-            self._fly(flight)
-            return None
+            if self._fly(flight) or only_here or flight.cancelled:
+                return None
+            flight = Flight(pending, size, client, owner, False)
         with self._lock:
             if flight.key in self._known:
                 return _twice(pending)
@@ -282,9 +291,27 @@ class Flights:
         self._bytes += flight.size
         if len(self._waiting) <= self._idle:
             self._change.notify()
-        elif self._threads < self._limit:
+        else:
+            self._begin_thread()
+
+    def _begin_thread(self) -> None:
+        if self._threads < self._limit + self._aside:
             self._threads += 1
             threading.Thread(target=self._work, name="vespe-call", daemon=True).start()
+
+    @contextlib.contextmanager
+    def _waiting_aside(self) -> Iterator[None]:
+        """Let another call run while one waits for a person."""
+        with self._change:
+            self._aside += 1
+            if self._waiting and not self._idle:
+                self._begin_thread()
+        try:
+            yield
+        finally:
+            with self._change:
+                self._aside -= 1
+                self._change.notify_all()
 
     def cancel(self, identifier: RequestId, *, owner: object = None) -> None:
         """End a call, and send nothing of it any more; one that is not known is over already."""
@@ -351,7 +378,7 @@ class Flights:
     def _next(self) -> Flight | None:
         with self._change:
             while not self._waiting:
-                if self._stopping:
+                if self._stopping or self._threads > self._limit + self._aside:
                     return None
                 self._idle += 1
                 self._change.wait()
@@ -360,16 +387,19 @@ class Flights:
             self._bytes -= flight.size
             return flight
 
-    def _fly(self, flight: Flight) -> None:
-        """Run one call and answer it, whatever happens; an error that nobody foresaw goes on to the
-        thread's end.
+    def _fly(self, flight: Flight) -> bool:
+        """Run one call and answer it, whatever happens; False where it has to wait for a person,
+        which it cannot here. An error that nobody foresaw goes on to the thread's end.
         """
         pending = flight.pending
-        answer = None
+        answer, suspended = None, False
         flight.started = time.monotonic()
         try:
             if not flight.cancelled:
                 answer = self._run(flight)
+        except CallSuspended:
+            self._asking.add(pending.name)
+            suspended = True
         finally:
             if flight.cancel is None or self._calls.in_process(pending.name):
                 self._pace.note(pending.name, time.monotonic() - flight.started)
@@ -378,16 +408,22 @@ class Flights:
             if self._awaited:
                 with self._lock:
                     self._change.notify_all()
-            if not flight.cancelled:
+            if not flight.cancelled and not suspended:
                 flight.client.finish(answer or _broken(pending))
+        return not suspended
 
     def _run(self, flight: Flight) -> JsonObject:
+        way = OnTheWay(
+            notify=flight.tell,
+            withdraw=flight.client.tell,
+            cancel=flight.cancel,
+            aside=self._waiting_aside,
+        )
         run = partial(
             tool_call.run,
             flight.pending,
             self._calls,
-            notify=flight.tell,
-            cancel=flight.cancel,
+            way,
             progress=flight.progress,
             transport=self._transport,
         )

@@ -24,6 +24,7 @@ from vespe.features.mcp.server.marks import Changes, Watched
 from vespe.features.mcp.server.messages import ProtocolError
 from vespe.features.mcp.server.protocol import Cancellation, PendingCall, ProtocolSession
 from vespe.features.mcp.server.request_headers import REVISION, SESSION, Headers
+from vespe.features.mcp.server.served_client import ServedClient
 from vespe.features.mcp.server.stdio_io import encoded
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
@@ -44,6 +45,7 @@ _STATUS: Final = {
     messages.INVALID_REQUEST: 400,
     messages.INVALID_PARAMS: 400,
     messages.HEADER_MISMATCH: 400,
+    messages.MISSING_CAPABILITY: 400,
     messages.UNSUPPORTED_REVISION: 400,
     messages.METHOD_NOT_FOUND: 404,
 }
@@ -56,6 +58,11 @@ class Served(protocol.ToolSource, tool_call.CallRunner, Watched, Protocol):
 
     def close(self) -> None:
         """End what calls have in common."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """The project's directory."""
         ...
 
     def input_schema(self, name: str) -> JsonObject | None:
@@ -78,13 +85,19 @@ class AdmittedRequest:
 
 class Endpoint:
     """The served tools over HTTP; `stateless` keeps nothing of a client between two requests,
-    `max_calls` run at once.
+    `max_calls` run at once. `client` is whoever asks without a session.
     """
 
     def __init__(
-        self, tools: Served, *, stateless: bool = False, max_calls: int = MAX_CALLS
+        self,
+        tools: Served,
+        *,
+        stateless: bool = False,
+        max_calls: int = MAX_CALLS,
+        client: ServedClient | None = None,
     ) -> None:
         self._tools, self._stateless = tools, stateless
+        self._client = ServedClient() if client is None else client
         self._pace = WaryPace()
         self._flights = Flights(tools, limit=max_calls, pace=self._pace, transport="tcp")
         self.sessions = HttpSessions()
@@ -148,7 +161,7 @@ class Endpoint:
                 self._check(headers, message)
             except ProtocolError:
                 return None
-            known = ProtocolSession()
+            known = ProtocolSession(self._client)
         else:
             session = self._session(headers)
             if session is None:
@@ -167,7 +180,7 @@ class Endpoint:
         if not isinstance(pending, PendingCall) or not self._flights.runs_here(pending):
             return None
         kept = _Kept()
-        refused = self._flights.submit(pending, size=size, client=kept, owner=kept)
+        refused = self._flights.submit(pending, size=size, client=kept, owner=kept, only_here=True)
         return _text(refused or kept.answer)
 
     def _timed(self, message: JsonObject, session: ProtocolSession) -> protocol.Handled:
@@ -188,7 +201,7 @@ class Endpoint:
             return None
         if not self._stateless:
             return self.sessions.used(headers.get(SESSION))
-        made = ProtocolSession()
+        made = ProtocolSession(self._client)
         made.initialized, made.revision = True, revision or _UNNAMED
         return HttpSession(made)
 
@@ -267,7 +280,7 @@ class Endpoint:
             self._check(request.headers, message)
         except ProtocolError as error:
             return await self._refuse(message["id"], error, send)
-        session = HttpSession(ProtocolSession())
+        session = HttpSession(ProtocolSession(self._client))
         return await self._serve_request(message, session, request, send, status=_status_newest)
 
     async def _refuse(

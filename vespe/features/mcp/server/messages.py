@@ -49,6 +49,11 @@ def failed(
     }
 
 
+def request(identifier: RequestId, method: str, params: JsonObject) -> JsonObject:
+    """Return a request of the server's to its client."""
+    return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
+
+
 def notification(method: str, params: JsonObject) -> JsonObject:
     """Return a message that nobody answers."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
@@ -62,7 +67,7 @@ def is_request_id(value: JsonValue) -> TypeGuard[RequestId]:
 
 
 def is_response(message: JsonObject) -> bool:
-    """Say whether a message answers a request; this server makes none, so that it is for nobody."""
+    """Say whether a message answers a request."""
     return (
         message.get("jsonrpc") == "2.0"
         and "method" not in message

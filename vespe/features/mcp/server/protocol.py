@@ -7,10 +7,12 @@ from dataclasses import field
 from typing import Any, Final, Protocol, TypeAlias
 
 from vespe.calls import tracing
-from vespe.features.mcp.server import messages, revisions
+from vespe.calls.asking import Asker
+from vespe.features.mcp.server import kept_results, messages, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
 from vespe.features.mcp.server.pages import Ready
 from vespe.features.mcp.server.resources import TEMPLATE
+from vespe.features.mcp.server.served_client import ServedClient
 from vespe.models import JsonObject, JsonValue, Outcome
 from vespe.records import dataclass
 
@@ -25,9 +27,11 @@ class ToolSource(Protocol):
     or an address that is none.
     """
 
-    def page(self, revision: str, cursor: str | None) -> Mapping[str, Any]:
+    def page(
+        self, revision: str, cursor: str | None, *, elicits: bool = False
+    ) -> Mapping[str, Any]:
         """Return `{"tools", "nextCursor"}` as the revision says them, complete with what the newest
-        adds to a result.
+        adds to a result; those that its user must allow for a client that `elicits`.
         """
         ...
 
@@ -79,6 +83,11 @@ class TaskSource(Protocol):
 class TaskListener(Protocol):
     """Who a call is a task for: `vespe.features.mcp.server.task_calls.RunningTask`."""
 
+    @property
+    def asker(self) -> Asker | None:
+        """What asks the user while the task waits; None while it is no task yet."""
+        ...
+
     def hear(self, outcome: Outcome) -> None:
         """Take what became of the call."""
         ...
@@ -89,13 +98,24 @@ class ProtocolSession:
     subscriptions by id.
 
     A client of the newest revision has no handshake: every request of its says what it needs.
+    `client` is what is bound to the client beyond that; `elicits` says that it can ask its user.
     """
 
-    __slots__ = ("initialized", "log_level", "revision", "subscriptions", "told_tasks")
+    __slots__ = (
+        "client",
+        "elicits",
+        "initialized",
+        "log_level",
+        "revision",
+        "subscriptions",
+        "told_tasks",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, client: ServedClient | None = None) -> None:
+        self.client = ServedClient() if client is None else client
         self.revision: str = revisions.HANDSHAKE[0]
         self.initialized = False
+        self.elicits = False
         self.log_level: str | None = None
         self.subscriptions: dict[RequestId, JsonObject] = {}
         self.told_tasks: dict[RequestId, dict[str, str]] = {}
@@ -106,16 +126,22 @@ class PendingCall:
     """A `tools/call` to run: `progress_token` and `log_level` are None where the client wants to
     hear of neither.
 
-    `trace` is what the request carries of the client's trace. `knows_tasks` says that it may be
-    answered with a task, and `task` hears what became of the call where it was.
+    `trace` is what the request carries of the client's trace. `elicits` says that the client can
+    ask its user; in the newest revision `responses` and `state` are what it brings of an earlier
+    round. `knows_tasks` says that it may be answered with a task, and `task` hears what
+    became of the call where it was.
     """
 
     id: RequestId
     name: str
     arguments: JsonObject
     revision: str
+    client: ServedClient | None = field(default=None, compare=False, repr=False)
     progress_token: RequestId | None = None
     log_level: str | None = None
+    elicits: bool = False
+    responses: JsonObject | None = None
+    state: str | None = None
     trace: JsonObject = field(default_factory=dict)
     knows_tasks: bool = False
     task: "TaskListener | None" = field(default=None, compare=False, repr=False)
@@ -137,6 +163,12 @@ class _Request:
     tools: ToolSource
     revision: str
 
+    @property
+    def elicits(self) -> bool:
+        if self.revision != revisions.NEWEST:
+            return self.session.elicits
+        return revisions.declares_elicitation(self.params["_meta"][revisions.CAPABILITIES_KEY])
+
 
 Handled: TypeAlias = JsonObject | PendingCall | Cancellation | None
 
@@ -150,6 +182,7 @@ def handle(message: JsonValue, session: ProtocolSession, tools: ToolSource) -> H
     """
     if reason := messages.why_no_request(message):
         if isinstance(message, dict) and messages.is_response(message):
+            session.client.questions.take(message)
             return None
         identifier = message.get("id") if isinstance(message, dict) else None
         known = identifier if messages.is_request_id(identifier) else None
@@ -290,6 +323,9 @@ def _initialize(request: _Request) -> JsonObject:
     if not isinstance(request.params.get("protocolVersion"), str):
         raise ProtocolError(INVALID_PARAMS, "initialize needs protocolVersion, a string")
     session.revision = revisions.negotiated(request.params["protocolVersion"])
+    session.elicits = revisions.knows_elicitation(
+        session.revision
+    ) and revisions.declares_elicitation(request.params.get("capabilities"))
     session.initialized = True
     return {
         "protocolVersion": session.revision,
@@ -341,7 +377,7 @@ def _listen(request: _Request) -> JsonObject:
 
 
 def _list_tools(request: _Request) -> Mapping[str, Any]:
-    return request.tools.page(request.revision, _cursor(request))
+    return request.tools.page(request.revision, _cursor(request), elicits=request.elicits)
 
 
 def _call_tool(request: _Request) -> PendingCall:
@@ -362,13 +398,18 @@ def _call_tool(request: _Request) -> PendingCall:
         if request.revision == revisions.NEWEST
         else request.session.log_level
     )
+    responses, state = _answers(request) if request.revision == revisions.NEWEST else (None, None)
     return PendingCall(
         id=request.id,
         name=name,
         arguments=arguments or {},
         revision=request.revision,
+        client=request.session.client,
         progress_token=token,
         log_level=level if level in LEVELS else None,
+        elicits=request.elicits,
+        responses=responses,
+        state=state,
         trace={key: value for key in tracing.CARRIED if isinstance(value := meta.get(key), str)}
         if meta
         else {},
@@ -431,6 +472,18 @@ def _about_task(
     return answered
 
 
+def _answers(request: _Request) -> tuple[JsonObject | None, str | None]:
+    """Return what a call brings of an earlier round: the answers by key, and the state."""
+    responses, state = request.params.get("inputResponses", {}), request.params.get("requestState")
+    if not isinstance(responses, dict) or not all(
+        isinstance(answer, dict) for answer in responses.values()
+    ):
+        raise ProtocolError(INVALID_PARAMS, "inputResponses must be an object of objects")
+    if not isinstance(state, str | None):
+        raise ProtocolError(INVALID_PARAMS, "requestState must be a string")
+    return responses or None, state
+
+
 def _list_resources(request: _Request) -> JsonObject:
     return revisions.complete(
         request.tools.resources(_cursor(request)), request.revision, cached=True
@@ -442,7 +495,12 @@ def _read_resource(request: _Request) -> JsonObject:
     if not isinstance(uri, str):
         raise ProtocolError(INVALID_PARAMS, "resources/read needs uri, a string")
     try:
-        return revisions.complete(request.tools.read(uri), request.revision, cached=True)
+        found = (
+            kept_results.contents(uri, request.session.client.results)
+            if kept_results.is_address(uri)
+            else request.tools.read(uri)
+        )
+        return revisions.complete(found, request.revision, cached=True)
     except ProtocolError as error:
         code = error.code if request.revision == revisions.NEWEST else _RESOURCE_NOT_FOUND
         raise ProtocolError(code, error.message, data={"uri": uri}) from None
@@ -477,7 +535,7 @@ _BOTH: Final[dict[str, Callable[[_Request], Any]]] = {
     "tools/list": _list_tools,
     "tools/call": _call_tool,
     "resources/list": _list_resources,
-    "resources/templates/list": _always("resourceTemplates", TEMPLATE),
+    "resources/templates/list": _always("resourceTemplates", TEMPLATE, kept_results.TEMPLATE),
     "resources/read": _read_resource,
     "prompts/list": _always("prompts"),
     "prompts/get": _get_prompt,

@@ -104,6 +104,29 @@ def declares_tasks(capabilities: JsonValue) -> bool:
     return isinstance(extensions, dict) and TASKS in extensions
 
 
+def input_required(requests: JsonObject, state: str) -> JsonObject:
+    """Return the result of the newest revision that asks for more, by key, before a call can go
+    on.
+    """
+    return {
+        "resultType": "input_required",
+        "inputRequests": requests,
+        "requestState": state,
+        "_meta": _STAMP,
+    }
+
+
+def declares_elicitation(capabilities: JsonValue) -> bool:
+    """Say whether a client's capabilities let it ask its user by a form."""
+    declared = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return isinstance(declared, dict) and (not declared or "form" in declared)
+
+
+def knows_elicitation(revision: str) -> bool:
+    """Say whether a revision has questions to the user of a client."""
+    return revision not in _BLOCKS
+
+
 def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> JsonObject:
     """Return an entry of `tools/list` with the fields that its revision knows, each such as every
     client takes it.
@@ -114,10 +137,7 @@ def tool_entry(entry: JsonObject, output_schema: JsonValue, revision: str) -> Js
     """
     said = {key: value for key, value in entry.items() if key not in _TAKEN or _TAKEN[key](value)}
     said["inputSchema"] = _plain(entry["inputSchema"])
-    if output_schema is not None and (
-        revision == NEWEST
-        or (isinstance(output_schema, dict) and output_schema.get("type") == "object")
-    ):
+    if tells_output(output_schema, revision):
         said["outputSchema"] = _plain(output_schema)
     return (
         said
@@ -143,6 +163,17 @@ def _plain(schema: JsonValue) -> JsonObject:
             for name, part in properties.items()
         }
     }
+
+
+def tells_output(output_schema: JsonValue, revision: str) -> bool:
+    """Say whether clients are told an output schema: the newest revision knows those of every type,
+    those before it of objects alone, and the oldest none.
+    """
+    if output_schema is None or not has_structure(revision):
+        return False
+    return revision == NEWEST or (
+        isinstance(output_schema, dict) and output_schema.get("type") == "object"
+    )
 
 
 def structures_any(revision: str) -> bool:

@@ -1,6 +1,7 @@
 """What a server shows of a project's tools, and why it leaves the others out."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 from vespe import defaults
 from vespe.calls.registry import ToolRegistry
@@ -11,6 +12,8 @@ from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.trust.gate import Grant
 
+ASKS: Final = ("client", "deny", "allow")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -19,15 +22,19 @@ class Selection:
 
     An empty `kits` or `names` asks for all; `read_only` for those whose annotations say
     `readOnlyHint: true`. `ask` is what becomes of calls that a rule of the configuration asks for,
-    `deny` or `allow`: nobody can be asked. `mode` is one of `modes.MODES`; `auto` is decided once,
-    when the serving begins, since a client keeps what it was told.
+    `client` (its user is asked where it declares elicitation, and otherwise the call is denied),
+    `deny` or `allow`. `mode` is one of `modes.MODES`; `auto` is decided once,
+    when the serving begins, since a client keeps what it was told. `results` is `whole` where
+    structured content stays whole for clients that check it against the output schema, or `bounded`
+    where clients are told of no output schema, so that all of a result is bounded.
     """
 
     kits: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     read_only: bool = False
-    ask: str = "deny"
+    ask: str = "client"
     mode: str = "auto"
+    results: str = "whole"
 
     def means(self, tool: Tool | Entry, view: View) -> bool:
         """Say whether a tool's kit and name, its own or the one that models know, are asked for."""

@@ -8,17 +8,19 @@ is told of it, which is kept as text. So the whole list after one change takes 0
 10,000 of 1.5 kB a server that has listed them all has less than 100 MiB, where it had 190.
 """
 
+import bisect
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
 from vespe import defaults, features
+from vespe.adapters.large_results import reading
 from vespe.adapters.modes import mode_of
 from vespe.calls import policy_answers
 from vespe.calls.bridge import Bridge
 from vespe.calls.path import CallPath
-from vespe.calls.policy import CallPolicy, clients_policy
+from vespe.calls.policy import Answer, CallPolicy, Question, clients_policy
 from vespe.calls.taint import Taint
 from vespe.errors import VespeError
 from vespe.features.mcp.server import selection as server_selection
@@ -36,6 +38,7 @@ from vespe.projects.workspace import Workspace, watched_places
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
+_ASKED: Final = "{} is shown only to clients that can ask their user: its calls need approval"
 _MOST_KEPT: Final = 256
 """So many tools are kept loaded."""
 
@@ -69,24 +72,60 @@ class Looking:
         return tool
 
 
+class ApprovalWanted(Exception):
+    """A person has to allow a call first: the `question`. It is raised out of the policy, since the
+    policy asks one question at a time, and other calls would wait for the answer.
+    """
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.why)
+        self.question = question
+
+
+def _want(question: Question) -> Answer:
+    raise ApprovalWanted(question)
+
+
+class ListingPolicy:
+    """Decides which tools are shown: why one is not, and whether all of its calls are asked for."""
+
+    def __init__(self, path: CallPath, ask: str) -> None:
+        self._shows = clients_policy(path, ask="allow" if ask == "client" else ask)
+        self._runs = clients_policy(path) if ask == "client" and self._shows else None
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether no rule and no answer is about any tool."""
+        return self._shows is None
+
+    def why_not(self, tool: Tool) -> str:
+        """Say why a tool is not shown to anybody, "" where it is."""
+        return "" if self._shows is None else self._shows.why_not(tool, {})
+
+    def asks(self, tool: Tool) -> bool:
+        """Say whether a person has to allow every call of a tool."""
+        return self._runs is not None and bool(self._runs.why_not(tool, {}))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """The project's tools at one moment. `refusal` says why none is shown.
 
-    `names` are those that are declared: of all `tools`, or of the `bridge` in their place;
-    `at_once` those that clients must not put off. `policy` decides on calls of them, None where no
-    rule is about any; `listing` on whether they are shown, whatever was read of strangers, so that
-    the list stays as it is. `near` are the places that decide what is shown beside the tools, which
-    had this `version`; `token` tells of changes in trust. `firm` says that each later change is
-    seen. `texts` has what clients were told of each tool, by revision and name, and `pages` whole
-    lists that are short.
+    `names` are those that are declared: of all `tools`, or of the `bridge` in their place, and
+    `read_result`; `at_once` those that clients must not put off. `policy` decides on calls of them,
+    None where no rule is about any; `listing` on whether they are shown, whatever was read of
+    strangers, so that the list stays as it is. Only clients that can ask their user are shown the
+    tools that are `asked` for at every call; `unasked` is what the others see. `near` are the
+    places that decide what is shown beside the tools, which had this `version`; `token` tells of
+    changes in trust. `firm` says that each later change is seen. `texts` has what clients were told
+    of each tool, by revision and name, and `pages` whole lists that are short.
     """
 
     workspace: Workspace
     path: CallPath
     view: View
     policy: CallPolicy | None
-    listing: CallPolicy | None
+    listing: "ListingPolicy"
     token: object
     near: Held
     firm: bool
@@ -97,9 +136,21 @@ class Snapshot:
     names: tuple[str, ...]
     at_once: frozenset[str]
     left_out: tuple[str, ...]
+    asked: frozenset[str] = frozenset()
+    unasked: "Snapshot | None" = None
     refusal: VespeError | None = None
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     pages: dict[tuple[str, int], Ready] = field(default_factory=dict)
+
+    def seen(self, *, elicits: bool) -> "Snapshot":
+        """Return what a client sees that can ask its user, or that cannot."""
+        return self if elicits or self.unasked is None else self.unasked
+
+    def reads_results(self, name: str) -> bool:
+        """Say whether a name is that of Vespe's own `read_result`: a project's tool of that name is
+        the project's.
+        """
+        return name == reading.READ and name not in self.tools
 
     @property
     def declared(self) -> Mapping[str, Tool]:
@@ -146,9 +197,9 @@ def look(
         view = before.view
     path = replace(looking.path, workspace=workspace)
     ask, refusal = looking.selection.ask, None
-    listing = clients_policy(path, ask=ask)
+    listing, asked = ListingPolicy(path, ask), set[str]()
     try:
-        found = _shown(looking, workspace, view, listing)
+        found = _shown(looking, workspace, view, listing, asked)
     except VespeError as error:
         found, refusal = _nothing(error), error
     budget = workspace.config.document.get("tool_budget")
@@ -158,7 +209,7 @@ def look(
         workspace=workspace,
         path=path,
         view=view,
-        policy=clients_policy(path, ask=ask, taint=looking.taint),
+        policy=clients_policy(path, ask=_want if ask == "client" else ask, taint=looking.taint),
         listing=listing,
         token=token,
         near=Held(near, live.watch),
@@ -167,14 +218,38 @@ def look(
         tools=found.tools,
         bridge=made,
         always=found.always,
-        names=tuple(sorted(made.declared if made else found.tools)),
-        at_once=found.always if mode == "native" else frozenset(),
-        left_out=found.left_out,
+        names=_names(made.declared if made else found.tools),
+        at_once=found.always | {reading.READ} if mode == "native" else frozenset(),
+        left_out=(*found.left_out, *map(_ASKED.format, sorted(asked))),
+        asked=frozenset(asked),
         refusal=refusal,
     )
     if before is not None and before.view is view:
         snapshot.texts.update(_still_true(before, snapshot))
-    return snapshot
+    return _with_unasked(snapshot)
+
+
+def _with_unasked(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot with what clients see that cannot ask their user."""
+    if not snapshot.asked:
+        return snapshot
+    items = snapshot.tools.items_by_name
+    tools = ChosenTools(
+        {name: item for name, item in items.items() if name not in snapshot.asked},
+        snapshot.tools.load,
+    )
+    made = _bridge_like(snapshot, tools, snapshot.always - snapshot.asked)
+    names = _names(made.declared if made else tools)
+    unasked = replace(snapshot, tools=tools, bridge=made, names=names, pages={})
+    return replace(snapshot, unasked=unasked)
+
+
+def _names(declared: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that are listed: `read_result` beside others, and never alone."""
+    names = sorted(declared)
+    if names and reading.READ not in names:
+        bisect.insort(names, reading.READ)
+    return tuple(names)
 
 
 def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
@@ -189,6 +264,8 @@ def unreadable(before: Snapshot, error: VespeError) -> Snapshot:
         bridge=None,
         names=(),
         left_out=nothing.left_out,
+        asked=frozenset(),
+        unasked=None,
         refusal=error,
         texts={},
         pages={},
@@ -201,7 +278,8 @@ def differs(
     """Say whether what clients are shown is another list. `text` is what a client is told of a tool
     in a revision; of a tool that no client was told of, another file is another tool.
     """
-    if (before.names, before.at_once) != (after.names, after.at_once):
+    lists = [(one.names, one.at_once, one.asked) for one in (before, after)]
+    if lists[0] != lists[1]:
         return True
     for name in after.names:
         old, new = (one.tools.items_by_name.get(name) for one in (before, after))
@@ -243,7 +321,7 @@ def _patched(
     if not changed:
         return before
     items = dict(before.tools.items_by_name)
-    view, workspace, policy = before.view, before.workspace, before.listing
+    view, workspace, listing = before.view, before.workspace, before.listing
     tools = _tools(looking, workspace, view, items)
     for old, new in changed.values():
         if old is None or new is None or old.name != new.name or new.problem is not None:
@@ -252,14 +330,23 @@ def _patched(
         if items.get(name) is not old or server_selection.unimplemented(new, looking.path.registry):
             return None
         items[name] = new
-        refused = None if policy is None else lambda tool: policy.why_not(tool, {})
+        refused = None if listing.shows_all else listing.why_not
         if server_selection.accepts(new, view, looking.selection, tools.load, refused) is not None:
             return None
-    mode = "" if before.bridge is None else "code" if before.bridge.program else "bridge"
-    made = _bridge(mode, tools, before.always, before.path)
+        asks = not listing.shows_all and listing.asks(tools.load(new).itself)
+        if asks != (name in before.asked):
+            return None
+    made = _bridge_like(before, tools, before.always)
     after = replace(before, tools=tools, bridge=made, texts={}, pages={})
     after.texts.update(_still_true(before, after))
-    return after
+    return _with_unasked(after)
+
+
+def _bridge_like(snapshot: Snapshot, tools: ChosenTools, always: frozenset[str]) -> Bridge | None:
+    """Return what stands in the place of other tools as it does in a snapshot."""
+    before = snapshot.bridge
+    mode = "" if before is None else "code" if before.program else "bridge"
+    return _bridge(mode, tools, always, snapshot.path)
 
 
 def _bridge(mode: str, tools: ChosenTools, always: frozenset[str], path: CallPath) -> Bridge | None:
@@ -285,7 +372,19 @@ def _still_true(before: Snapshot, after: Snapshot) -> dict[str, dict[str, str]]:
     }
 
 
-def _shown(looking: Looking, workspace: Workspace, view: View, policy: CallPolicy | None) -> Chosen:
+def _shown(
+    looking: Looking, workspace: Workspace, view: View, listing: ListingPolicy, asked: set[str]
+) -> Chosen:
+    """Return what is shown; the names of tools of which every call is asked for are added to
+    `asked`.
+    """
+
+    def refused(tool: Tool) -> str:
+        why = listing.why_not(tool)
+        if not why and listing.asks(tool):
+            asked.add(view.name_of(tool))
+        return why
+
     candidates = Candidates(
         rows=looking.entries.rows(workspace),
         registry=looking.path.registry,
@@ -296,7 +395,7 @@ def _shown(looking: Looking, workspace: Workspace, view: View, policy: CallPolic
         candidates,
         selection=looking.selection,
         granted=looking.granted,
-        refused=None if policy is None else lambda tool: policy.why_not(tool, {}),
+        refused=None if listing.shows_all else refused,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from vespe import features
-from vespe.calls.asking import PersonReply, ToolQuestion
+from vespe.calls.asking import Asker, PersonReply, ToolQuestion
 from vespe.errors import Interrupted, StorageError, VespeError
 from vespe.features.mcp.server import messages, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
@@ -193,6 +193,11 @@ class RunningTask:
         self._outcome: Outcome | None = None
         self._is_cancelled = False
 
+    @property
+    def asker(self) -> Asker:
+        """What asks the user while the task waits."""
+        return self.ask
+
     def tell(self, message: JsonObject) -> None:
         """Drop a notification: the request that it belonged to is answered."""
 
@@ -290,6 +295,11 @@ class LateTask:
         self._running: RunningTask | None = None
         self._outcome: Outcome | None = None
         self._is_over = False
+
+    @property
+    def asker(self) -> Asker | None:
+        """What asks the user once the call is a task."""
+        return None if self._running is None else self._running.ask
 
     def tell(self, message: JsonObject) -> None:
         """Pass a notification on while the client waits."""

@@ -6,14 +6,24 @@ from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
 from vespe import errors
-from vespe.adapters import result_texts, tool_errors
+from vespe.adapters import tool_errors
 from vespe.calls import progress as call_progress
 from vespe.calls import tracing
+from vespe.calls.asking import CallSuspended
 from vespe.documents import strict_json
-from vespe.features.mcp.server import content_blocks, messages, revisions
+from vespe.features.mcp.server import messages, revisions, tool_results
+from vespe.features.mcp.server.call_client import (
+    CallClient,
+    OnTheWay,
+    RoundCallClient,
+    TaskCallClient,
+    WaitingCallClient,
+)
+from vespe.features.mcp.server.messages import ProtocolError
 from vespe.features.mcp.server.progress import Notify, Progress
 from vespe.features.mcp.server.protocol import LEVELS, PendingCall
-from vespe.models import JsonObject, JsonValue, Outcome
+from vespe.features.mcp.server.tool_results import Called
+from vespe.models import JsonObject, JsonValue
 
 _REFUSED: Final = (errors.NotFound, errors.NotTrusted, errors.InvalidDocument, errors.UsageError)
 """There is no such tool here, or none any more: an error of the protocol, not of the tool."""
@@ -35,56 +45,122 @@ class CallRunner(Protocol):
         *,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
-    ) -> tuple[Outcome, JsonObject | None]:
-        """Return what became of the call, and the output schema that its tool is held to."""
+        by: CallClient | None = None,
+    ) -> Called:
+        """Return what became of the call; references to what its client was shown in part are
+        resolved first, and its user is asked. Raises CallSuspended where that takes another call.
+        """
         ...
 
 
 def run(
     pending: PendingCall,
     calls: CallRunner,
+    way: OnTheWay,
     *,
-    notify: Notify,
-    cancel: threading.Event | None = None,
     progress: Progress | None = None,
     transport: str = "pipe",
 ) -> JsonObject:
-    """Run a call to its answer; `notify` takes the notifications on the way, from this thread.
+    """Run a call to its answer; notifications on the way come from this thread.
 
-    `progress` is for a caller that tells of steps itself. `cancel` ends the call: its answer is
-    then for nobody. `transport` is `pipe` or `tcp`, as traces say it.
+    `progress` is for a caller that tells of steps itself. A call that is ended has an answer that
+    is for nobody. `transport` is `pipe` or `tcp`, as traces say it. Raises CallSuspended where the
+    call cannot wait for a person here: it is to be run again, in a thread that can be kept.
     """
     told = progress or (
-        None if pending.progress_token is None else Progress(pending.progress_token, notify)
+        None if pending.progress_token is None else Progress(pending.progress_token, way.notify)
     )
+    by = _client_of(pending, way)
     telemetry = tracing.telemetry(carried=bool(pending.trace))
     try:
         # most calls: nobody listens on the way
         if telemetry is None and told is None and pending.log_level is None:
-            outcome, output_schema = calls.call(
-                pending.name, pending.arguments, cancel=cancel, progress=None
+            called = calls.call(
+                pending.name, pending.arguments, cancel=way.cancel, progress=None, by=by
             )
         else:
             opened = None if telemetry is None else _opened(telemetry, pending, transport)
-            with _heard(pending, told, notify, opened) as span:
-                try:
-                    outcome, output_schema = calls.call(
-                        pending.name, pending.arguments, cancel=cancel, progress=told
-                    )
-                except errors.VespeError as error:
-                    if span is not None:
-                        known = not isinstance(error, errors.ToolNotFound)
-                        span.fail_request(_code_of(error), named=known)
-                    raise
-                if span is not None and outcome.error is not None:
-                    span.fail("tool_error")
+            with _heard(pending, told, way.notify, opened) as span:
+                called = _traced(pending, calls, way, told, by, span)
+    except CallSuspended:
+        if not isinstance(by, RoundCallClient):
+            raise
+        return _asked(pending, by)
+    except ProtocolError as error:  # a state that is none
+        return messages.failed(pending.id, error.code, error.message, data=error.data)
     except errors.VespeError as error:
         return _refused(pending, error, code=_code_of(error))
     if pending.task is not None:
-        pending.task.hear(outcome)
-    if outcome.logs:
-        _say(pending, notify, level="info", data=outcome.logs)
-    return messages.answered(pending.id, result_of(outcome, output_schema, pending.revision))
+        pending.task.hear(called.outcome)
+    if called.outcome.logs:
+        _say(pending, way.notify, level="info", data=called.outcome.logs)
+    if _lacks_elicitation(called, pending):
+        return _unasked(pending, called)
+    return messages.answered(
+        pending.id, tool_results.result_of(called, pending.revision, client=pending.client)
+    )
+
+
+def _client_of(pending: PendingCall, way: OnTheWay) -> CallClient | None:
+    client = pending.client
+    if client is None:
+        return None
+    if not pending.elicits:
+        return CallClient(client)
+    if pending.revision != revisions.NEWEST:
+        return WaitingCallClient(client, way)
+    responses, state = pending.responses, pending.state
+    if (task := pending.task) is not None:
+        return TaskCallClient(client, way, lambda: task.asker, responses=responses, state=state)
+    return RoundCallClient(client, responses=responses, state=state)
+
+
+def _traced(
+    pending: PendingCall,
+    calls: CallRunner,
+    way: OnTheWay,
+    told: Progress | None,
+    by: CallClient | None,
+    span: tracing.OpenSpan | None,
+) -> Called:
+    try:
+        called = calls.call(
+            pending.name, pending.arguments, cancel=way.cancel, progress=told, by=by
+        )
+    except errors.VespeError as error:
+        if span is not None:
+            known = not isinstance(error, errors.ToolNotFound)
+            span.fail_request(_code_of(error), named=known)
+        raise
+    if span is not None and called.outcome.error is not None:
+        span.fail("tool_error")
+    return called
+
+
+def _asked(pending: PendingCall, by: RoundCallClient) -> JsonObject:
+    try:
+        return messages.answered(pending.id, by.result())
+    except errors.VespeError as error:  # no state can be signed
+        return _refused(pending, error, code=messages.INTERNAL_ERROR)
+
+
+def _lacks_elicitation(called: Called, pending: PendingCall) -> bool:
+    """Whether a call failed only since its client did not declare that it can ask its user."""
+    error = called.outcome.error
+    return (
+        error is not None
+        and error.code == errors.NeedsInput.code
+        and called.could_ask
+        and not pending.elicits
+        and pending.task is None
+        and pending.revision == revisions.NEWEST
+    )
+
+
+def _unasked(pending: PendingCall, called: Called) -> JsonObject:
+    said = tool_errors.outcome_of(called.outcome)[0]
+    needed: JsonObject = {"requiredCapabilities": {"elicitation": {"form": {}}}}
+    return messages.failed(pending.id, messages.MISSING_CAPABILITY, str(said), data=needed)
 
 
 def _code_of(error: errors.VespeError) -> int:
@@ -156,85 +232,3 @@ def _say(pending: PendingCall, notify: Notify, *, level: str, data: JsonValue) -
             "notifications/message", {"level": level, "logger": pending.name, "data": data}
         )
     )
-
-
-_OWN_KEYS: Final = {"content", "structuredContent", tool_errors.MCP_IS_ERROR, "_meta"}
-
-
-def result_of(outcome: Outcome, output_schema: JsonObject | None, revision: str) -> JsonObject:
-    """Return the result of `tools/call` as a revision says it.
-
-    What failed is an `isError` result in words that a model can act on. A result that is itself one
-    of `tools/call` (`{"content": [blocks], …}`) of a tool without an output schema stands as it is.
-    """
-    value, failed = tool_errors.outcome_of(outcome)
-    if not failed and output_schema is None and is_tool_result(value):
-        return revisions.complete(_sieved(value, revision), revision)
-    return revisions.complete(
-        _said(outcome, value, output_schema, revision) | _noted(outcome), revision
-    )
-
-
-def _said(
-    outcome: Outcome, value: JsonValue, output_schema: JsonObject | None, revision: str
-) -> JsonObject:
-    failed = outcome.error is not None
-    content = [{"type": "text", "text": result_texts.text_of(value)}]
-    if failed or outcome.truncated:
-        # What was cut no longer fits the schema that clients hold a result to.
-        return {"content": content} | tool_errors.mcp_field_of(failed or output_schema is not None)
-    result: JsonObject = {"content": content} | tool_errors.mcp_field_of(False)
-    any_value = output_schema is not None and revisions.structures_any(revision)
-    if any_value or (isinstance(value, dict) and revisions.has_structure(revision)):
-        result["structuredContent"] = value
-    return result
-
-
-def _noted(outcome: Outcome) -> JsonObject:
-    """Return `_meta` with what was repaired and where the whole of a result that was cut is, where
-    there is any of it.
-    """
-    meta: JsonObject = {"vespe/notes": list(outcome.notes)} if outcome.notes else {}
-    meta |= {"vespe/outputFile": outcome.output_file} if outcome.output_file else {}
-    return {"_meta": meta} if meta else {}
-
-
-def is_tool_result(value: JsonValue) -> bool:
-    """Say whether a tool's result is the result of a `tools/call` already: nothing but content
-    blocks and what goes with them.
-    """
-    if (
-        not isinstance(value, dict)
-        or not value.keys() <= _OWN_KEYS
-        or not isinstance(value.get("content"), list)
-    ):
-        return False
-    if not isinstance(value.get(tool_errors.MCP_IS_ERROR, False), bool) or not isinstance(
-        value.get("_meta", {}), dict
-    ):
-        return False
-    return bool(value["content"]) and all(
-        content_blocks.is_block(block) for block in value["content"]
-    )
-
-
-def _sieved(value: JsonObject, revision: str) -> JsonObject:
-    """Return a ready result as the revision says it: a block that it does not know stands as the
-    text of its JSON.
-    """
-    content = [
-        block
-        if revisions.takes_block(block["type"], revision)
-        else {"type": "text", "text": result_texts.text_of(block)}
-        for block in value["content"]
-    ]
-    structure = value.get("structuredContent")
-    kept: JsonObject = {
-        key: value[key] for key in ("structuredContent", "_meta") if value.get(key) is not None
-    }
-    if not revisions.has_structure(revision) or not (
-        isinstance(structure, dict) or revisions.structures_any(revision)
-    ):
-        kept.pop("structuredContent", None)
-    failed = value.get(tool_errors.MCP_IS_ERROR, False)
-    return {"content": content} | tool_errors.mcp_field_of(failed) | kept

@@ -3,25 +3,35 @@ one call path.
 """
 
 import contextlib
+import json
 import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from vespe import errors, features
+from vespe.adapters.large_results import reading
+from vespe.adapters.large_results.references import resolve
 from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
+from vespe.calls import policy_answers
+from vespe.calls.arguments import itself
 from vespe.calls.bridge import Bridge
-from vespe.calls.path import open_path, refused
+from vespe.calls.path import RAISED, open_path, refused
+from vespe.calls.policy import Question
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
 from vespe.documents import strict_json
 from vespe.features.mcp.server import pages, revisions, skills, snapshot
 from vespe.features.mcp.server import resources as server_resources
+from vespe.features.mcp.server.call_client import CallClient
 from vespe.features.mcp.server.selection import Selection
-from vespe.features.mcp.server.snapshot import Looking, Snapshot
+from vespe.features.mcp.server.served_client import ServedClient
+from vespe.features.mcp.server.snapshot import ApprovalWanted, Looking, Snapshot
 from vespe.features.mcp.server.task_calls import TaskCalls
+from vespe.features.mcp.server.tool_results import Called
 from vespe.models import Call, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes.workers import Workers
 from vespe.projects.kept_entries import KeptEntries
@@ -102,14 +112,20 @@ class ServedTools:
         self._path.close()
 
     @property
+    def root(self) -> str:
+        """The project's directory."""
+        return self._path.workspace.root
+
+    @property
     def left_out(self) -> tuple[str, ...]:
         """A sentence on each tool that is not shown though it could be meant."""
         return self._now.left_out
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the tools that are shown, sorted."""
-        return self._now.names
+        """The names of the tools that are shown, sorted; without `read_result`."""
+        now = self._now
+        return tuple(name for name in now.names if not now.reads_results(name))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -129,20 +145,20 @@ class ServedTools:
                 now = snapshot.look(self._looking, workspace, token=token, before=before)
             except errors.VespeError as error:
                 now = snapshot.unreadable(before, error)
-            changed = now is not before and snapshot.differs(before, now, text=_text)
+            changed = now is not before and snapshot.differs(before, now, text=self._text)
             self._now = now
             self.version += changed
             return changed
 
-    def page(self, revision: str, cursor: str | None) -> pages.Ready:
+    def page(self, revision: str, cursor: str | None, *, elicits: bool = False) -> pages.Ready:
         """Return one page of `tools/list`: the first as it is now, the others as they were then or
-        later.
+        later; for a client that `elicits` with the tools that its user must allow.
 
         Raises ProtocolError for a cursor that is none.
         """
         if cursor is None:
             self.refresh()
-        now = self._now
+        now = self._now.seen(elicits=elicits)
         start = pages.first(now.names, cursor)
         if (ready := now.pages.get((revision, start))) is not None:
             return ready
@@ -150,7 +166,7 @@ class ServedTools:
 
         def noted(name: str) -> None:
             with contextlib.suppress(errors.VespeError):  # it is another one by now
-                found.append(_text(now, revision, name))
+                found.append(self._text(now, revision, name))
 
         made = pages.page(now.names, cursor, key="tools", item=noted)
         whole = revisions.complete(made, revision, cached=True)
@@ -209,27 +225,47 @@ class ServedTools:
         *,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
-    ) -> tuple[Outcome, JsonObject | None]:
+        by: CallClient | None = None,
+    ) -> Called:
         """Run a call of a tool that is shown; raises ToolNotFound, and NotTrusted where none is any
         more.
 
-        What a bridge's `call_tool` is about runs as a call of its own.
+        What a bridge's `call_tool` is about runs as a call of its own. References to results that
+        the client was shown in part are resolved before anything looks at the arguments. `by` is
+        whose user is asked; raises as it does.
         """
         bridge = self._now.bridge
         if bridge is not None and name in bridge.own:
             self.refresh()
-            bridge = self._now.bridge or bridge
+            now = self._now.seen(elicits=by is None or by.asks)
+            bridge = now.bridge or bridge
             if name == bridge.program:
-                return self._run_program(bridge, arguments, cancel, progress), None
+                outcome = self._run_program(bridge, arguments, cancel, progress, by)
+                return Called(outcome, bridge.own[name])
             inner, given = bridge.inner(name, arguments)
             if inner in bridge.own:
-                return bridge.answer(name, arguments), None
-            if inner not in bridge.tools:
-                return bridge.unknown(inner), None
+                return Called(bridge.answer(name, arguments), bridge.own[name])
+            if inner not in self._now.tools and not self._now.reads_results(inner):
+                return Called(bridge.unknown(inner))
             name, arguments = inner, given
+        if self._now.reads_results(name):
+            client = ServedClient() if by is None else by.client
+            return Called(client.results.read(arguments))
         tool = self.tool(name)
-        call = Call(tool=name, arguments=arguments)
-        return self._decided(tool, call, cancel, progress), tool.output_schema
+        try:
+            given, references = (
+                (arguments, ())
+                if by is None
+                else resolve(arguments, tool.input_schema, by.client.results)
+            )
+        except errors.InvalidArguments as error:
+            return self._called(refused(tool, error), tool)
+        call = Call(tool=name, arguments=given)
+        outcome = self._run(tool, call, cancel=cancel, progress=progress, by=by)
+        if references:
+            notes = (*map(str, references), *outcome.notes)
+            outcome = replace(outcome, notes=notes)
+        return self._called(outcome, tool)
 
     def _run_program(
         self,
@@ -237,35 +273,102 @@ class ServedTools:
         arguments: JsonObject,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
+        by: CallClient | None,
     ) -> Outcome:
+        """Run a program; its calls ask the user only where they can wait for the answer, since a
+        program that was made anew would call what it called before.
+        """
         from vespe.features.mcp.server import programs
 
         ending = cancel or threading.Event()
+        inner = by if by is None or by.waits else CallClient(by.client)
+
+        def decided(tool: Tool, call: Call) -> Outcome:
+            found = self.tool(tool.name)
+            return self._run(found, call, cancel=ending, progress=progress, by=inner)
+
         return programs.run_program(
             bridge,  # type: ignore[arg-type]  # it runs programs
             arguments,
             path=self._now.path,
-            decided=lambda tool, call: self._decided(self.tool(tool.name), call, ending, progress),
+            decided=decided,
             cancel=ending,
         )
 
-    def _decided(
+    def _run(
         self,
         tool: Tool,
         call: Call,
+        *,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
+        by: CallClient | None,
     ) -> Outcome:
-        """Run one call, or say why it may not run."""
-        path, policy = self._now.path, self._now.policy
-        given = cast(JsonObject, call.arguments)
-        if why := policy.why_not_as_given(tool, given) if policy else "":
-            return refused(tool, errors.Refused(why))
+        """Run a call that its user allows, where that is asked for."""
+        arguments = cast(JsonObject, call.arguments)
+        asked = by if self._looking.selection.ask != "deny" else None
+        try:
+            if by is not None:
+                by.begin(partial(_bound, tool, arguments, self.root))
+            tool = self._allowed(tool, arguments, asked)
+        except RAISED:
+            raise
+        except errors.VespeError as error:
+            return refused(tool, error)
+        path = self._now.path
         if progress is not None:
             path = replace(path, progress=progress)
+        if asked is not None and asked.asks:
+            path = replace(path, asker=asked.reply)
         outcome = path.run_tool(tool, call, cancel=cancel)
         self._taint.note(tool)
         return outcome
+
+    def _allowed(self, tool: Tool, arguments: JsonObject, by: CallClient | None) -> Tool:
+        """Return the tool as it may run; raises Refused where it may not, and as `by` does where
+        its user is asked.
+        """
+        try:
+            why = self._why_not(tool, arguments)
+        except ApprovalWanted as wanted:
+            if by is None:
+                said = f"calls of {tool.name!r} need the user's approval"
+                why = f"{said}, and nobody can be asked here"
+            else:
+                tool, why = self._asked(tool, arguments, by, wanted.question)
+        if why:
+            raise errors.Refused(why)
+        return tool
+
+    def _asked(
+        self, tool: Tool, arguments: JsonObject, by: CallClient, question: Question
+    ) -> tuple[Tool, str]:
+        """Ask, and return the tool as it is after that, with what keeps it from running all the
+        same: what was asked about is what runs.
+        """
+        before = policy_answers.digest_of(tool.itself)
+        if not before:
+            return tool, f"{tool.name!r} cannot be approved: not all of its files can be read"
+        by.check_allowed(question)
+        now = self.tool(tool.name)
+        if policy_answers.digest_of(now.itself) != before:
+            return now, f"{tool.name!r} has changed since the user was asked; make the call again"
+        try:
+            return now, self._why_not(now, arguments)
+        except ApprovalWanted:
+            return now, ""
+
+    def _why_not(self, tool: Tool, arguments: JsonObject) -> str:
+        policy = self._now.policy
+        return policy.why_not_as_given(tool, arguments) if policy else ""
+
+    def _called(self, outcome: Outcome, tool: Tool) -> Called:
+        could_ask = self._looking.selection.ask != "deny"
+        return Called(outcome, tool, self._told_output(tool), could_ask)
+
+    def _told_output(self, tool: Tool) -> JsonObject | None:
+        """Return the output schema that clients are told of."""
+        return tool.output_schema if self._looking.selection.results == "whole" else None
 
     def tool(self, name: str) -> Tool:
         """Return the tool that a name means now; raises as `call` does."""
@@ -291,6 +394,18 @@ class ServedTools:
             return self._now.tools[name]
         return None
 
+    def _text(self, now: Snapshot, revision: str, name: str) -> str:
+        """Return what a client is told of a tool, as JSON text; raises VespeError where it cannot
+        be loaded any more.
+        """
+        texts = now.texts.setdefault(revision, {})
+        if (text := texts.get(name)) is None:
+            tool = reading.TOOL if now.reads_results(name) else now.declared[name]
+            entry = mark(_SHAPE.definition(tool), always=name in now.at_once)
+            said = revisions.tool_entry(entry, self._told_output(tool), revision)
+            text = texts[name] = strict_json.compact_json(said)
+        return text
+
     def _token(self) -> object:
         """Return what changes when trust does, or what the program registered."""
         try:
@@ -300,14 +415,15 @@ class ServedTools:
         return grant.kind, tuple(self._registry.own_tools())
 
 
-def _text(now: Snapshot, revision: str, name: str) -> str:
-    """Return what a client is told of a tool, as JSON text; raises VespeError where it cannot be
-    loaded any more.
-    """
-    texts = now.texts.setdefault(revision, {})
-    if (text := texts.get(name)) is None:
-        tool = now.declared[name]
-        entry = mark(_SHAPE.definition(tool), always=name in now.at_once)
-        said = revisions.tool_entry(entry, tool.output_schema, revision)
-        text = texts[name] = strict_json.compact_json(said)
-    return text
+def _bound(tool: Tool, arguments: JsonObject, root: str) -> JsonObject:
+    """Return what an answer holds for: the tool as it is, and the arguments as they would run."""
+    try:
+        tool, arguments = itself(tool, arguments)
+    except errors.InvalidArguments:
+        tool = tool.itself
+    return {
+        "root": root,
+        "tool": policy_answers.subject(tool),
+        "digest": policy_answers.digest_of(tool),
+        "arguments": json.dumps(arguments, sort_keys=True),
+    }

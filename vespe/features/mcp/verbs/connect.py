@@ -8,6 +8,7 @@ import time
 import click
 
 from vespe import defaults, errors
+from vespe.adapters.large_results import reading
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
@@ -135,7 +136,8 @@ def _asked(client: McpClient, entry: JsonObject, root: str, env: dict[str, str])
     return {
         "ok": True,
         "why": "",
-        "tools": [tool["name"] for tool in tools],
+        # it is there wherever there are tools
+        "tools": [tool["name"] for tool in tools if tool["name"] != reading.READ],
         "seconds": round(time.monotonic() - begun, 3),
     }
 

@@ -12,7 +12,7 @@ from vespe.adapters.modes import MODES
 from vespe.cli import options, report
 from vespe.features.mcp.server import stdio
 from vespe.features.mcp.server.calls_in_flight import MAX_CALLS
-from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.selection import ASKS, Selection
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.features.mcp.verbs import http as mcp_http
 from vespe.projects.workspace import open_workspace
@@ -47,10 +47,20 @@ from vespe.projects.workspace import open_workspace
 )
 @click.option(
     "--ask",
-    type=click.Choice(["deny", "allow"]),
-    default="deny",
+    type=click.Choice(ASKS),
+    default="client",
     show_default=True,
-    help="What becomes of calls that your approvals.ask is about: nobody can be asked here.",
+    help="What becomes of calls that need your approval. client: ask the user of a client that "
+    "declares elicitation, deny them for others; deny: deny them; allow: run them.",
+)
+@click.option(
+    "--results",
+    type=click.Choice(["whole", "bounded"]),
+    default="whole",
+    show_default=True,
+    help="whole: the structured content of tools with an output schema is never cut, since clients "
+    "check it; bounded: declare no output schemas and bound it like the text, for clients that "
+    "show it to their model.",
 )
 @click.option(
     "--max-calls",
@@ -87,6 +97,7 @@ def command(
     read_only: bool,
     mode: str,
     ask: str,
+    results: str,
     max_calls: int,
     log_arguments: bool,
     kit_dir: str | None,
@@ -103,7 +114,9 @@ def command(
     """
     if replay is not None:
         return _replay(replay)
-    selection = Selection(kits=kits, names=names, read_only=read_only, ask=ask, mode=mode)
+    selection = Selection(
+        kits=kits, names=names, read_only=read_only, ask=ask, mode=mode, results=results
+    )
     directory = None
     if kit_dir is not None:
         if project_dir is not None:
