@@ -3,7 +3,6 @@ root.
 """
 
 import os
-import pwd
 import stat
 import sys
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, ProjectNotFound
-from vespe.lazy import platformdirs
+from vespe.lazy import platformdirs, pwd
 
 _APP: Final = "vespe"
 _XDG: Final = {
