@@ -204,13 +204,17 @@ class Flights:
             return messages.failed(pending.id, messages.INVALID_PARAMS, said)
         client = client if client is not None else self._client
         assert client is not None
-        if pending.task is None and (wish := task_wish(self._calls, pending.name)) is not None:
+        here = self.runs_here(pending)
+        if (
+            not here
+            and pending.task is None
+            and (wish := task_wish(self._calls, pending.name)) is not None
+        ):
             tasks = calls_of(self._calls)
             if tasks is not None and pending.knows_tasks:
                 return self._submit_task(pending, wish, tasks, size=size, origin=(client, owner))
             if wish == ALWAYS:
                 return missing_capability(pending.id)
-        here = self.runs_here(pending)
         flight = Flight(pending, size, client, owner, here)
         if here:  # without the lock, which is a tenth of what such a call takes
             if self._known.setdefault(flight.key, flight) is not flight:
