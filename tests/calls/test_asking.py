@@ -70,6 +70,8 @@ def test_a_tool_is_given_the_answer_with_the_defaults_of_its_schema(called: Any)
     assert outcome.result == {"age": 7, "unit": "years"}
     assert [(one.tool, one.text, one.key) for one in person.asked] == [("add", "How old?", "age")]
     assert person.asked[0].over.is_set()
+    called(lambda a, b: ask("Sure?\x1b[2J\u202e\nYes?"), inert := Person(accepts()))
+    assert inert.asked[0].text == "Sure?\\x1b[2J\\u202e\nYes?"
 
 
 def test_the_same_question_is_asked_once_and_a_name_stands_for_one_question(called: Any) -> None:

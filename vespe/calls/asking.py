@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias, cast
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert
 from vespe.errors import (
     Declined,
     Interrupted,
@@ -48,11 +49,22 @@ _ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolQuestion:
     """What a tool asks a person: the name of the `tool`, the `text`, and the `schema` of the
-    answer, a flat object as MCP's elicitation has it.
+    answer, a flat object as MCP's elicitation has it. The text is inert: control characters in it
+    are escaped.
 
     `key` tells the question from others of its call: its name, or made from text and schema.
     `problem` says what was wrong with the answer before, where it is asked again. `over` is set as
     soon as no answer is waited for any more: the call has ended, or the time is up.
+
+    ```python
+    from vespe import PersonReply, ToolQuestion
+
+    def says_yes(question: ToolQuestion) -> PersonReply:
+        return PersonReply(action="accept" if question.key == "sure" else "decline")
+
+    question = ToolQuestion(tool="paint", text="Sure?", schema={"type": "object"}, key="sure")
+    assert says_yes(question).action == "accept"
+    ```
     """
 
     tool: str
@@ -75,6 +87,13 @@ class ToolQuestion:
 class PersonReply:
     """What a person said: `action` is accept, decline or cancel (the names that MCP gives them),
     `content` the answer, which fits the question's schema.
+
+    ```python
+    from vespe import PersonReply
+
+    reply = PersonReply(action="accept", content={"colour": "blue"})
+    assert reply.content["colour"] == "blue" and PersonReply(action="decline").content == {}
+    ```
     """
 
     action: str
@@ -222,7 +241,7 @@ class CallQuestions:
                 hint="the schema is an object with properties that are strings, numbers, integers, "
                 "booleans, or lists of choices",
             )
-        made = ToolQuestion(tool=self._tool, text=text, schema=schema, key=name or "")
+        made = ToolQuestion(tool=self._tool, text=inert(text), schema=schema, key=name or "")
         return made if name else replace(made, key=f"question-{made.digest[:12]}")
 
     def _put(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
@@ -312,6 +331,21 @@ def asker_here(own: Asker | None) -> Asker | None:
 def answered_by(asker: Asker | None) -> Iterator[None]:
     """Let `asker` answer the questions of the calls that are made within, in this thread or task
     and those that it begins; None lets nobody.
+
+    ```python
+    from vespe import PersonReply, ToolQuestion, Toolset, answered_by, ask
+
+    def paint() -> str:
+        \"""Paint the wall.\"""
+        colour = {"type": "object", "properties": {"colour": {"type": "string"}}}
+        return f"painted {ask('Which colour?', colour)['colour']}"
+
+    def me(question: ToolQuestion) -> PersonReply:
+        return PersonReply(action="accept", content={"colour": "blue"})
+
+    with answered_by(me):
+        assert Toolset(paint).call("paint").unwrap() == "painted blue"
+    ```
     """
     token = _HERE.set(None if asker is None else CallQuestions("", asker))
     try:
@@ -365,7 +399,20 @@ def ask(question: str, schema: JsonObject | None = None, *, name: str | None = N
 async def aask(
     question: str, schema: JsonObject | None = None, *, name: str | None = None
 ) -> JsonObject:
-    """Ask a person as `ask` does, from within an async tool, whose event loop goes on meanwhile."""
+    """Ask a person as `ask` does, from within an async tool, whose event loop goes on meanwhile.
+
+    ```python
+    from vespe import PersonReply, Toolset, aask, answered_by
+
+    async def remove(path: str) -> str:
+        \"""Remove a file.\"""
+        await aask(f"Remove {path}?")
+        return f"{path} is gone"
+
+    with answered_by(lambda question: PersonReply(action="accept")):
+        assert Toolset(remove).call("remove", path="a.txt").unwrap() == "a.txt is gone"
+    ```
+    """
     leave = Leave()
     if (call := _HERE.get()) is None:
         work = partial(_asked_outside, question, schema, name)
