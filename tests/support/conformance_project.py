@@ -219,6 +219,8 @@ def make(root: Path) -> Path:
             name,
             f"import json\nreturn json.loads({json.dumps({'content': blocks})!r})",
         )
+    # the suite calls the tool that is listed first with a header of its own
+    python_tool(tools / "tool-first", "a_first_tool", "return 'first'")
     for name, body in _BODIES.items():
         python_tool(tools / f"tool-{name}", name, body)
     python_tool(
