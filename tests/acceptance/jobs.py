@@ -83,6 +83,14 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "a task of `vespe tool run --background`, whose process is killed at 200 moments",
         ("tests.acceptance.tasks", "--json"),
     ),
+    "conformance_client": (
+        "the client scenarios of the official MCP conformance suite that 2026-07-28 requires",
+        ("tests.acceptance.conformance_client", "--json"),
+    ),
+    "refreshes": (
+        "4 processes that refresh one login 200 times each, and 40 that are killed while they do",
+        ("tests.acceptance.refreshes", "--json"),
+    ),
     "stories": (
         "the stories of people with Vespe, played from a terminal",
         ("tests.acceptance.stories",),

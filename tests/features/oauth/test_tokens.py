@@ -19,7 +19,7 @@ from vespe.features.oauth.login import LoginChoices
 from vespe.features.oauth.sdk import Wanted
 from vespe.projects import user_config
 
-_ASK = """
+ASK = """
 import sys
 from vespe.features.oauth import tokens
 
@@ -112,7 +112,7 @@ def test_a_login_that_was_removed_is_not_remembered(world: tuple[Issuer, Resourc
 def test_processes_that_refresh_at_once_use_no_token_twice(world: tuple[Issuer, Resource]) -> None:
     issuer, resource = world
     kept(resource)
-    words = [sys.executable, "-c", _ASK, "notes", resource.url, "6"]
+    words = [sys.executable, "-c", ASK, "notes", resource.url, "6"]
     running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate()[0].strip() for process in running]
     assert all(process.returncode == 0 for process in running) and all(said)
@@ -125,7 +125,7 @@ def test_a_process_that_is_killed_leaves_the_old_tokens_or_the_new(
     issuer, resource = world
     login = kept(resource)
     for wait_s in (0.0, 1.0, 1.2, 1.4):
-        words = [sys.executable, "-c", _ASK, "notes", resource.url, "100000"]
+        words = [sys.executable, "-c", ASK, "notes", resource.url, "100000"]
         with subprocess.Popen(words) as running:
             time.sleep(wait_s)
             running.kill()

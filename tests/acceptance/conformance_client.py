@@ -1,0 +1,186 @@
+"""The client scenarios of the official MCP conformance suite, driven as a person drives Vespe.
+
+    python -m tests.acceptance.conformance_client [--json] [SCENARIO ...]
+
+The suite starts its servers and runs this module with `--client URL`. That adds the server as a kit
+from a terminal, where a browser says yes to every login, and calls each tool of it; where a call
+says that a login is needed, the command that it names is run, once. The suite judges what its
+servers saw.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from tests.support.authorization import BROWSER
+from tests.support.terminal import vespe_on_a_terminal
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+MODULES: Final = Path(sys.prefix) / "node/node_modules"
+REVISION: Final = "2026-07-28"
+OTHERS: Final = {
+    "sep-2322-client-request-state": "a person who is asked by a server",
+}
+"""Scenarios that judge another part of the client, with what that is."""
+_CIMD: Final = "https://conformance-test.local/client-metadata.json"
+_AT_ONCE: Final = 3
+_SCENARIO_S: Final = 240
+_VALUES: Final = {"integer": 1, "number": 2, "boolean": True, "string": "x"}
+
+
+def scenarios() -> list[str]:
+    """The client scenarios that the revision requires, as the suite lists them."""
+    listed = _suite("list").stdout
+    part = listed.partition("Client scenarios")[2].partition("\n\n")[0]
+    found = re.findall(r"- (\S+) \[([^\]]*)\]", part)
+    return [name for name, revisions in found if REVISION in revisions.split(",")]
+
+
+def judged(names: list[str]) -> dict[str, Any]:
+    """Run scenarios, a few at a time, and return what the suite says of each."""
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return dict(zip(names, threads.map(_judged, names), strict=True))
+
+
+def _judged(name: str) -> dict[str, Any]:
+    client = f"{sys.executable} -m tests.acceptance.conformance_client --client"
+    words = ("client", "--command", client, "--scenario", name, "--spec-version", REVISION)
+    done = _suite(*words, "--timeout", str(_SCENARIO_S * 1000), seconds=_SCENARIO_S + 60)
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
+    said = re.search(r"Passed: \d+/\d+, \d+ failed, \d+ warnings", "\n".join(lines))
+    found: dict[str, Any] = {"ok": done.returncode == 0, "said": said and said[0]}
+    if done.returncode != 0:
+        found["lines"] = lines[-40:]
+    _tell(f"{name}: {'passed' if found['ok'] else 'FAILED'}")
+    return found
+
+
+def main() -> int:
+    """Judge the scenarios, or be the client of one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--client", metavar="URL")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_args()
+    if asked.client:
+        with tempfile.TemporaryDirectory() as home:
+            Client(Path(home)).play(asked.client)
+        return 0
+    known = scenarios()
+    names = asked.names or [name for name in known if name not in OTHERS]
+    found = judged(names)
+    passed = sum(one["ok"] for one in found.values())
+    left_out = {name: why for name, why in OTHERS.items() if name in known and name not in names}
+    said = {"revision": REVISION, "scenarios": len(known), "tried": len(found), "passed": passed}
+    document = {**said, "left_out": left_out, "found": found}
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    return 0 if passed == len(found) else 1
+
+
+class Client:
+    """Vespe in a home of its own, as a person uses it."""
+
+    def __init__(self, home: Path) -> None:
+        self.scenario = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+        self.context: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+        self.project = home / "project"
+        self.project.mkdir()
+        kept = {"PATH", "LANG", "SSL_CERT_FILE"}
+        for name in [name for name in os.environ if name not in kept]:
+            del os.environ[name]
+        os.environ |= {
+            "HOME": str(home),
+            "PYTHONPATH": str(ROOT),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+            "BROWSER": BROWSER,
+        }
+
+    def play(self, url: str) -> None:
+        """Add the server, and call its tools."""
+        self.run("init")
+        hosts = [urlsplit(url).netloc, "localhost", "127.0.0.1"]
+        self.run("config", "set", "allow_hosts", json.dumps(hosts))
+        words = ["kit", "add-mcp", "conf", "--url", url, "--activate", "--yes"]
+        if "client_id" in self.context:
+            secret = self.context.get("client_secret", "")
+            self.run("config", "set", "secrets.CLIENT", secret)
+            words += ["--client-id", self.context["client_id"], "--client-secret", "CLIENT"]
+            words += ["--port", str(self.context.get("port", 0))]
+        else:
+            self.run("config", "set", "mcp.client_metadata_url", _CIMD)
+        shown = vespe_on_a_terminal(*words, cwd=self.project, columns=1000)
+        _tell(shown)
+        if again := re.search(r"`vespe (mcp login [^`]+)`", shown):
+            login = (*shlex.split(again[1]), "--yes")
+            _tell(vespe_on_a_terminal(*login, cwd=self.project, columns=1000))
+            _tell(vespe_on_a_terminal(*words, cwd=self.project, columns=1000))
+        wanted = self.context.get("toolCalls")
+        for call in wanted if isinstance(wanted, list) else self.calls():
+            self.call(call["name"], call["arguments"])
+
+    def calls(self) -> list[dict[str, Any]]:
+        """A call of each tool, with arguments that its schema takes."""
+        found = []
+        for tool in json.loads(self.run("tool", "list", "--json") or '{"tools": []}')["tools"]:
+            shown = json.loads(self.run("tool", "show", tool["name"], "--json"))
+            fields = shown["schema"]["input"].get("properties", {})
+            given = {
+                name: _VALUES.get(field.get("type"), "x")
+                for name, field in fields.items()
+                if isinstance(field, dict)
+            }
+            found.append({"name": tool["name"], "arguments": given})
+        return found
+
+    def call(self, name: str, arguments: dict[str, Any]) -> None:
+        """Call a tool; where it needs a login, make it as the hint says, and call it again."""
+        words = ("tool", "run", name, "--args", json.dumps(arguments), "--json")
+        error = json.loads(self.run(*words)).get("error") or {}
+        if error.get("code") == "login_required":
+            command = shlex.split(error["hint"].split("`")[1])[1:]
+            _tell(vespe_on_a_terminal(*command, "--yes", cwd=self.project, columns=1000))
+            self.run(*words)
+
+    def run(self, *words: str) -> str:
+        """Run a command without a terminal, and return its stdout."""
+        done = subprocess.run(
+            [sys.executable, "-m", "vespe", *words],
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        _tell(f"$ vespe {shlex.join(words)}: {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _suite(*words: str, seconds: int = 60) -> subprocess.CompletedProcess[str]:
+    program = MODULES / ".bin/node"
+    suite = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
+    return subprocess.run(
+        [str(program), str(suite), *words],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=seconds,
+        check=False,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
