@@ -15,6 +15,7 @@ from vespe import errors
 from vespe.models import Implementation, Tool
 from vespe.tool_types import Context
 from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool import exchange as exchange_of_sessions
 from vespe.types.mcp_tool.execution import McpTool
 from vespe.types.mcp_tool.sessions import Sessions
 
@@ -192,3 +193,16 @@ def test_a_call_that_was_sent_is_not_sent_again_for_a_401(tmp_path: Path, kept: 
         with pytest.raises(errors.ToolExecutionError, match="401"):
             McpTool().execute(_remote(server.url("/mcp")), {}, given)
     assert listening.calls == 1
+
+
+def test_a_401_is_told_also_where_the_server_refuses_the_older_protocol_for_another_reason(
+    tmp_path: Path,
+) -> None:
+    def listen(exchange: Exchange) -> bool:
+        is_old = json.loads(exchange.body or b"{}").get("method") == "initialize"
+        return exchange.reply(b"{}", "WWW-Authenticate: Bearer", status=400 if is_old else 401)
+
+    with Loopback(listen) as server:
+        given = replace(context(tmp_path), secrets={"T": "t"}, allow_hosts=("127.0.0.1",))
+        with pytest.raises(exchange_of_sessions.Unauthorized, match="401"):
+            McpTool().execute(_remote(server.url("/mcp")), {}, given)

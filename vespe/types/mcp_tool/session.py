@@ -60,6 +60,7 @@ was an error.
 _CHALLENGES: Final[list[str]] = []
 """The `WWW-Authenticate` header of that answer."""
 _MAX_CHALLENGE: Final = 4096
+_NO_ACCESS: Final = (401, 403)
 
 
 class _Odd(Exception):
@@ -288,7 +289,11 @@ async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> As
 
 
 async def _note_status(response: httpx2.Response) -> None:
-    _STATUSES[:] = [response.status_code] if response.status_code >= 400 else []
+    status = response.status_code
+    # A server of one revision refuses the request of another one next, for another reason.
+    if status >= 400 and _STATUSES and _STATUSES[0] in _NO_ACCESS:
+        return
+    _STATUSES[:] = [status] if status >= 400 else []
     _CHALLENGES[:] = [response.headers.get("www-authenticate", "")[:_MAX_CHALLENGE]]
 
 
