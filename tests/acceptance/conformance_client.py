@@ -134,7 +134,7 @@ class Client:
             shown = json.loads(self.run("tool", "show", tool["name"], "--json"))
             fields = shown["schema"]["input"].get("properties", {})
             given = {
-                name: _VALUES.get(field.get("type"), "x")
+                name: _VALUES.get(str(field.get("type")), "x")
                 for name, field in fields.items()
                 if isinstance(field, dict)
             }
