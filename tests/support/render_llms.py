@@ -17,7 +17,7 @@ def render() -> str:
     """Return the whole file."""
     project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
     parts = [f"# {project['site_name']}\n\n> {project['site_description']}\n"]
-    alone = [entry for entry in project["nav"] if isinstance(*entry.values(), str)]
+    alone = [entry for entry in project["nav"] if isinstance(next(iter(entry.values())), str)]
     parts += ["\n## Start\n\n", *_lines(alone)]
     for entry in project["nav"]:
         for title, pages in entry.items():
