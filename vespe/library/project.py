@@ -312,8 +312,8 @@ class Project:
         from vespe import Project
 
         project = Project.init(".")
-        project.create_tool("count", type="python_script")
-        code = 'sum(count(text=line)["words"] for line in ["one two", "three"])'
+        project.create_tool("measure", type="python_script")
+        code = 'sum(measure(text=line)["words"] for line in ["one two", "three"])'
         assert project.run_code(code).unwrap() == 3
         ```
         """
