@@ -75,8 +75,8 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests.acceptance.programs", "--json"),
     ),
     "survival": (
-        "a server over stdio and over HTTP, after 244 calls of 61 tools that try to end, starve or "
-        "contaminate it, as root and as an ordinary user",
+        "a server over stdio and one over HTTP, each after 244 calls of 61 tools that try to end, "
+        "starve or contaminate it, as root and as an ordinary user",
         ("tests.acceptance.survival", "--json"),
     ),
     "tasks": (

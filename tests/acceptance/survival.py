@@ -281,7 +281,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=2, help="calls of each program at each door")
+    parser.add_argument("--rounds", type=int, default=4, help="calls of each program at each door")
     asked = parser.parse_args()
     if not is_safe_here():
         sys.stderr.write("this machine does not keep the processes of tools apart: not tried\n")

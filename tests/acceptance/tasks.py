@@ -47,7 +47,7 @@ def killed(root: Path, points: int, *, span_s: float) -> dict[str, Any]:
         time.sleep(0.05)
         listed = json.loads(vespe("task", "list", "--json", cwd=root).stdout)["tasks"]
         known = {task["task"]: task for task in listed}
-        lines = file.read_text().split() if file.exists() else []
+        lines = file.read_text(encoding="utf-8").split() if file.exists() else []
         if len(lines) > 2:
             found["twice"] += 1
         if identifier and identifier not in known:
@@ -82,9 +82,13 @@ def _one(root: Path, name: str, file: str, delay_s: float) -> str:
 
 def _child(pid: int) -> int | None:
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return next(
-            (int(one) for one in children if _RUNS in Path(f"/proc/{one}/cmdline").read_text()),
+            (
+                int(one)
+                for one in children
+                if _RUNS in Path(f"/proc/{one}/cmdline").read_text(encoding="utf-8")
+            ),
             None,
         )
     except OSError:

@@ -36,9 +36,13 @@ def test_a_cassette_and_a_fixture_are_found_whole(
     stateful = json.loads(json.dumps(row))
     stateful["request"]["parsed_body"] = {"input": ITEMS[2:], "previous_response_id": "r"}
     (tmp_path / "cassettes").mkdir()
-    (tmp_path / "cassettes/a.yaml").write_text(yaml.safe_dump({"interactions": [row, stateful]}))
+    (tmp_path / "cassettes/a.yaml").write_text(
+        yaml.safe_dump({"interactions": [row, stateful]}), encoding="utf-8"
+    )
     (tmp_path / "__fixtures__").mkdir()
-    (tmp_path / "__fixtures__/a.chunks.txt").write_text("\n".join(map(json.dumps, EVENTS)))
+    (tmp_path / "__fixtures__/a.chunks.txt").write_text(
+        "\n".join(map(json.dumps, EVENTS)), encoding="utf-8"
+    )
     monkeypatch.setenv(apis.CHECKOUTS, str(tmp_path))
     monkeypatch.setattr(apis, "SHARED", tmp_path)
     made = apis.surveyed()

@@ -129,7 +129,7 @@ class Judged:
 
     def _effects(self) -> int:
         kept = (self._directory / "kept").is_file()
-        spent = len(self._counter.read_text()) if self._counter.exists() else 0
+        spent = len(self._counter.read_text(encoding="utf-8")) if self._counter.exists() else 0
         made = len(list(self._directory.iterdir())) if self._directory.is_dir() else 0
         return spent + len(self._heard) + (made - 1) + (0 if kept else 100)
 

@@ -174,13 +174,17 @@ def test_a_server_marks_what_is_exposed_always_and_says_when_that_changes(bench:
         open_workspace(bench.root), registry=bench.registry, selection=Selection(mode="native")
     ) as served:
         told = served.page("2025-11-25", None)["tools"]
-        assert len(told) == 2 and [one["name"] for one in told if "_meta" in one] == [
-            "stock_lookup"
+        assert [one["name"] for one in told] == [
+            "get_exchange_rate",
+            "read_result",
+            "stock_lookup",
         ]
+        marked = [one["name"] for one in told if "_meta" in one]
+        assert marked == ["read_result", "stock_lookup"]
         say("search")
-        assert served.refresh() and not any(
-            "_meta" in one for one in served.page("2025-11-25", None)["tools"]
-        )
+        assert served.refresh()
+        told = served.page("2025-11-25", None)["tools"]
+        assert [one["name"] for one in told if "_meta" in one] == ["read_result"]
 
 
 MANY = [

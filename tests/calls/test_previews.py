@@ -31,7 +31,7 @@ def previews(project: Path, tool: Tool = EDIT, **inputs: Any) -> list[tuple[str,
 
 
 def test_a_new_content_is_shown_as_the_difference_to_the_file(project: Path) -> None:
-    (project / "a.txt").write_text("one\ntwo\nthree\n")
+    (project / "a.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
     assert previews(project, path="a.txt", content="one\n2\nthree\n") == [
         (
             "difference",
@@ -57,18 +57,18 @@ def test_an_edit_is_shown_as_the_difference_of_its_texts(project: Path) -> None:
     "path", ["../outside.txt", ".env", "link.txt", "folder/link", "big.txt", "bytes", "", "a\0b"]
 )
 def test_files_that_are_no_business_of_a_question_are_not_read(project: Path, path: str) -> None:
-    (project.parent / "outside.txt").write_text("outside")
-    (project / ".env").write_text("KEY=1")
+    (project.parent / "outside.txt").write_text("outside", encoding="utf-8")
+    (project / ".env").write_text("KEY=1", encoding="utf-8")
     (project / "folder").mkdir()
     os.symlink("../outside.txt", project / "link.txt")
     os.symlink("../../outside.txt", project / "folder/link")
-    (project / "big.txt").write_text("x" * 300_000)
+    (project / "big.txt").write_text("x" * 300_000, encoding="utf-8")
     (project / "bytes").write_bytes(b"\xff\xfe")
     assert previews(project, path=path, content="new") == []
 
 
 def test_what_the_user_keeps_from_tools_is_not_shown_either(project: Path) -> None:
-    (project / "keys.txt").write_text("KEY=1")
+    (project / "keys.txt").write_text("KEY=1", encoding="utf-8")
     user_config.set_value("files.never_read", ["keys.txt"])
     assert previews(project, path="keys.txt", content="new") == []
 

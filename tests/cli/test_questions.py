@@ -139,7 +139,8 @@ def test_a_question_about_a_call_fits_the_terminal_and_spells_its_keys_out_once(
     (asking_tool / "script.json").write_text(json.dumps({"turns": turns}), encoding="utf-8")
     config = asking_tool / ".vespe/tools/tool-pour/config.json"
     config.write_text(
-        json.dumps(json.loads(config.read_text()) | {"description": text}), encoding="utf-8"
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"description": text}),
+        encoding="utf-8",
     )
     assert vespe("trust", "--yes", cwd=asking_tool).returncode == 0
     said = vespe_on_a_terminal(

@@ -44,6 +44,19 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
 
 
+@pytest.mark.parametrize("permissions", [{}, {"sockets": []}, {"sockets": ["$SSH_AUTH_SOCK"]}])
+def test_p5_what_a_tool_no_longer_sees_is_shown_where_it_states_no_socket(
+    tmp_path: Path, permissions: JsonObject
+) -> None:
+    directory = write_tool(
+        tmp_path / "tool-a",
+        implementation={"type": "shell_command", "entrypoint": "true"},
+        permissions=permissions,
+    )
+    lines = shown_lines(directory)
+    assert ("ssh-agent" in lines.get("hidden", "")) == ("sockets" not in permissions)
+
+
 def test_p5_a_stated_path_that_leads_out_of_the_project_is_shown(project: Path, home: Path) -> None:
     (home / ".ssh").mkdir()
     (project / "docs").symlink_to(home / ".ssh")

@@ -26,7 +26,9 @@ def is_trusted(root: Path) -> bool:
 
 
 def test_a_setting_is_written_and_removed_with_what_held_it(project: Path) -> None:
-    (project / ".vespe/config.json").write_text('{"x_own": 1, "lint": {"select": ["flow"]}}')
+    (project / ".vespe/config.json").write_text(
+        '{"x_own": 1, "lint": {"select": ["flow"]}}', encoding="utf-8"
+    )
     project_settings.set_value(project, "tool_budget", 4000)
     project_settings.set_value(project, "lint.ignore.name-case", "a reason")
     project_settings.set_value(project, "approvals.deny", ["rm"])

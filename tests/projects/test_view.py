@@ -210,6 +210,7 @@ def test_a_client_of_the_server_sees_and_calls_the_same(bench: Bench) -> None:
         assert [
             (one["name"], one["description"], list(one["inputSchema"]["properties"]))
             for one in listed
+            if one["name"] != "read_result"
         ] == [("new_issue", "Open an issue.", ["title"])]
         assert (
             tools.call("new_issue", {"title": "t"}, cancel=None, progress=None)[0].result == WHOLE

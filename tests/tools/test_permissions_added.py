@@ -89,7 +89,7 @@ def test_its_form_is_checked_and_published(run: Run, project: Path) -> None:
     published = json.loads(run("-m", "vespe", "schema", "tool").stdout)
     assert published["properties"]["permissions"]["properties"]["devices"] == {
         "type": "array",
-        "items": {"type": "string", "minLength": 1},
+        "items": {"type": "string", "minLength": 1, "pattern": "^[^\\u0000]*$"},
         "description": "Devices that it may open.",
     }
 

@@ -88,6 +88,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             else "",
         ),
         ("reaches", _reach(tool)),
+        ("hidden", _hidden(tool)),
         ("effects", _effects(tool.document.get("effects"))),
         ("limits", tool.document.get("limits")),
         *(
@@ -143,6 +144,21 @@ def _reach(tool: "ToolReview") -> str:
         ""
         if is_stated
         else "any host, and what listens on this machine alone (databases, notebooks)"
+    )
+
+
+def _hidden(tool: "ToolReview") -> str:
+    """Say what a tool's process does not see unless it states it, as it did with Vespe 0.2."""
+    permissions = tool.document.get("permissions")
+    kind = find_type(tool.type or "")
+    if kind is None or kind.network != "process":
+        return ""
+    is_stated = isinstance(permissions, dict) and "sockets" in permissions
+    return (
+        ""
+        if is_stated
+        else "sockets of your programs (tmux, ssh-agent) and files of others in /tmp, where the "
+        "sandbox can hide them"
     )
 
 

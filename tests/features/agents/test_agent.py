@@ -21,6 +21,7 @@ from tests.features.agents.providers.serving import KINDS, asking, chunked, in_t
 from tests.features.agents.providers.serving import said as serving
 from tests.support.ondisk import python_tool
 from vespe import Agent, AgentOptions, Answer, Limits, Project, Question, run_loop
+from vespe.calls.question_texts import question_text
 from vespe.errors import InvalidDocument, NotTrusted, UsageError
 from vespe.features.agents.providers.simulated import SimulatedProvider
 from vespe.projects import project as projects
@@ -313,7 +314,11 @@ def test_a_person_is_told_which_values_come_from_a_tool_and_which_from_them(benc
     agent.run("Pay the 120 that I owe.")
     (question,) = asked
     assert question.origins == {"recipient": "from read_inbox, not from you", "amount": "from you"}
-    assert "recipient: from read_inbox, not from you; amount: from you" in question.why
+    assert "the model has read untrusted content (from `read_inbox`)" in question.why
+    assert question_text(question).arguments == (
+        'recipient: "eve@x.example"  (from read_inbox, not from you)',
+        "amount: 120  (from you)",
+    )
 
 
 def test_openais_responses_searches_the_tools_itself_and_what_it_found_goes_back(

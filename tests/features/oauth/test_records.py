@@ -81,12 +81,17 @@ def test_p81_tokens_that_were_copied_from_another_login_are_not_used() -> None:
     login = kept()
     file = Path(os.path.expanduser(login.kept["ref"].partition(":")[2]))
     for change in ({"url": "https://evil.example/mcp"}, {"issuer": "https://evil.example"}):
-        file.write_text(json.dumps(json.loads(file.read_text()) | change), encoding="utf-8")
+        file.write_text(
+            json.dumps(json.loads(file.read_text(encoding="utf-8")) | change), encoding="utf-8"
+        )
         with pytest.raises(errors.LoginRequired, match="belongs to another one"):
             records.grant_of(login)
         kept()
     record = Path(login.directory) / "login.json"
-    record.write_text(record.read_text().replace(URL, "https://evil.example/mcp"), encoding="utf-8")
+    record.write_text(
+        record.read_text(encoding="utf-8").replace(URL, "https://evil.example/mcp"),
+        encoding="utf-8",
+    )
     assert records.find("notes", "https://evil.example/mcp") is None
     assert records.find("notes", URL) is None
 
@@ -116,10 +121,16 @@ def test_a_record_that_was_broken_by_hand_is_no_login_and_can_be_made_again(text
 def test_keys_that_are_not_known_stay() -> None:
     login = kept()
     path = Path(login.directory) / "login.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"later": 1}), encoding="utf-8")
+    path.write_text(
+        json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"later": 1}), encoding="utf-8"
+    )
     records.note(replace(login, ended="over"))
     found = records.find("notes", URL)
-    assert json.loads(path.read_text())["later"] == 1 and found and found.ended == "over"
+    assert (
+        json.loads(path.read_text(encoding="utf-8"))["later"] == 1
+        and found
+        and found.ended == "over"
+    )
 
 
 def test_forgetting_leaves_nothing() -> None:

@@ -133,7 +133,7 @@ def test_calls_that_only_read_run_at_the_same_time(mine: Project) -> None:
 def test_a_tool_that_is_not_used_is_not_loaded(mine: Project) -> None:
     broken = Path(mine.root) / ".vespe/tools/tool-broken"
     broken.mkdir(parents=True)
-    (broken / "config.json").write_text("{")
+    (broken / "config.json").write_text("{", encoding="utf-8")
     assert mine.run_code("double(2)").unwrap() == 4
     names = ProjectTools(mine.call_path())
     assert "double" in names and len(names) == len(list(names))

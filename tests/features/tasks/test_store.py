@@ -48,9 +48,11 @@ def outcome(code: str = "", **details: object) -> Outcome:
 def test_a_task_is_a_private_file_with_an_id_that_nobody_guesses(tasks: TaskStore) -> None:
     one, other = made(tasks), made(tasks)
     path = Path(user_state_dir(), "tasks", f"{one.id}.json")
-    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600 and "secret" not in path.read_text()
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600 and "secret" not in path.read_text(
+        encoding="utf-8"
+    )
     assert len(one.id) == 32 and one.id != other.id
-    assert json.loads(path.read_text())["status"] == "working"
+    assert json.loads(path.read_text(encoding="utf-8"))["status"] == "working"
     assert [task.id for task in tasks.list(project="/")] == [one.id, other.id]
     assert tasks.list(project="/tmp") == []
 
@@ -130,8 +132,13 @@ def test_cancelling_and_answering_reach_the_process_that_runs_it(tasks: TaskStor
 def test_a_file_that_is_damaged_or_newer_is_no_task(tasks: TaskStore) -> None:
     task = made(tasks)
     path = Path(user_state_dir(), "tasks", f"{task.id}.json")
-    for text in ("{", "{}", path.read_text().replace('"version":1', '"version":2'), "[]"):
-        path.write_text(text)
+    for text in (
+        "{",
+        "{}",
+        path.read_text(encoding="utf-8").replace('"version":1', '"version":2'),
+        "[]",
+    ):
+        path.write_text(text, encoding="utf-8")
         assert tasks.list() == []
         with pytest.raises(TaskNotFound):
             tasks.read(task.id)

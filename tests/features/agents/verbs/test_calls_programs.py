@@ -34,7 +34,7 @@ def talk(command: Command, project: Path) -> Path:
 
 def count(project: Path) -> int:
     counter = project / "counter"
-    return len(counter.read_text()) if counter.exists() else 0
+    return len(counter.read_text(encoding="utf-8")) if counter.exists() else 0
 
 
 def test_each_call_is_approved_in_its_turn_and_made_once(

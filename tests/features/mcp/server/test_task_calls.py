@@ -63,7 +63,7 @@ def test_a_task_is_there_at_once_and_has_the_result_of_its_call(project: Path) -
         late = call(client, "late", s=2, mark=str(mark))
         assert "content" in quick or quick["resultType"] == "task"
         assert late["resultType"] == "task" and ended(client, late["taskId"])["result"]
-        assert mark.read_text() == "xxx"
+        assert mark.read_text(encoding="utf-8") == "xxx"
         listed = json.loads(vespe("task", "list", "--json", cwd=project).stdout)["tasks"]
         assert {task["status"] for task in listed} == {"completed"}
 
@@ -139,7 +139,7 @@ def test_a_task_whose_server_was_killed_is_interrupted_and_not_run_again(project
         with served(project) as other:
             found = ask(other, "tasks/get", taskId=task)
     assert found["status"] == "failed" and found["error"]["message"].startswith("interrupted: ")
-    assert mark.read_text() == "x"
+    assert mark.read_text(encoding="utf-8") == "x"
 
 
 def test_a_server_that_ends_leaves_no_task_that_says_it_runs(project: Path) -> None:

@@ -88,6 +88,8 @@ def test_ctrl_c_ends_the_program_and_leaves_nothing(counted: Path, home: Path) -
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 130
     lines = [
-        json.loads(line) for file in log.glob("*.jsonl") for line in file.read_text().splitlines()
+        json.loads(line)
+        for file in log.glob("*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
     ]
     assert [line["outcome"] for line in lines] == ["ok", "interrupted"]

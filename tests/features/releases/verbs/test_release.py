@@ -38,7 +38,7 @@ def test_releases_follow_one_another_and_nothing_is_pushed(kit: Path, command: C
     assert said["needed"] == "minor" and said["tools"][0]["verdict"] == "breaking"
     assert said["tools"][0]["changes"][0]["example"] == {"text": "aaaa"}
     assert said["commit"] == gitrepo.git(kit, "rev-parse", "v0.2.0^{commit}")
-    assert json.loads((kit / "kit_config.json").read_text())["version"] == "0.2.0"
+    assert json.loads((kit / "kit_config.json").read_text(encoding="utf-8"))["version"] == "0.2.0"
     log = (kit / "CHANGELOG.md").read_text(encoding="utf-8")
     assert log.index("## 0.2.0 (") < log.index("## 0.1.0 (")
     again = command("kit", "release", str(kit))
