@@ -41,7 +41,12 @@ def node_client(package: str) -> Callable[[Calls, Sequence[str], Path], str]:
     def ask(calls: Calls, command: Sequence[str], cwd: Path) -> str:
         argv = [str(MODULES / ".bin/node"), str(_SCRIPT), str(MODULES), package, json.dumps(calls)]
         done = subprocess.run(
-            [*argv, *command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+            [*argv, *command],
+            cwd=cwd,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -243,7 +243,7 @@ def test_p79_of_many_processes_that_bring_one_state_at_once_one_is_let_through(
             [sys.executable, "-c", program, text],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         for _ in range(4)
     ]

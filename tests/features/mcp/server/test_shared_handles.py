@@ -36,7 +36,9 @@ def keep(results: LargeResults, text: str) -> None:
 
 def test_workers_at_the_same_time_never_give_one_handle_to_two_results(home: Path) -> None:
     workers = [
-        subprocess.Popen([sys.executable, "-c", WORKER, name], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, name], stdout=subprocess.PIPE, encoding="utf-8"
+        )
         for name in ("a", "b", "c")
     ]
     lines = [line.split() for worker in workers for line in worker.communicate()[0].splitlines()]
