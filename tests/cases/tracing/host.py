@@ -76,22 +76,24 @@ elif case == "toolset":
 elif case == "served":
     from vespe.errors import ToolNotFound
     from vespe.features.mcp.server import tool_call
+    from vespe.features.mcp.server.call_client import OnTheWay
     from vespe.features.mcp.server.protocol import PendingCall
+    from vespe.features.mcp.server.tool_results import Called
     from vespe.models import Failure, Outcome
 
     class Served:
         def in_process(self, name):
             return True
 
-        def call(self, name, arguments, *, cancel, progress):
+        def call(self, name, arguments, *, cancel, progress, by=None):
             if name == "made_up":
                 raise ToolNotFound(name)
             failure = Failure(code="timed_out", message="late") if name == "late" else None
-            return Outcome(tool=name, uid=None, result=None if failure else 1, error=failure), None
+            return Called(Outcome(tool=name, uid=None, result=None if failure else 1, error=failure), None)
 
     for name, transport in (("add", "pipe"), ("late", "tcp"), ("made_up", "pipe")):
         pending = PendingCall(id=1, name=name, arguments={}, revision="2025-11-25")
-        tool_call.run(pending, Served(), notify=print, transport=transport)
+        tool_call.run(pending, Served(), OnTheWay(notify=print), transport=transport)
 for span in spans.get_finished_spans():
     document = json.loads(span.to_json())
     print(json.dumps({key: document[key] for key in ("name", "kind", "parent_id", "attributes", "status")} | document["context"]))
