@@ -65,9 +65,12 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "kit add-mcp": [("--from", ".mcp.json")],
     "kit activate": [("git_and_programs",)],
     "kit deactivate": [("git_and_programs",)],
+    "kit release": [("--dry-run",), (".", "--bump", "patch")],
     "cache list": [()],
     "cache clean": [("--yes",)],
     "batch": [("t", "in.jsonl", "-o", "out.jsonl")],
+    "program check": [("program.py",)],
+    "program run": [("program.py",)],
     "task list": [()],
     "task show": [("0" * 32,)],
     "task cancel": [("0" * 32,)],
@@ -82,6 +85,10 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "mcp wrap": [("true",)],
     "mcp config": [("claude-code",), ("cursor", "--write")],
     "connect": [("gemini",)],
+    "mcp login": [("things",)],
+    "mcp logout": [("things",)],
+    "mcp status": [()],
+    "tool set": [("t", "description=x")],
     "config get": [("allow_hosts",)],
     "config set": [("sandbox", "off")],
     "config list": [()],
@@ -193,6 +200,7 @@ def hostile(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     }
     for name, document in texts.items():
         (here / name).write_text(json.dumps(document), encoding="utf-8")
+    (here / "program.py").write_text("t()\n", encoding="utf-8")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "-f", "."], ["commit", "-qm", "x"]):
         subprocess.run([*git, *words], cwd=here, check=True)

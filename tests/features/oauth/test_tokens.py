@@ -113,7 +113,7 @@ def test_processes_that_refresh_at_once_use_no_token_twice(world: tuple[Issuer, 
     issuer, resource = world
     kept(resource)
     words = [sys.executable, "-c", ASK, "notes", resource.url, "6"]
-    running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, encoding="utf-8") for _ in range(2)]
     said = [process.communicate()[0].strip() for process in running]
     assert all(process.returncode == 0 for process in running) and all(said)
     assert issuer.reused == 0 and issuer.refreshes >= 6

@@ -52,12 +52,12 @@ def test_a_process_that_is_confined_itself_does_not_believe_what_another_found(
         "print(levels.machine(sys.argv[1]).level)"
     )
     words = (sys.executable, "-c", code, str(tmp_path))
-    free = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    free = subprocess.run(words, capture_output=True, encoding="utf-8", check=True).stdout
     if free != "namespaces\n":
         pytest.skip(f"no namespaces here to be refused: the level is {free}")
     confined = systems.refusing(systems.NO_NAMESPACES, *words)
-    held = subprocess.run(confined, capture_output=True, text=True, check=True).stdout
-    again = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    held = subprocess.run(confined, capture_output=True, encoding="utf-8", check=True).stdout
+    again = subprocess.run(words, capture_output=True, encoding="utf-8", check=True).stdout
     assert (held, again) == ("landlock\n", "namespaces\n")
 
 

@@ -85,7 +85,8 @@ def test_a_server_over_http_is_asked_with_the_headers_that_were_given(project: P
             "headers": served.headers,
             "allow_hosts": [f"127.0.0.1:{served.port}"],
         }
-        assert [tool["name"] for tool in answer(reach)["tools"]] == ["add", "nap"]
+        listed = [tool["name"] for tool in answer(reach)["tools"]]
+        assert listed == ["add", "nap", "read_result"]
         assert "error" in answer(reach | {"headers": {}})
 
 
