@@ -236,9 +236,9 @@ def test_the_servers_that_packed_forms_name_still_start(world: World) -> None:
     markers = {".mcp.json": "${CLAUDE_PLUGIN_ROOT}", "codex-mcp.json": ""}
     for manifest, marker in markers.items():
         entry = read(plugin / manifest)["mcpServers"]["linked"]
-        assert listed_by(world, entry, plugin, marker) == ["example_of_linked"]
+        assert listed_by(world, entry, plugin, marker) == ["example_of_linked", "read_result"]
     entry = read(bundle / "manifest.json")["server"]["mcp_config"]
-    assert listed_by(world, entry, bundle, "${__dirname}") == ["example_of_linked"]
+    assert listed_by(world, entry, bundle, "${__dirname}") == ["example_of_linked", "read_result"]
 
 
 @pytest.mark.parametrize("form", ["skill", "plugin", "mcpb", "server-json"])
