@@ -16,7 +16,7 @@ from tests.support.mcp_servers import ByHand
 from tests.support.ondisk import python_tool
 from tests.support.ondisk import vespe as vespe_here
 
-EXTRAS = ("mcp", "hypothesis_jsonschema", "tiktoken", "git", "pydantic_monty")
+EXTRAS = ("mcp", "uvicorn", "hypothesis_jsonschema", "tiktoken", "git", "pydantic_monty")
 """A module of each extra."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -41,15 +41,16 @@ def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(
         "kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command, cwd=project
     )
     assert made.returncode == 0, made.stderr
-    for verb in (
-        ("mcp", "serve", "--http", "127.0.0.1:0"),
-        ("kit", "add-mcp", "others", "--yes", "--", *server.command),
-        ("kit", "add-mcp", "things", "--update", "--yes"),
-        ("tool", "run", "echo", "text=hi"),
+    for module, verb in (
+        ("uvicorn", ("mcp", "serve", "--http", "127.0.0.1:0")),
+        ("mcp", ("kit", "add-mcp", "others", "--yes", "--", *server.command)),
+        ("mcp", ("kit", "add-mcp", "things", "--update", "--yes")),
+        ("mcp", ("tool", "run", "echo", "text=hi")),
     ):
         said = vespe(*verb)
         assert said.returncode == 2 and said.stdout == "", said
-        assert "needs the extra vespe[mcp]: the module mcp is missing, or too old" in said.stderr
+        needs = f"needs the extra vespe[mcp]: the module {module} is missing, or too old"
+        assert needs in said.stderr
         assert 'pip install ".[mcp]"' in said.stderr and "Traceback" not in said.stderr
     outcome = json.loads(vespe("tool", "run", "echo", "text=hi", "--json").stdout)
     assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {

@@ -44,7 +44,7 @@ class CallTotals:
         self.times: dict[str, dict[float, int]] = {}
         """By tool: how many calls took so many milliseconds."""
         self.first, self.bytes = "", 0
-        """Of the log that was counted last: what its first line is known by, and how much of it."""
+        """Of the log that was counted last: what it is known by, and how much of it."""
 
     def count(self, line: JsonObject) -> None:
         """Add one line of a log; nothing for one that nobody asked for, or that is none."""
@@ -221,11 +221,17 @@ def _number(value: Any) -> int:
 
 
 def _old_lines(log_path: str, totals: CallTotals) -> tuple[list[JsonObject], str, int]:
-    """Return the lines of a log's old part that are not counted yet, by what its first line is
-    known, and how long it is.
+    """Return the lines of a log's old part that are not counted yet, what it is known by, and how
+    long it is.
+
+    It is known by its first line and its inode: two logs can begin with calls of one moment that
+    were alike.
     """
     data = _bytes_of(log_path + OLD)
-    first = sha256(data.partition(b"\n")[0]).hexdigest()[:16] if data else ""
+    first = ""
+    if data:
+        digest = sha256(data.partition(b"\n")[0]).hexdigest()[:16]
+        first = f"{digest}-{os.stat(log_path + OLD).st_ino:x}"
     counted = totals.bytes if first and first == totals.first else 0
     return list(_parsed(data[counted:])), first, len(data)
 
