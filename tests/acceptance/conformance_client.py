@@ -59,7 +59,7 @@ def _judged(name: str) -> dict[str, Any]:
     said = re.search(r"Passed: \d+/\d+, \d+ failed, \d+ warnings", "\n".join(lines))
     found: dict[str, Any] = {"ok": done.returncode == 0, "said": said and said[0]}
     if done.returncode != 0:
-        found["lines"] = lines[-40:]
+        found["lines"] = [line.replace(sys.executable, "python") for line in lines[-40:]]
     _tell(f"{name}: {'passed' if found['ok'] else 'FAILED'}")
     return found
 
