@@ -135,31 +135,29 @@ _PERMITTED: Final = {
 
 def _reach(tool: "ToolReview") -> str:
     """Say what a tool's process reaches that states no `network`."""
-    permissions = tool.document.get("permissions")
-    kind = find_type(tool.type or "")
-    if kind is None or kind.network != "process":
-        return ""
-    is_stated = isinstance(permissions, dict) and "network" in permissions
     return (
-        ""
-        if is_stated
-        else "any host, and what listens on this machine alone (databases, notebooks)"
+        "any host, and what listens on this machine alone (databases, notebooks)"
+        if _is_unstated(tool, "network")
+        else ""
     )
 
 
 def _hidden(tool: "ToolReview") -> str:
     """Say what a tool's process does not see unless it states it, as it did with Vespe 0.2."""
+    return (
+        "sockets of your programs (tmux, ssh-agent) and files of others in /tmp, where the "
+        "sandbox can hide them"
+        if _is_unstated(tool, "sockets")
+        else ""
+    )
+
+
+def _is_unstated(tool: "ToolReview", permission: str) -> bool:
+    """Whether a tool has a process of its own, and does not state this permission."""
     permissions = tool.document.get("permissions")
     kind = find_type(tool.type or "")
-    if kind is None or kind.network != "process":
-        return ""
-    is_stated = isinstance(permissions, dict) and "sockets" in permissions
-    return (
-        ""
-        if is_stated
-        else "sockets of your programs (tmux, ssh-agent) and files of others in /tmp, where the "
-        "sandbox can hide them"
-    )
+    is_process = kind is not None and kind.network == "process"
+    return is_process and not (isinstance(permissions, dict) and permission in permissions)
 
 
 def _effects(said: JsonValue) -> str:
