@@ -90,6 +90,25 @@ def test_what_happens_elsewhere_changes_nothing(place: Path) -> None:
     assert found.hold() and found.hold()
 
 
+def test_other_modes_and_times_beside_and_above_are_told_of_nobody(place: Path) -> None:
+    beside = place.parent / "beside"
+    beside.touch()
+    watch_ = Watch()
+    found = Held(tuple((str(path), stamp(str(path))) for path in (place, place / "file")), watch_)
+    assert all(found.hold() for _ in range(MANY))
+    covered = watch_.cover(0, [str(place / "file")])
+    beside.chmod(0o600)
+    os.utime(beside)
+    (place / "inner").chmod(0o700)
+    (place.parent / "made").mkdir()
+    (place.parent / "made").rmdir()
+    watch_.number()
+    assert covered > 0 and watch_.is_covered(covered) and found.hold()
+    (place / "file").chmod(0o600)
+    watch_.number()
+    assert not watch_.is_covered(covered) and not found.hold()
+
+
 def test_a_place_behind_a_link_is_looked_at_each_time(place: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(place.parent)
     (tmp_path / "second" / "place").mkdir(parents=True)

@@ -142,14 +142,20 @@ class _Made:
             tuple(filter(None, (b"/dev/shm", namespaces.get("temporary")))) if namespaces else ()
         )
         seen = tuple(path + b"/" for path in namespaces.get("seen", ()))
-        self._rules, self._own_rules = [], []  # type: tuple[list[Any], list[Any]]
+        self._rules: list[Any] = []
+        self._own_rules: list[Any] = []
+        self._covered_rules: list[Any] = []
         beneath = tuple(path + b"/" for path in mounted)
         for rule in message["rules"]:
             path = rule[0] + b"/"
-            is_own = path.startswith(self._places) or (
-                path.startswith(beneath) and not path.startswith(seen)
-            )
-            (self._own_rules if is_own else self._rules).append(rule)
+            if path.startswith(self._places):
+                self._own_rules.append(rule)
+            elif path.startswith(seen) or not path.startswith(beneath):
+                self._rules.append(rule)
+            elif path in beneath or any(one.startswith(path) for one in (*seen, *self._places)):
+                self._own_rules.append(rule)
+            else:  # each call's own mount covers it: there is nothing that a rule could be on
+                self._covered_rules.append(rule)
         self._namespaces = namespaces
         self._message = {**message, "rules": self._rules}
         if namespaces:
@@ -197,7 +203,8 @@ class _Made:
         }
         of_call["rules"] = [(_moved(path, pairs), rights) for path, rights in self._own_rules]
         of_call["hidden"] = self._came(made.stated)
-        message = {**self._message, "rules": [*self._rules, *of_call["rules"]]}
+        rules = [*self._rules, *of_call["rules"], *self._covered_rules]
+        message = {**self._message, "rules": rules}
         if self._namespaces:
             message["namespaces"] = self._namespaces | {
                 name: [*self._namespaces[name], *of_call[name]] for name in (*self._own, "hidden")

@@ -13,6 +13,7 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
 from vespe.files.digests import sha256
 from vespe.files.log_file import OLD
+from vespe.lazy import pattern
 from vespe.models import JsonObject
 
 SUFFIX: Final = ".stats"
@@ -25,6 +26,12 @@ _STEPS: Final = 8
 """How many classes of durations there are between one and its double: 4 % off at most."""
 _SHORTEST_MS: Final = 0.001
 _KEPT: Final = 0.75
+_TIME: Final = b'{"time":"'
+_TIMED: Final = 35
+"""What a line has behind its time, as `{"time":"2026-01-01T00:00:00.000Z",` begins it."""
+_OUTCOME: Final = b',"outcome":"'
+_DURATION: Final = b'","duration_ms":'
+_MS: Final = pattern(rb"[0-9]{1,12}\.[0-9]{3}")
 _LONGEST: Final = 64
 """The most characters of a time or a place: a log may hold lines of others."""
 
@@ -51,15 +58,39 @@ class CallTotals:
         time, tool, duration = line.get("time"), line.get("tool"), line.get("duration_ms", 0)
         if line.get("purpose") or not (isinstance(time, str) and isinstance(tool, str)):
             return
-        time = time[:_LONGEST]
-        self.since = min(self.since or time, time)
-        self.places.add(str(line.get("place", ""))[:_LONGEST])
+        took = float(duration) if isinstance(duration, (int, float)) else math.nan
+        place = str(line.get("place", ""))[:_LONGEST]
+        self._count(time[:_LONGEST], tool, place, took, is_ok=line.get("outcome") == "ok")
+
+    def count_all(self, data: bytes) -> None:
+        """Add the lines of a log. What all lines of a tool begin with is read once: the call that
+        makes a log lose its old part waits for this. To read each line as JSON took 9 µs a call.
+        """
+        forms: dict[bytes, JsonObject] = {}
+        for line in data.split(b"\n"):
+            end = line.find(_OUTCOME, _TIMED) if line.startswith(_TIME) else -1
+            start = line[_TIMED:end] if end > 0 else b""
+            if (form := forms.get(start)) is None:
+                form = forms[start] = _form(line, end)
+            code, _, rest = line[end + len(_OUTCOME) :].partition(_DURATION)
+            duration, comma, _ = rest.partition(b",")
+            if not (form and comma and _MS.fullmatch(duration) and line[-1:] == b"}"):
+                for other in _parsed(line):
+                    self.count(other)
+            elif not form.get("purpose"):
+                time, place = line[9:33].decode("ascii", "replace"), form.get("place", "")
+                self._count(time, form["tool"], place, float(duration), is_ok=code == b"ok")
+
+    def _count(self, time: str, tool: str, place: str, duration: float, *, is_ok: bool) -> None:
+        if not self.since or time < self.since:
+            self.since = time
+        self.places.add(place)
         known = self.days.setdefault(time[:10], {}).setdefault(tool, [0, 0])
         known[0] += 1
-        known[1] += line.get("outcome") != "ok"
-        if isinstance(duration, (int, float)) and math.isfinite(duration):
+        known[1] += not is_ok
+        if math.isfinite(duration):
             took = self.times.setdefault(tool, {})
-            took[float(duration)] = took.get(float(duration), 0) + 1
+            took[duration] = took.get(duration, 0) + 1
 
     def add(self, other: "CallTotals") -> None:
         """Add the calls of another."""
@@ -142,9 +173,8 @@ def keep_counts(log_path: str) -> None:
     totals, problem = read_counts(log_path)
     if problem and problem.is_newer:
         return
-    lines, first, size = _old_lines(log_path, totals)
-    for line in lines:
-        totals.count(line)
+    data, first, size = _old_part(log_path, totals)
+    totals.count_all(data)
     if size:
         totals.first, totals.bytes = first, size
         atomic.write_atomic(log_path + SUFFIX, totals.fit(), mode=0o600, durable=False)
@@ -184,10 +214,10 @@ def totals_of(log_path: str, place: str | None) -> tuple[CallTotals, CountsProbl
     Raises StorageError where the log cannot be read.
     """
     totals, problem = read_counts(log_path)
-    older, _, _ = _old_lines(log_path, totals)
+    older, _, _ = _old_part(log_path, totals)
     if place is not None and totals.places - {place}:
         totals = CallTotals()
-    for line in (*older, *_parsed(_bytes_of(log_path))):
+    for line in (*_parsed(older), *_parsed(_bytes_of(log_path))):
         if place is None or line.get("place") == place:
             totals.count(line)
     return totals, problem
@@ -220,9 +250,8 @@ def _number(value: Any) -> int:
     return value
 
 
-def _old_lines(log_path: str, totals: CallTotals) -> tuple[list[JsonObject], str, int]:
-    """Return the lines of a log's old part that are not counted yet, what it is known by, and how
-    long it is.
+def _old_part(log_path: str, totals: CallTotals) -> tuple[bytes, str, int]:
+    """Return what of a log's old part is not counted yet, what it is known by, and how long it is.
 
     It is known by its first line and its inode: two logs can begin with calls of one moment that
     were alike.
@@ -233,7 +262,7 @@ def _old_lines(log_path: str, totals: CallTotals) -> tuple[list[JsonObject], str
         digest = sha256(data.partition(b"\n")[0]).hexdigest()[:16]
         first = f"{digest}-{os.stat(log_path + OLD).st_ino:x}"
     counted = totals.bytes if first and first == totals.first else 0
-    return list(_parsed(data[counted:])), first, len(data)
+    return data[counted:], first, len(data)
 
 
 def _bytes_of(path: str) -> bytes:
@@ -243,6 +272,20 @@ def _bytes_of(path: str) -> bytes:
         if os.path.lexists(path):
             raise
         return b""
+
+
+def _form(line: bytes, end: int) -> JsonObject:
+    """Return what a line says between its time and its outcome, where it has the form that
+    `CallLog` writes; nothing for any other.
+    """
+    if end < 0 or line[33:_TIMED] != b'",':
+        return {}
+    try:
+        said = strict_json.parse_object(b"{%s}" % line[_TIMED:end])
+    except InvalidDocument:
+        return {}
+    texts = isinstance(said.get("tool"), str) and isinstance(said.get("place", ""), str)
+    return said if texts and len(said.get("place", "")) <= _LONGEST else {}
 
 
 def _parsed(data: bytes) -> Iterator[JsonObject]:

@@ -4,8 +4,10 @@ tells of changes, else by looking.
 Why: an open project must notice each change, and looking at all that a call rests on costs one
 stat(2) a place. Linux queues an inotify event before the system call that made the change returns
 (https://man7.org/linux/man-pages/man7/inotify.7.html), so one poll(2) of an empty queue says as
-much as all these looks. A queue that is not empty only means: look again. Events are not read for
-what they say, so an overflow or a merged event loses nothing.
+much as all these looks. A queue that is not empty means: look again. So an overflow or a merged
+event loses nothing. One kind of event is passed over: that something in a directory got another
+mode or other times. It comes where only the directory itself is watched, and in a home directory
+and in /tmp all the time; a file there that matters is watched itself.
 
 What inotify does not tell, and what is done about it:
 
@@ -60,6 +62,8 @@ _CONTENTS: Final = 0x2
 _NAMES: Final = 0x40 | 0x80 | 0x100 | 0x200
 _BESIDE_WHAT_IS_ASKED: Final = 0x20000000 | 0x02000000
 """IN_MASK_ADD, IN_DONT_FOLLOW"""
+_ATTRIBUTES: Final = (0x4, 0x4 | 0x40000000)
+"""IN_ATTRIB, of a file and of a directory."""
 _OVERFLOW: Final = 0x4000
 _IGNORED: Final = 0x8000
 _ONLY_DIRECTORIES: Final = 0x01000000
@@ -93,6 +97,7 @@ class Watch:
         self._born = _forks
         self._directories: dict[int, str] = {}
         self._happened: dict[tuple[str, str], int] | None = None
+        self._is_reading = False
 
     def __del__(self) -> None:
         if self._descriptor >= 0:
@@ -108,8 +113,8 @@ class Watch:
             told = self._poll.poll(0)  # type: ignore[union-attr]  # there is one where there is a descriptor
         except RuntimeError:  # another thread asks at this moment
             return 0
-        if told or time.monotonic() > self._due:
-            self._begin_anew(bool(told))
+        if told or self._is_reading or time.monotonic() > self._due:
+            self._begin_anew()
         return self._number
 
     def cover(
@@ -178,9 +183,7 @@ class Watch:
             if self._descriptor < 0:
                 self._happened = {}
                 return None
-            if self._drain():
-                self._number += 1
-                self._told += 1
+            self._read()
             happened, self._happened = self._happened, {}
         return happened
 
@@ -206,41 +209,60 @@ class Watch:
             self._libc.inotify_add_watch(self._descriptor, name, mask | _BESIDE_WHAT_IS_ASKED) >= 0
         )
 
-    def _begin_anew(self, was_told: bool) -> None:
+    def _begin_anew(self) -> None:
         with self._lock:
-            # before what was told is taken away: who finds nothing told finds this number
-            self._number += 1
-            self._told += was_told
-            self._due = time.monotonic() + _BELIEVED_S
-            # it may have come since the question was asked
-            self._told += self._drain() and not was_told
+            if not self._read() and time.monotonic() > self._due:
+                self._number += 1
+                self._due = time.monotonic() + _BELIEVED_S
+
+    def _read(self) -> bool:
+        """Take what was told out of the queue, and make the numbers others where it matters; say
+        whether it does.
+        """
+        # another thread that finds nothing told meanwhile waits for the number
+        self._is_reading = True
+        try:
+            matters = self._drain()
+            if matters:
+                self._number += 1
+                self._told += 1
+                self._due = time.monotonic() + _BELIEVED_S
+            return matters
+        finally:
+            self._is_reading = False
 
     def _drain(self) -> bool:
-        """Take what was told out of the queue, and note what it is about; say whether there was
-        anything.
+        """Take what was told out of the queue, and note what it is about; say whether anything of
+        it matters.
         """
         found = False
         with contextlib.suppress(BlockingIOError):
             while events := os.read(self._descriptor, 1 << 16):
-                found = True
-                if self._happened is not None:
-                    self._note(events, self._happened)
+                found = self._note(events) or found
         return found
 
-    def _note(self, events: bytes, happened: dict[tuple[str, str], int]) -> None:
-        at = 0
+    def _note(self, events: bytes) -> bool:
+        """Note events in the directories of which `told` is to name what happens; say whether any
+        event matters.
+        """
+        at, matters = 0, False
         while at < len(events):
             number, kind, _, size = _EVENT.unpack_from(events, at)
-            name = events[(at := at + _EVENT.size) : (at := at + size)].rstrip(b"\0")
-            if kind & _OVERFLOW or len(happened) > _MOST:
-                self._happened = None
-                return
-            if (directory := self._directories.get(number)) is None:
+            name = events[(at := at + _EVENT.size) : (at := at + size)]
+            directory = self._directories.get(number)
+            if directory is None and size and kind in _ATTRIBUTES:
                 continue
-            if kind & _IGNORED:
-                del self._directories[number]
-            which = directory, os.fsdecode(name)
-            happened[which] = happened.get(which, 0) | kind
+            matters = True
+            if self._happened is None:
+                continue
+            if kind & _OVERFLOW or len(self._happened) > _MOST:
+                self._happened = None
+            elif directory is not None:
+                if kind & _IGNORED:
+                    del self._directories[number]
+                which = directory, os.fsdecode(name.rstrip(b"\0"))
+                self._happened[which] = self._happened.get(which, 0) | kind
+        return matters
 
 
 class Held:

@@ -30,6 +30,7 @@ that does not live.
 """
 _MAX_SHARING: Final = 8
 """Of those that are free, so many at most hold a policy."""
+_MAX_SPARES: Final = 2
 _SWEEP_S: Final = 1.0
 """How long is waited for what a supervisor left that was killed."""
 _END_S: Final = 1.0
@@ -45,6 +46,7 @@ class Workers:
     def __init__(self) -> None:
         self._zygotes = Keeper[_Zygote](most=_MAX_ZYGOTES, use="shared")
         self._spoilt: set[Hashable] = set()
+        self._spares = _Spares()
         self.persistent = Keeper[AnsweringProcess](most=_MAX_PERSISTENT, use="serial")
         self.forking = Keeper[AnsweringProcess](most=_MAX_FORKING, use="exclusive")
         self.threaded: set[Hashable] = set()
@@ -67,7 +69,7 @@ class Workers:
         key = interpreter.key()
         if key in self._spoilt and not interpreter.preload:
             return None
-        make = functools.partial(_Zygote, interpreter, key, self._spoilt)
+        make = functools.partial(_Zygote, interpreter, key, self._spoilt, self._spares)
         with self._zygotes.borrow(key, make) as (zygote, _):
             return zygote.lease(apart=apart, shared=shared)
 
@@ -87,10 +89,13 @@ def is_possible() -> bool:
 
 class _Zygote:
     """One zygote and its supervisors. `spoilt` has the keys of those that cannot be forked after
-    their imports: one that says so adds its own.
+    their imports: one that says so adds its own. `spares` says which supervisors have the next
+    call's process ready.
     """
 
-    def __init__(self, interpreter: Interpreter, key: Hashable, spoilt: set[Hashable]) -> None:
+    def __init__(
+        self, interpreter: Interpreter, key: Hashable, spoilt: set[Hashable], spares: "_Spares"
+    ) -> None:
         ours, theirs = socket.socketpair()
         # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads
         # these.
@@ -118,7 +123,7 @@ class _Zygote:
             (os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()
         }
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
-        self._key, self._spoilt = key, spoilt
+        self._key, self._spoilt, self.spares = key, spoilt, spares
         self.lock = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
@@ -230,12 +235,38 @@ class _Zygote:
         return self.over.wait(seconds)
 
 
+class _Spares:
+    """Which supervisors make a process for the next call ahead: the two that were used last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._leases: list[Lease] = []
+
+    def take(self, lease: "Lease") -> bool:
+        """Say whether a supervisor is to make one after the call that begins: it is not where
+        there are enough, and all are in use.
+        """
+        with self._lock:
+            others = [one for one in self._leases if one is not lease and one.is_open]
+            over = None
+            if len(others) >= _MAX_SPARES:
+                over = next((one for one in others if not one.is_busy), None)
+                if over is None:
+                    return False
+                others.remove(over)
+            self._leases = [*others, lease]
+        if over is not None:
+            over.end_spare()
+        return True
+
+
 class Lease:
     """A supervisor for one call: given the descriptors and the command, woken, and given back."""
 
     def __init__(self, zygote: _Zygote, channel: socket.socket, *, apart: bool) -> None:
         self._zygote, self._channel, self.apart = zygote, channel, apart
         self.shared: Shared | None = None
+        self.is_busy = False
         self.group = zygote.pid
         self._pid = 0
         self._pidfd = -1
@@ -257,6 +288,7 @@ class Lease:
         held = command["sandbox"] and (None, command["sandbox"][1])
         env = dict(command["env"].items() - self._zygote.env) if command["boot"] else command["env"]
         files: list[int] = []
+        self.is_busy = True
         try:
             shared = sandbox.shared if sandbox is not None else None
             if sandbox is not None and shared is not None:
@@ -268,7 +300,8 @@ class Lease:
                 self.shared = shared
             said = b"p" if is_new else b"c"
             said = said.upper() if command["ask"] >= 0 else said
-            socket.send_fds(self._channel, [said], [*descriptors, *files])
+            spare = b"+" if shared is not None and self._zygote.spares.take(self) else b"-"
+            socket.send_fds(self._channel, [said + spare], [*descriptors, *files])
         finally:
             for file in files:
                 os.close(file)
@@ -281,6 +314,7 @@ class Lease:
 
     def give_back(self, *, whole: bool) -> None:
         """Say that the call is over; `whole` that its supervisor has said so too."""
+        self.is_busy = False
         self._zygote.give_back(self, whole=whole)
 
     def wait_for_the_end(self) -> None:
@@ -288,6 +322,16 @@ class Lease:
         poll = select.poll()
         poll.register(self._channel, select.POLLRDHUP)
         poll.poll(_SWEEP_S * 1000)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the supervisor has not been told to end."""
+        return self._channel.fileno() >= 0
+
+    def end_spare(self) -> None:
+        """Let the process end that the supervisor has made for the next call."""
+        with contextlib.suppress(OSError):
+            self._channel.send(b"--")
 
     def close(self) -> None:
         """Let the supervisor end."""

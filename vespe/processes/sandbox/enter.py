@@ -134,6 +134,8 @@ def share(policy: "dict[str, Any]") -> int:
     if policy["namespaces"] is not None:
         _call("unshare", _NEW_MOUNTS)
         _shared_mounts(policy["namespaces"])
+    # None of its children is to have them, and it becomes no program itself.
+    _drop_bounding(policy["capabilities"])
     return ruleset(policy)
 
 
@@ -142,12 +144,9 @@ def ruleset(policy: "dict[str, Any]") -> int:
     return _ruleset(policy["rules"], policy["handled"], policy["scoped"])
 
 
-def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int) -> None:
-    """Hold this process to a policy that its parent has shared: with mounts and rules on files that
-    are copies of those, and to what is `of_call`. Raises OSError.
-
-    The rules of a call stay in the parent's, which is why what they are on is of that call alone,
-    and gone after it.
+def begin_shared(policy: "dict[str, Any]") -> None:
+    """Do of `enter_shared` what is the same for each call, before there is a call: no code, input
+    or secret of a tool is known yet. Raises OSError.
     """
     _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
     wanted = policy["namespaces"]
@@ -155,16 +154,40 @@ def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int
         _call("unshare", _NEW_NAMESPACES | (_NEW_NET if wanted["network"] else 0))
         if wanted["network"]:
             _loopback()
+        _own_memory(wanted)
+
+
+def end_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int) -> None:
+    """Hold this process, which has begun so, to the rest of a policy that its parent has shared,
+    and to what is `of_call`. Raises OSError.
+
+    The rules of a call stay in the parent's, which is why what they are on is of that call alone,
+    and gone after it.
+    """
+    wanted = policy["namespaces"]
+    if wanted is not None:
         for path in of_call["hidden"]:
             _hide(path, wanted["shown"])
         _own_mounts(wanted, of_call["writable"], (*wanted["seen"], *of_call["seen"]))
     _add_rules(rules, of_call["rules"], policy["handled"])
     _call("syscall", _RESTRICT_SELF, rules, 0)
-    _give_up_the_rest(policy)
+    _give_up_the_rest(policy, is_bounded=True)
 
 
-def _give_up_the_rest(policy: "dict[str, Any]") -> None:
-    """Give up rights of root, memory and system calls, in the end: nothing more is to be set up."""
+def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int) -> None:
+    """Hold this process to a policy that its parent has shared: with mounts and rules on files that
+    are copies of those, and to what is `of_call`. Raises OSError.
+    """
+    begin_shared(policy)
+    end_shared(policy, of_call, rules)
+
+
+def _give_up_the_rest(policy: "dict[str, Any]", *, is_bounded: bool = False) -> None:
+    """Give up rights of root, memory and system calls, in the end: nothing more is to be set up.
+    `is_bounded` says that programs get no more of the first already.
+    """
+    if not is_bounded:
+        _drop_bounding(policy["capabilities"])
     _drop_capabilities(policy["capabilities"])
     if policy["memory"]:
         _call("setrlimit", _DATA_LIMIT, policy["memory"].to_bytes(8, _ENDIAN) * 2)
@@ -321,6 +344,7 @@ def _listen(port: int, channel: int) -> None:
 def _mounts(wanted: "dict[str, Any]") -> None:
     """Make all read-only but what may be written, and hide sockets and shared memory of others."""
     _shared_mounts(wanted)
+    _own_memory(wanted)
     _own_mounts(wanted, (), wanted["seen"])
 
 
@@ -385,15 +409,21 @@ def _cover(path: bytes, shown: "list[bytes]") -> None:
         _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, nodev, 32)
 
 
-def _own_mounts(wanted: "dict[str, Any]", writable: "Any", seen: "Any") -> None:
-    """Do what is each call's own: shared memory, the temporary directory of all with what is to be
-    `seen` in it, and what else is `writable`.
-    """
-    for path in writable:
-        _mount(path, path, None, _BIND | _RECURSIVE)
-        _set_read_only(path, on=False)
+def _own_memory(wanted: "dict[str, Any]") -> None:
+    """Mount shared memory of one call alone."""
     if wanted["memory"]:
         _mount(b"tmpfs", b"/dev/shm", b"tmpfs", _NOSUID | _NODEV, b"mode=1777" + wanted["size"])
+
+
+def _own_mounts(wanted: "dict[str, Any]", writable: "Any", seen: "Any") -> None:
+    """Do what is each call's own: the temporary directory of all with what is to be `seen` in it,
+    and what else is `writable`.
+    """
+    for path in writable:
+        if wanted["memory"] and path.startswith(b"/dev/shm/"):
+            continue  # covered by the shared memory of this call
+        _mount(path, path, None, _BIND | _RECURSIVE)
+        _set_read_only(path, on=False)
     if wanted["temporary"]:
         _own_temporary(wanted["temporary"], seen)
 
@@ -447,14 +477,20 @@ def _set_read_only(path: bytes, *, on: bool, beneath: bool = True) -> None:
 # ---- rights of root
 
 
-def _drop_capabilities(kept: int) -> None:
-    """Give up every capability but those of the mask `kept`, which an ordinary user has none of
-    anyway.
+def _drop_bounding(kept: int) -> None:
+    """Let no program that is started from here on have a capability but those of the mask
+    `kept`.
     """
     drop, option, none = _FUNCTIONS["prctl"], _Long(_DROP_BOUNDING), _Long(0)
     for number in range(64):
         if not kept >> number & 1 and drop(option, _Long(number), none, none, none):
             break  # past the last one, or an ordinary user: no_new_privs holds there
+
+
+def _drop_capabilities(kept: int) -> None:
+    """Give up every capability but those of the mask `kept`, which an ordinary user has none of
+    anyway.
+    """
     header = (0x20080522).to_bytes(4, _ENDIAN) + bytes(4)
     held = _Capabilities()
     _call("capget", header, _ctypes.byref(held))

@@ -56,7 +56,7 @@ class Declined(Exception):
 # ---- the call
 
 
-def rehearse(values: "Any") -> None:
+def rehearse(values: "Any", times: int = REHEARSALS) -> None:
     """Make calls that do nothing, in a process that calls are forks of: what Python learns by that,
     no fork has to learn again.
 
@@ -73,7 +73,7 @@ def rehearse(values: "Any") -> None:
         "entrypoint": "made",
     }
     modules, path = set(sys.modules), list(sys.path)
-    for _ in range(REHEARSALS):
+    for _ in range(times):
         call(message | {"inputs": {"n": 1}, "args": {}}, values)
         sys.path[:] = path
         for name in set(sys.modules) - modules:
