@@ -47,10 +47,12 @@ OWNERS = {
     "hypothesis": "features.examples.fuzzing",
     "hypothesis_jsonschema": "features.examples.fuzzing",
     "tiktoken": "adapters.cost",
-    "mcp": "types.mcp_tool.session features.oauth.sdk",
-    "mcp_types": "types.mcp_tool.session types.mcp_tool.strict_http",
-    "anyio": "types.mcp_tool.session types.mcp_tool.kept_session",
-    "pydantic": "types.mcp_tool.session features.oauth.sdk",
+    "mcp": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills features.oauth.sdk",
+    "mcp_types": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills "
+    "types.mcp_tool.strict_http",
+    "anyio": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.kept_session",
+    "pydantic": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills "
+    "features.oauth.sdk",
     "uvicorn": "http.server",
     "h11": "http.server",
     "git": "features.releases.repository",

@@ -51,6 +51,7 @@ KIT: Final[dict[str, Any]] = {
         "vespe.cli.kit.add_mcp",
         "Add the tools of an MCP server as a kit.",
     ),
+    "skill": ("vespe.cli.kit.skill", "Read a skill of an MCP server, or list its skills."),
     "activate": ("vespe.cli.kit.activate", "Make a kit's tools available in this project."),
     "deactivate": ("vespe.cli.kit.deactivate", "Deactivate a kit in this project."),
 }

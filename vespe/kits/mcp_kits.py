@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from vespe import defaults
@@ -21,7 +22,8 @@ from vespe.models import JsonObject, Kit
 from vespe.processes.signals import uninterruptible
 from vespe.records import dataclass
 from vespe.tools import directory as tool_directory
-from vespe.tools import mcp_definitions, templates, unknown_keys
+from vespe.tools import mcp_definitions, mcp_skills, templates, unknown_keys
+from vespe.tools.mcp_skills import ServerSkills
 
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -42,7 +44,7 @@ there.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitDraft:
     """A kit to be written: `tools` are config.json documents by uid, `left_out` says why others are
-    none.
+    none. One of them reads the server's `skills`, where it has some.
     """
 
     kit_id: str
@@ -51,12 +53,13 @@ class KitDraft:
     definitions: Mapping[str, JsonObject]
     tools: Mapping[str, JsonObject]
     left_out: tuple[str, ...]
+    skills: ServerSkills = mcp_skills.NONE
 
 
 def kit_path(made: KitDraft) -> str:
     """Return the directory of a kit, which may not be written yet."""
     found = mcp_snapshots.digests(made.definitions)
-    return mcp_snapshots.path_of(made.kit_id, made.server, found)
+    return mcp_snapshots.path_of(made.kit_id, made.server, found, made.skills.pins())
 
 
 def check_id(kit_id: str) -> None:
@@ -143,10 +146,15 @@ def known_server(
 
 
 def draft(
-    kit_id: str, server: JsonObject, definitions: Iterable[JsonObject], *, about: JsonObject
+    kit_id: str,
+    server: JsonObject,
+    definitions: Iterable[JsonObject],
+    *,
+    about: JsonObject,
+    skills: ServerSkills = mcp_skills.NONE,
 ) -> KitDraft:
-    """Make the kit of a server's definitions; a tool that Vespe could not run is left out, with the
-    reason.
+    """Make the kit of a server's definitions and skills; a tool that Vespe could not run is left
+    out, with the reason.
     """
     tools: dict[str, JsonObject] = {}
     kept: dict[str, JsonObject] = {}
@@ -169,6 +177,13 @@ def draft(
             continue
         names.add(config["name"])
         tools[config["uid"]], kept[name] = config, mcp_definitions.pin(definition)
+    if skills.skills:
+        config = _skill_config(kit_id, server, skills)
+        if found := _problem(config):
+            left_out.append(f"the skills are left out: {found}")
+            skills = mcp_skills.NONE
+        else:
+            tools[config["uid"]] = config
     return KitDraft(
         kit_id=kit_id,
         server=server,
@@ -176,7 +191,47 @@ def draft(
         definitions=kept,
         tools=tools,
         left_out=tuple(left_out),
+        skills=skills,
     )
+
+
+def with_skills_of(made: KitDraft, pins: JsonObject) -> KitDraft:
+    """Return a kit whose skills are read as a lock says: by no tool where it names none, as every
+    lock did that was written before there were skills; else by the tool that it names.
+    """
+    if not made.skills.skills or (pins and pins["tool"] == made.skills.tool):
+        return made
+    found = replace(made.skills, tool=pins["tool"]) if pins else mcp_skills.NONE
+    again = draft(
+        made.kit_id, made.server, made.definitions.values(), about=made.about, skills=found
+    )
+    return replace(again, left_out=made.left_out)
+
+
+def known_skills(kit_id: str, server: JsonObject) -> ServerSkills:
+    """Return the skills of a server that were approved here last."""
+    known = mcp_snapshots.same_server(kit_id, server)
+    return mcp_snapshots.skills_at(known[0].path) if known else mcp_skills.NONE
+
+
+def name_skill_tool(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject]) -> str:
+    """Return what the tool that reads a server's skills is called: as before, else `read_skill`,
+    with the kit's name where another kit or tool here has that.
+    """
+    former = known_skills(kit_id, server)
+    own = {mcp_definitions.local_name(str(one.get("name"))) for one in definitions}
+    if former.skills and former.tool not in own:
+        return former.tool
+    taken = own | {
+        mcp_snapshots.skills_at(one.path).tool
+        for other in mcp_snapshots.names()
+        if other != kit_id
+        for one in mcp_snapshots.choices(other)
+        if mcp_snapshots.skills_at(one.path).skills
+    }
+    if mcp_skills.READER not in taken:
+        return mcp_skills.READER
+    return mcp_definitions.local_name(f"{mcp_skills.READER}_{kit_id}")
 
 
 def write(made: KitDraft) -> str:
@@ -284,6 +339,8 @@ def _files(made: KitDraft) -> Iterator[tuple[str, str]]:
     }
     yield defaults.KIT_CONFIG_FILE, strict_json.dump_json(config)
     yield mcp_snapshots.SNAPSHOT, strict_json.dump_json(dict(made.definitions))
+    if made.skills.skills:
+        yield mcp_snapshots.SKILLS_FILE, strict_json.dump_json(made.skills.to_json())
     for uid, tool in made.tools.items():
         yield f"{uid}/{defaults.CONFIG_FILE}", strict_json.dump_json(tool)
         text = (
@@ -346,6 +403,16 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
     if server.get("timeout_s"):
         optional["limits"] = {"timeout_s": server["timeout_s"]}
     return config | {key: value for key, value in optional.items() if value}
+
+
+def _skill_config(kit_id: str, server: JsonObject, skills: ServerSkills) -> JsonObject:
+    """Return the tool that reads the skills of a server."""
+    config = _config(kit_id, server, mcp_skills.reader(kit_id, skills))
+    pins = mcp_skills.pinned(skills)
+    details = config["implementation_details"]
+    details["entrypoint"] = "resources/read"
+    details["args"] |= {"digest": mcp_definitions.json_digest(pins), "skills": pins}
+    return config | {"uid": _uid(kit_id, "skills of the server"), "effects": ["reads_untrusted"]}
 
 
 def _uid(kit_id: str, remote: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 
 from vespe.documents import fields
 from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError, UsageError
@@ -13,20 +14,22 @@ from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_kits, mcp_snapshots, removal, roots
 from vespe.kits.lock import MCP_SERVERS
 from vespe.kits.mcp_kits import KitDraft
-from vespe.kits.mcp_snapshots import DEFINITIONS, SERVER_FORM
+from vespe.kits.mcp_snapshots import DEFINITIONS, SERVER_FORM, SKILLS
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
+from vespe.tools.mcp_skills import is_pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedServer:
-    """One server of a lock: `server` as kit_config.json has it, and the digest of each tool's
-    definition by the tool's name there.
+    """One server of a lock: `server` as kit_config.json has it, the digest of each tool's
+    definition by the tool's name there, and what is pinned of its `skills`; {} for none.
     """
 
     kit_id: str
     server: JsonObject
     definitions: Mapping[str, str]
+    skills: JsonObject = field(default_factory=dict)
 
 
 def read(lock: str) -> dict[str, LockedServer]:
@@ -43,7 +46,10 @@ def keep(root: str, paths: Iterable[str]) -> None:
     for path in paths:
         if (kit := mcp_snapshots.read(path)) is not None:
             pinned = mcp_snapshots.digests(mcp_snapshots.definitions_at(path))
-            entries[kit.kit_id] = kit.server | {DEFINITIONS: pinned}
+            skills = mcp_snapshots.skills_at(path).pins()
+            entries[kit.kit_id] = (
+                kit.server | {DEFINITIONS: pinned} | ({SKILLS: skills} if skills else {})
+            )
     if entries:
         kit_lock.update_document(
             kit_lock.project_lock(root),
@@ -82,7 +88,8 @@ def missing(locked: Iterable[LockedServer]) -> list[tuple[LockedServer, Mapping[
     found: list[tuple[LockedServer, Mapping[str, JsonObject]]] = []
     for one in locked:
         _refuse_hidden(one.kit_id)
-        if os.path.lexists(mcp_snapshots.path_of(one.kit_id, one.server, one.definitions)):
+        here = mcp_snapshots.path_of(one.kit_id, one.server, one.definitions, one.skills)
+        if os.path.lexists(here):
             continue
         same = mcp_snapshots.same_server(one.kit_id, one.server)
         former = mcp_snapshots.former_path(one.kit_id)
@@ -185,6 +192,7 @@ def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
         for name in {*now, *wanted.definitions}
         if now.get(name) != wanted.definitions.get(name)
     )
+    differing += _differing_skills(made.skills.pins(), wanted.skills)
     if differing:
         reason = f"locks other definitions than the server has now of {', '.join(differing)}"
         hint = (
@@ -194,6 +202,14 @@ def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
         raise InvalidDocument(
             reason, path=lock, pointer=f"/{MCP_SERVERS}/{wanted.kit_id}", hint=hint
         )
+
+
+def _differing_skills(now: JsonObject, wanted: JsonObject) -> list[str]:
+    """Return the skills that are not as they are locked, by their addresses."""
+    found, locked = now.get("files", {}), wanted.get("files", {})
+    return sorted(
+        f"the skill {uri}" for uri in {*found, *locked} if found.get(uri) != locked.get(uri)
+    )
 
 
 def _in_order(before: JsonObject, entries: JsonObject) -> JsonObject:
@@ -232,7 +248,14 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
         raise InvalidDocument(
             "must be digests by the names of tools", path=lock, pointer=f"{at}/{DEFINITIONS}"
         )
-    return LockedServer(kit_id=kit_id, server=server, definitions=definitions)
+    skills = value.get(SKILLS, {})
+    if not is_pins(skills):
+        raise InvalidDocument(
+            "must be a tool, and digests by the files of skills",
+            path=lock,
+            pointer=f"{at}/{SKILLS}",
+        )
+    return LockedServer(kit_id=kit_id, server=server, definitions=definitions, skills=skills)
 
 
 def of_project(root: str) -> dict[str, LockedServer]:

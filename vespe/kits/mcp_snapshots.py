@@ -17,7 +17,8 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import locations
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
-from vespe.tools import mcp_definitions
+from vespe.tools import mcp_definitions, mcp_skills
+from vespe.tools.mcp_skills import ServerSkills
 
 SERVER_KEY: Final = "mcp_server"
 """The key of kit_config.json under which the server stands: `command`, or `url` and `headers`,
@@ -35,6 +36,9 @@ SERVER_FORM: Final[Mapping[str, type | tuple[type, ...]]] = {
     "timeout_s": (int, float),
 }
 SNAPSHOT: Final = "mcp_tools.json"
+SKILLS: Final = "skills"
+"""The key of a locked server under which the digests of its skills' files are."""
+SKILLS_FILE: Final = "mcp_skills.json"
 _FORMER: Final = "kits"
 """Where Vespe 0.2 kept them, each under its name."""
 
@@ -53,7 +57,8 @@ class ServerSnapshot:
     @property
     def digest(self) -> str:
         """The digest that it is kept under; raises as `definitions_at` does."""
-        return digest_of(self.kit_id, self.server, digests(definitions_at(self.path)))
+        pins = skills_at(self.path).pins()
+        return digest_of(self.kit_id, self.server, digests(definitions_at(self.path)), pins)
 
 
 def directory() -> str:
@@ -67,16 +72,30 @@ def root_of(path: str) -> str:
     return directory() if path.startswith(held) else os.path.dirname(path)
 
 
-def digest_of(kit_id: str, server: JsonObject, definitions: Mapping[str, JsonValue]) -> str:
-    """Return what a kit of these definitions (their digests by name) is kept under, in hex."""
+def digest_of(
+    kit_id: str,
+    server: JsonObject,
+    definitions: Mapping[str, JsonValue],
+    skills: JsonValue = None,
+) -> str:
+    """Return what a kit of these definitions (their digests by name) and skills (their pins) is
+    kept under, in hex.
+    """
     stated = {key: server[key] for key in SERVER_FORM if key in server}
     named: JsonObject = {"kit_id": kit_id, "server": stated, DEFINITIONS: dict(definitions)}
+    if isinstance(skills, dict) and skills:
+        named[SKILLS] = skills
     return mcp_definitions.json_digest(named).partition(":")[2]
 
 
-def path_of(kit_id: str, server: JsonObject, definitions: Mapping[str, JsonValue]) -> str:
+def path_of(
+    kit_id: str,
+    server: JsonObject,
+    definitions: Mapping[str, JsonValue],
+    skills: JsonValue = None,
+) -> str:
     """Return the directory of such a kit; it may not exist."""
-    return os.path.join(directory(), digest_of(kit_id, server, definitions), kit_id)
+    return os.path.join(directory(), digest_of(kit_id, server, definitions, skills), kit_id)
 
 
 def digests(definitions: Mapping[str, JsonObject]) -> dict[str, JsonValue]:
@@ -91,6 +110,11 @@ def definitions_at(path: str) -> dict[str, JsonObject]:
     return strict_json.read_object_if_there(os.path.join(path, SNAPSHOT))
 
 
+def skills_at(path: str) -> ServerSkills:
+    """Return the skills of a kit's server. Raises InvalidDocument, StorageError."""
+    return mcp_skills.from_json(strict_json.read_object_if_there(os.path.join(path, SKILLS_FILE)))
+
+
 def locked_path(kit_id: str, entry: JsonValue) -> str:
     """Return the directory of the kit that an entry of a lock names; it does not exist where the
     kit is not on this machine.
@@ -99,7 +123,7 @@ def locked_path(kit_id: str, entry: JsonValue) -> str:
     """
     stated = entry if isinstance(entry, dict) else {}
     pinned = stated.get(DEFINITIONS)
-    path = path_of(kit_id, stated, pinned if isinstance(pinned, dict) else {})
+    path = path_of(kit_id, stated, pinned if isinstance(pinned, dict) else {}, stated.get(SKILLS))
     if not os.path.lexists(path):
         former = read(former_path(kit_id))
         if former is not None and _is_same(former.server, stated):

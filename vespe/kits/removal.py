@@ -21,6 +21,7 @@ from vespe.trust import approvals
 _MADE: Final = (
     defaults.KIT_CONFIG_FILE,
     mcp_snapshots.SNAPSHOT,
+    mcp_snapshots.SKILLS_FILE,
     *kit_create.KIT_FILES,
 )
 """What the verbs that make kits write beside the tools."""

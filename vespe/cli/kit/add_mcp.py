@@ -226,6 +226,8 @@ def _report(
             "tools": tools,
             "left_out": list(draft.left_out),
         }
+        if draft.skills.skills:
+            facts["skills"] = list(draft.skills.skills)
         return report.emit_json(facts | {"changes": list(changes)})
     if update and not changes:
         return report.say(f"{draft.kit_id} is what you approved: nothing changed")
@@ -233,6 +235,11 @@ def _report(
         f"{'updated' if update else 'made'} the kit {draft.kit_id} with "
         f"{report.count(len(draft.tools), 'tool')} in {path}"
     )
+    if draft.skills.skills:
+        report.say(
+            f"{draft.skills.tool} reads its {report.count(len(draft.skills.skills), 'skill')}; "
+            f"`vespe kit skill {draft.kit_id}` lists them"
+        )
     if active:
         return report.say(f"active: {draft.kit_id}")
     return report.say(f"`vespe kit activate {draft.kit_id}` makes them available in a project")

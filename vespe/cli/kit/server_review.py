@@ -9,7 +9,7 @@ from vespe.kits import mcp_kits
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
-from vespe.tools import mcp_definitions
+from vespe.tools import mcp_definitions, mcp_skills
 
 
 def announce(server: JsonObject) -> None:
@@ -66,6 +66,9 @@ def approve(
     server `known`, which is returned in lines.
     """
     changes = tuple(mcp_definitions.changes(before, draft.definitions)) if update else ()
+    if update:
+        former = mcp_kits.known_skills(draft.kit_id, known or draft.server)
+        changes += tuple(mcp_skills.changes(former, draft.skills))
     if update and known is not None and known.get("write") != draft.server.get("write"):
         changes += (f"may write {report.json_line(draft.server['write'])}",)
     for line in changes:
@@ -105,5 +108,9 @@ def _show(draft: KitDraft, *, tools: Iterable[JsonObject]) -> None:
         report.say(f"  input  {report.json_line(tool['schema']['input'])}")
         if says := tool_review.hints_of(tool.get("annotations")):
             report.say(f"  says   {report.one_line(says)}")
+    if tools and draft.skills.skills:
+        report.say("\nskills, which are read only when one is loaded")
+        for line in mcp_skills.changes(mcp_skills.NONE, draft.skills):
+            report.say(f"  {report.one_line(line.removeprefix('+ skill '))}")
     for sentence in draft.left_out:
         report.warn(report.one_line(sentence))

@@ -102,7 +102,7 @@ def ask(
     server: Server, request: JsonObject, surroundings: Surroundings, *, name: str, kit: str
 ) -> SessionAnswer:
     """Run one session with a server of the kit `kit`; `request` is empty for its tools, or holds
-    `tool`, `arguments` and `digest`.
+    `tool`, `arguments` and `digest`, or `tool` and the `uri` of a skill's file.
 
     Raises MissingExtra, Refused (a definition is another one than was approved, an address may not
     be reached), ToolExecutionError (the server does not start, ends, or answers with an error),
@@ -219,6 +219,8 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     if kind == "needs_input":
         why = "its MCP server asks a person, and nobody can be asked here"
         return NeedsInput(f"{name} was not called: {why} ({message})")
+    if kind == "asks":
+        return NeedsInput(f"{name} {message}; its task was cancelled")
     if kind == "refused":
         return Refused(
             message,

@@ -13,7 +13,7 @@ from vespe.errors import InvalidTool, ToolExecutionError
 from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
-from vespe.types.mcp_tool import exchange, logins
+from vespe.types.mcp_tool import exchange, logins, skill_reading
 from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 _SHOWN: Final = ("command", "env", "url", "headers", "digest")
@@ -58,7 +58,7 @@ class McpTool:
                 token = again or token
                 now = replace(context, secrets=renewed or context.secrets, timeout_s=left)
                 answer = _asked(tool, inputs, now, token)
-            return Execution(result=_result(answer.document["result"]), logs=answer.logs)
+            return Execution(result=_given(tool, inputs, answer), logs=answer.logs)
         except exchange.AccessRefused as error:
             if authorize is None:
                 raise
@@ -107,10 +107,20 @@ def _asked(tool: Tool, inputs: JsonObject, context: Context, token: str) -> Sess
         secrets=(*context.secrets.values(), *([token] if token else [])),
     )
     request = {"tool": _entrypoint(tool), "arguments": inputs, "digest": args["digest"]}
+    if pins := _args(tool).get("skills"):
+        request = skill_reading.request_of(pins, inputs, tool=_entrypoint(tool))
     if telemetry := tracing.telemetry():
         request["meta"] = telemetry.ask_server({"network.transport": "pipe" if command else "tcp"})
     ask = exchange.ask if context.sessions is None else context.sessions.ask
     return ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+
+
+def _given(tool: Tool, inputs: JsonObject, answer: SessionAnswer) -> JsonValue:
+    """Return what a call gave; raises as `_result` and `skill_reading.result_of` do."""
+    result, pins = answer.document["result"], _args(tool).get("skills")
+    if not pins:
+        return _result(result)
+    return skill_reading.result_of(pins, inputs, result, kit=tool.kit_id or "")
 
 
 def _args(tool: Tool) -> dict[str, Any]:

@@ -73,6 +73,49 @@ def _digest(value: Any, at: str, name: str) -> Iterator[Found]:
         )
 
 
+def _skills(value: Any, at: str, name: str) -> Iterator[Found]:
+    if value is not None and not (isinstance(value, dict) and all(map(_is_pinned, value.values()))):
+        yield at, f"`{name}` must be the skills that were approved, as `vespe kit add-mcp` writes"
+
+
+def _is_pinned(skill: Any) -> bool:
+    files = skill.get("files") if isinstance(skill, dict) else None
+    return (
+        isinstance(files, dict)
+        and isinstance(skill.get("uri"), str)
+        and isinstance(skill.get("frontmatter"), str)
+        and all(
+            isinstance(file, dict)
+            and isinstance(file.get("uri"), str)
+            and isinstance(file.get("digest"), str)
+            and isinstance(file.get("size"), int)
+            for file in files.values()
+        )
+    )
+
+
+_TEXT: Final[JsonObject] = {"type": "string"}
+_SKILLS: Final[JsonObject] = {
+    "type": ["object", "null"],
+    "additionalProperties": {
+        "type": "object",
+        "required": ["uri", "frontmatter", "files"],
+        "properties": {
+            "uri": _TEXT,
+            "frontmatter": _TEXT,
+            "files": {
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "required": ["uri", "digest", "size"],
+                    "properties": {"uri": _TEXT, "digest": _TEXT, "size": {"type": "integer"}},
+                },
+            },
+        },
+    },
+}
+
+
 def _stated(key: str) -> JsonObject:
     return {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
 
@@ -106,6 +149,7 @@ FORM: Final = forms.DetailsForm(
             | {"additionalProperties": {"type": "string", **HEADERS["additionalProperties"]}},
         ),
         "digest": Form(_digest, {"type": "string", "pattern": f"^{_DIGEST.pattern}$"}),
+        "skills": Form(_skills, _SKILLS),
     },
     required=("entrypoint",),
     required_args=("digest",),

@@ -23,7 +23,7 @@ from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project, user_config
-from vespe.tools import templates
+from vespe.tools import mcp_skills, templates
 from vespe.trust import gate
 from vespe.types.mcp_tool import exchange, logins
 from vespe.types.mcp_tool.exchange import Server, Surroundings
@@ -37,7 +37,13 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
     does.
     """
     answer = list_tools(kit_id, server, timeout_s=timeout_s)
-    return mcp_kits.draft(kit_id, server, answer["tools"], about=answer.get("server", {}))
+    found, left_out = mcp_skills.NONE, ()
+    if entries := answer.get("skills"):
+        tool = mcp_kits.name_skill_tool(kit_id, server, answer["tools"])
+        found, left_out = mcp_skills.of_entries(entries, tool=tool)
+    about = answer.get("server", {})
+    made = mcp_kits.draft(kit_id, server, answer["tools"], about=about, skills=found)
+    return replace(made, left_out=(*made.left_out, *left_out))
 
 
 def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> JsonObject:
@@ -191,6 +197,6 @@ def ask_locked(server: LockedServer, lock: str) -> KitDraft:
     """Ask a server that a lock names; raises InvalidDocument where it defines other tools than the
     locked ones.
     """
-    draft = ask_server(server.kit_id, server.server)
+    draft = mcp_kits.with_skills_of(ask_server(server.kit_id, server.server), server.skills)
     mcp_lock.check(draft, server, lock)
     return draft

@@ -25,10 +25,12 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from vespe import defaults
-from vespe.errors import AddressRefused, InvalidDocument, VespeError
+from vespe.errors import AddressRefused, InvalidDocument, NeedsInput, VespeError
 from vespe.http import addresses, sockets
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool import server_skills
+from vespe.types.mcp_tool.server_tasks import ServerTasks
 from vespe.types.mcp_tool.strict_http import StrictTransport, refusal
 
 _MAX_PAGES: Final = 200
@@ -91,9 +93,10 @@ def main() -> None:
 
     The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`,
     `arguments` and the `digest` of the definition that was approved, and `asks` where a person
-    answers what the server asks. The answer:
-    `{"tools", "server"}`, `{"result"}` or `{"error": {"kind", "message"}}`; `sent` stands beside
-    these where a connection is lost, and says whether the call was under way.
+    answers what the server asks; for a file of a skill `tool` and its `uri`. The answer:
+    `{"tools", "server"}` with the `skills` that the server lists, `{"result"}` or
+    `{"error": {"kind", "message"}}`; `sent` stands beside these where a connection is lost, and
+    says whether the call was under way.
     """
     request = json.load(sys.stdin.buffer)
     os.dup2(2, 1)
@@ -116,22 +119,26 @@ def run(
         failed({"error": told(_first(group))})
     except FAILURES as error:
         failed({"error": told(error)})
+    except asyncio.CancelledError:  # by the signal that ends this process
+        os._exit(128 + signal.SIGTERM)
     # What is left of the server is ended by the supervisor of this process.
     os._exit(0)
 
 
 async def _answered(request: JsonObject) -> None:
     asked = eliciting(_put) if request.get("asks") else None
-    async with connected(request, asked=asked) as client:
+    async with connected(request, asked=asked, is_brief=True) as client:
         if "tool" in request:
             return tell(
                 await called(client, request, sending=lambda: _SENT.append(request["tool"]))
             )
-        definitions, about = await _listed(client), client.server_info
+        has_skills = server_skills.are_declared(client)
+        definitions, about = await _listed(client, or_none=has_skills), client.server_info
         return tell(
             {
                 "tools": definitions,
                 "server": about.model_dump(mode="json", exclude_none=True) if about else {},
+                "skills": await server_skills.listed(client) if has_skills else [],
             }
         )
 
@@ -142,10 +149,12 @@ def connected(
     gone: Callable[[], object] = _nothing,
     noted: LoggingFnT | None = None,
     asked: ElicitationFnT | None = None,
+    is_brief: bool = False,
 ) -> Client:
     """Return a client of the server that `reach` names, to be entered; `gone` is called where a
     server that was started has ended, `noted` with what the server says of its own accord, `asked`
     with what it asks a person: the server is told that one can be asked only where it is given.
+    `is_brief` is for a process that makes one call.
     """
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
@@ -158,6 +167,7 @@ def connected(
         cache=None,
         logging_callback=noted,
         elicitation_callback=asked,
+        extensions=[ServerTasks(asked, ends_by_signal=is_brief)],
     )
 
 
@@ -217,8 +227,11 @@ async def called(
     `stepped` is given, which is called with it.
 
     The server is asked for its definitions each time: what it says of its own accord about changes
-    is not relied upon.
+    is not relied upon. A file of a skill has a digest of its own, which whoever asked compares.
     """
+    if "uri" in request:
+        sending()
+        return {"result": await server_skills.read(client, request["uri"])}
     known = {definition["name"]: definition for definition in await _listed(client)}
     definition = known.get(request["tool"])
     if definition is None:
@@ -245,7 +258,10 @@ async def called(
     return {"result": result.model_dump(mode="json", by_alias=True, exclude_none=True)}
 
 
-async def _listed(client: Client) -> list[JsonObject]:
+async def _listed(client: Client, *, or_none: bool = False) -> list[JsonObject]:
+    """Return the definitions; with `or_none` also of a server that has no tools at all."""
+    if or_none and (said := client.server_capabilities) is not None and said.tools is None:
+        return []
     found: list[JsonObject] = []
     cursor: str | None = None
     seen: set[str | None] = {None}
@@ -443,6 +459,8 @@ def told(error: BaseException) -> JsonObject:
         return {"kind": "refused", "message": str(_REFUSALS[0])}
     if isinstance(error, MCPError) and error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY:
         return {"kind": "needs_input", "message": _sentence(error)}
+    if isinstance(error, NeedsInput):
+        return {"kind": "asks", "message": str(error)}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
         said = _sentence(error) or type(error).__name__
