@@ -87,6 +87,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "the client scenarios of the official MCP conformance suite that 2026-07-28 requires",
         ("tests.acceptance.conformance_client", "--json"),
     ),
+    "conformance_extensions": (
+        "the scenarios of the official MCP conformance suite about tasks and skills, of servers "
+        "and of clients",
+        ("tests.acceptance.conformance_extensions", "--json"),
+    ),
     "refreshes": (
         "4 processes that refresh one login 200 times each, and 40 that are killed while they do",
         ("tests.acceptance.refreshes", "--json"),

@@ -1,8 +1,10 @@
 """Tasks whose process is killed: is one lost, does one run twice, does one say that it still runs?
 
-`vespe tool run --background` starts a call that adds a line to a file; the process that runs it is
-killed at so many moments, from before the task exists until after it has ended. The judge is the
-file, and what `vespe task list` says afterwards.
+A tool adds a line to a file, takes a while, and adds another. Its call is a task: of
+`vespe tool run --background`, whose runner is killed, or of a client of `vespe mcp serve`, where
+the server is. A tenth of the moments lie before the id of the task is known, the others from then
+on until after the task has ended. The judge is the file, and what `vespe task list` says
+afterwards, of each task and once more of all.
 """
 
 import argparse
@@ -15,12 +17,22 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.support.ondisk import vespe, write_tool
 
-_SCRIPT = 'echo "$1" >> "$2"; sleep 0.3; echo "$1" >> "$2"'
-_RUNS = "vespe.features.tasks.background"
+_SCRIPT: Final = 'echo "$1" >> "$2"; sleep 0.3; echo "$1" >> "$2"'
+_RUNS: Final = "vespe.features.tasks.background"
+_SPAN_S: Final = 0.7
+_EARLY: Final = 10
+"""Each so manieth moment lies before the id is known."""
+_START_S: Final = 1.0
+_META: Final = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {
+        "extensions": {"io.modelcontextprotocol/tasks": {}}
+    },
+}
 
 
 def make(root: Path) -> Path:
@@ -30,54 +42,102 @@ def make(root: Path) -> Path:
     argv = ["-c", _SCRIPT, "sh", "{n}", "{file}"]
     implementation = {"type": "shell_command", "entrypoint": "sh", "args": {"argv": argv}}
     schema = {"type": "object", "properties": {"n": {"type": "string"}, "file": {"type": "string"}}}
-    write_tool(
-        root / ".vespe/tools/tool-count", "count", schema=schema, implementation=implementation
-    )
+    place = root / ".vespe/tools/tool-count"
+    write_tool(place, "count", schema=schema, implementation=implementation, task="always")
     assert vespe("trust", "--yes", cwd=root).returncode == 0
     return root
 
 
-def killed(root: Path, points: int, *, span_s: float) -> dict[str, Any]:
-    """Kill a task's process at so many moments within a span, and count what is wrong."""
-    found = {"points": points, "lost": 0, "twice": 0, "stuck": 0, "completed": 0, "interrupted": 0}
+def killed(root: Path, points: int) -> dict[str, Any]:
+    """Kill what runs a task at so many moments, and count what is wrong."""
+    found = {"points": points, "runner": 0, "server": 0, "before_the_id": 0}
+    found |= {"lost": 0, "twice": 0, "stuck": 0, "wrong": 0, "completed": 0, "interrupted": 0}
+    known: dict[str, Path] = {}
     for point in range(points):
         file = root / f"counted-{point}"
-        delay_s = span_s * point / points
-        identifier = _one(root, str(point), file.name, delay_s)
-        time.sleep(0.05)
-        listed = json.loads(vespe("task", "list", "--json", cwd=root).stdout)["tasks"]
-        known = {task["task"]: task for task in listed}
-        lines = file.read_text(encoding="utf-8").split() if file.exists() else []
-        if len(lines) > 2:
-            found["twice"] += 1
-        if identifier and identifier not in known:
-            found["lost"] += 1
-        found["stuck"] += sum(1 for task in listed if task["status"] == "working")
-        status = known.get(identifier, {}).get("status", "")
-        if status == "completed":
-            found["completed"] += 1
-            found["lost"] += len(lines) != 2
-        elif status == "failed":
-            found["interrupted"] += 1
+        kind = ("runner", "server")[point % 2]
+        early = point % _EARLY == 0
+        delay_s = (_START_S if early else _SPAN_S) * point / points
+        identifier = (_of_runner if kind == "runner" else _of_server)(
+            root, str(point), file.name, delay_s=delay_s, early=early
+        )
+        found[kind] += 1
+        found["before_the_id"] += not identifier
+        if identifier:
+            known[identifier] = file
+        _judge(root, {identifier: file} if identifier else {}, found)
+    _judge(root, known, found | {"completed": 0, "interrupted": 0})
+    for point in range(points):
+        file = root / f"counted-{point}"
+        found["twice"] += file.exists() and len(file.read_text(encoding="utf-8").split()) > 2
     return found
 
 
-def _one(root: Path, name: str, file: str, delay_s: float) -> str:
+def _judge(root: Path, tasks: dict[str, Path], found: dict[str, Any]) -> None:
+    """Compare what the tasks say with what their calls did."""
+    until = time.monotonic() + 10
+    listed: dict[str, Any] = {}
+    while time.monotonic() < until:
+        said = vespe("task", "list", "--all", "--json", cwd=root).stdout
+        listed = {task["task"]: task for task in json.loads(said)["tasks"]}
+        if all(task["status"] != "working" for task in listed.values()):
+            break
+    found["stuck"] += sum(task["status"] == "working" for task in listed.values())
+    for identifier, file in tasks.items():
+        task = listed.get(identifier)
+        lines = file.read_text(encoding="utf-8").split() if file.exists() else []
+        if task is None:
+            found["lost"] += 1
+        elif task["status"] == "completed":
+            found["completed"] += 1
+            found["lost"] += len(lines) != 2
+        elif task["status"] == "failed" and task["message"].startswith("interrupted"):
+            found["interrupted"] += 1
+        else:
+            found["wrong"] += 1
+
+
+def _of_runner(root: Path, name: str, file: str, *, delay_s: float, early: bool) -> str:
     """Start a task, kill what runs it after a while, and return its id, or "" for none."""
     argv = [sys.executable, "-m", "vespe", "tool", "run", "count", f"n={name}", f"file={file}"]
     with subprocess.Popen(
         [*argv, "--background"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as starting:
-        runner = None
+        assert starting.stdout is not None
+        runner, identifier = None, ""
         while runner is None and starting.poll() is None:
             runner = _child(starting.pid)
             time.sleep(0.002)
+        if not early:
+            identifier = starting.stdout.readline().decode().strip()
         time.sleep(delay_s)
         if runner is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(runner, signal.SIGKILL)
-        assert starting.stdout is not None
-        return starting.stdout.read().decode().strip()
+        return identifier or starting.stdout.read().decode().strip()
+
+
+def _of_server(root: Path, name: str, file: str, *, delay_s: float, early: bool) -> str:
+    """Ask a server for a call that is a task, kill the server after a while, and return the task's
+    id, or "" for none.
+    """
+    params = {"name": "count", "arguments": {"n": name, "file": file}, "_meta": _META}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with subprocess.Popen(
+        [sys.executable, "-m", "vespe", "mcp", "serve"],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write(json.dumps(asked).encode() + b"\n")
+        server.stdin.flush()
+        line = b"" if early else server.stdout.readline()
+        time.sleep(delay_s)
+        server.kill()
+        line = line or server.stdout.readline()
+        return str(json.loads(line)["result"]["taskId"]) if line.strip() else ""
 
 
 def _child(pid: int) -> int | None:
@@ -96,16 +156,16 @@ def _child(pid: int) -> int | None:
 
 
 def main() -> int:
-    """Print what was counted, and return 1 where a task was lost, stuck or run twice."""
+    """Print what was counted, and return 1 where a task was lost, stuck or run twice, or ended otherwise."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=200)
     parser.add_argument("--json", action="store_true", help="print data")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {f"XDG_{n}_HOME": f"{home}/{n}" for n in ("CONFIG", "DATA", "STATE", "CACHE")}
-        found = killed(make(Path(home, "project")), asked.points, span_s=2.0)
+        found = killed(make(Path(home, "project")), asked.points)
     sys.stdout.write(json.dumps(found, indent=None if asked.json else 1) + "\n")
-    return 1 if found["lost"] + found["twice"] + found["stuck"] else 0
+    return 1 if found["lost"] + found["twice"] + found["stuck"] + found["wrong"] else 0
 
 
 if __name__ == "__main__":

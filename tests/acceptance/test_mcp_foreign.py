@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance import conformance_extensions
 from tests.support import conformance_project
 from tests.support.http_serving import gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S, python_tool
@@ -164,26 +165,17 @@ def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_pa
     )
 
 
-TASKS = (
-    *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields"),
-    *("tasks-request-state-removal", "tasks-request-headers", "tasks-dispatch-and-envelope"),
-    "tasks-required-task-error",
-)
-"""Scenarios of an extension, which the suite runs by name alone."""
+@pytest.mark.parametrize("name", [*conformance_extensions.TASKS, *conformance_extensions.SKILLS])
+def test_the_scenarios_about_tasks_and_skills_pass(
+    name: str, endpoints: Callable[[str], str], node: Node
+) -> None:
+    found = conformance_extensions.judged_server(name, endpoints("http"))
+    assert found["ok"], found
 
 
-def extension_judged(node: Node, url: str, scenario: str) -> str:
-    """Run one scenario of an extension, and return what it printed where a check failed."""
-    suite = str(MODULES / "@modelcontextprotocol/conformance/dist/index.js")
-    named = ("--scenario", scenario, "--spec-version", VERSIONS[-1], "--force")
-    done = node.run(suite, "server", "--url", url, *named)
-    passed = done.returncode == 0 and re.search(r"Passed: [1-9]", done.stdout)
-    return "" if passed else done.stdout + done.stderr
-
-
-def test_the_scenarios_about_tasks_pass(endpoints: Callable[[str], str], node: Node) -> None:
-    failed = {one: extension_judged(node, endpoints("http"), one) for one in TASKS}
-    assert {name: said for name, said in failed.items() if said} == {}
+def test_a_client_reads_nothing_of_a_skill_that_is_not_what_its_server_listed(node: Node) -> None:
+    found = conformance_extensions.judged_client("sep-2640-client-verify-digest")
+    assert found["ok"], found
 
 
 def test_every_excuse_is_for_a_scenario_that_the_suite_has(node: Node) -> None:

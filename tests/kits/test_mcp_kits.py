@@ -2,6 +2,7 @@
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import pytest
 
 from tests.support.mcp_servers import definition
 from vespe.errors import InvalidDocument, UsageError
-from vespe.kits import create, mcp_kits, roots
-from vespe.tools import directory, mcp_definitions
+from vespe.kits import create, mcp_kits, mcp_snapshots, roots
+from vespe.tools import directory, mcp_definitions, mcp_skills
 
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"], "timeout_s": 5}
 
@@ -165,3 +166,45 @@ def test_a_new_kit_takes_no_others_place(home: Path) -> None:
     mcp_kits.write(drafted(definition()))
     with pytest.raises(UsageError, match="there is a kit called 'things' already"):
         mcp_kits.check_new("things", SERVER)
+
+
+def with_skill(data: bytes = b"x") -> mcp_kits.KitDraft:
+    """A kit of a server with one tool and one skill."""
+    uri = "skill://tides/SKILL.md"
+    entry = {
+        "uri": uri,
+        "frontmatter": {"name": "tides", "description": "Tides."},
+        "resources": [
+            {"uri": uri, "digest": f"sha256:{sha256(data).hexdigest()}", "size": len(data)}
+        ],
+    }
+    found, _ = mcp_skills.of_entries([entry], tool="read_skill")
+    server = {"command": ["serve"]}
+    return mcp_kits.draft("sea", server, [definition()], about={}, skills=found)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_kit_reads_the_skills_of_its_server_by_a_tool_whose_name_is_its_own() -> None:
+    made = with_skill()
+    assert [tool["name"] for tool in made.tools.values()] == ["echo", "read_skill"]
+    path = mcp_kits.write(made)
+    assert mcp_snapshots.skills_at(path) == made.skills
+    server, tools = made.server, [definition()]
+    assert mcp_kits.known_skills("sea", server) == made.skills
+    assert mcp_kits.name_skill_tool("sea", server, tools) == "read_skill"
+    assert mcp_kits.name_skill_tool("lake", server, tools) == "read_skill_lake"
+    own = [definition("read_skill")]
+    assert mcp_kits.name_skill_tool("sea", server, own) == "read_skill_sea"
+
+
+@pytest.mark.usefixtures("home")
+def test_skills_decide_where_a_kit_is_kept_and_without_them_it_stays_where_it_was() -> None:
+    plain = mcp_kits.draft("sea", {"command": ["serve"]}, [definition()], about={})
+    places = {mcp_kits.kit_path(one) for one in (plain, with_skill(), with_skill(b"y"))}
+    assert len(places) == 3
+    locked = mcp_kits.with_skills_of(with_skill(), {})
+    assert mcp_kits.kit_path(locked) == mcp_kits.kit_path(plain), "a lock made before skills"
+    pins = with_skill().skills.pins()
+    assert mcp_kits.with_skills_of(with_skill(), pins) == with_skill()
+    renamed = mcp_kits.with_skills_of(with_skill(), {**pins, "tool": "read_skill_sea"})
+    assert renamed.skills.tool == "read_skill_sea" and renamed.skills.skills

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.kits.test_mcp_kits import with_skill
 from tests.support.mcp_servers import definition
 from tests.support.ondisk import write_kit
 from vespe.errors import InvalidDocument, Refused, UsageError
-from vespe.kits import links, lock, mcp_kits, mcp_lock, roots
+from vespe.kits import links, lock, mcp_kits, mcp_lock, mcp_snapshots, roots
 
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"]}
 
@@ -138,3 +139,28 @@ def test_a_name_that_a_kit_of_ones_own_has_is_for_no_server(home: Path) -> None:
     with pytest.raises(UsageError) as caught:
         mcp_kits.check_new("things", SERVER)
     assert caught.value.hint == "give the kit of the server another name"
+
+
+def test_other_bytes_of_a_skill_are_not_what_is_locked(home: Path, project: Path) -> None:
+    made = with_skill()
+    path = mcp_kits.write(made)
+    mcp_lock.keep(str(project), [path])
+    (locked,) = mcp_lock.of_project(str(project)).values()
+    assert locked.skills == made.skills.pins()
+    entry = json.loads(Path(lock.project_lock(project)).read_text(encoding="utf-8"))
+    assert mcp_snapshots.locked_path("sea", entry["mcp_servers"]["sea"]) == path
+    mcp_lock.check(made, locked, "lock")
+    assert mcp_lock.missing([locked]) == []
+    with pytest.raises(InvalidDocument, match=r"the skill skill://tides/SKILL\.md"):
+        mcp_lock.check(with_skill(b"other"), locked, "lock")
+
+
+@pytest.mark.parametrize("skills", [[], {"tool": "a b", "files": {}}, {"tool": "a", "files": 1}])
+def test_a_lock_whose_skills_are_none_is_named_with_its_place(
+    skills: object, home: Path, project: Path
+) -> None:
+    path = Path(lock.project_lock(project))
+    server = {"command": ["serve"], "definitions": {}, "skills": skills}
+    path.write_text(json.dumps({"version": 1, "mcp_servers": {"sea": server}}), encoding="utf-8")
+    with pytest.raises(InvalidDocument, match="/mcp_servers/sea/skills"):
+        mcp_lock.read(str(path))

@@ -51,8 +51,7 @@ OWNERS = {
     "mcp_types": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills "
     "types.mcp_tool.strict_http",
     "anyio": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.kept_session",
-    "pydantic": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills "
-    "features.oauth.sdk",
+    "pydantic": "types.mcp_tool.session types.mcp_tool.server_tasks features.oauth.sdk",
     "uvicorn": "http.server",
     "h11": "http.server",
     "git": "features.releases.repository",

@@ -2,20 +2,23 @@
 each run.
 """
 
+import asyncio
 import base64
 import json
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.ondisk import python_tool, vespe, write_tool
-from vespe import ask, report_message, report_progress
+from tests.support.ondisk import python_tool, vespe, write_kit, write_tool
+from vespe import aask, ask, report_message, report_progress
 from vespe.calls.registry import ToolRegistry
 from vespe.features.mcp.server import stdio
 from vespe.features.mcp.server.tools import ServedTools
+from vespe.files.locations import user_data_dir
 from vespe.projects.workspace import open_workspace
 
 _SCHEMA = {
@@ -190,7 +193,19 @@ def _rounds() -> str:
     return f"{first['name']} likes {second['color']}"
 
 
-IN_PROCESS: dict[str, Callable[..., str]] = {
+async def _both() -> str:
+    sure = _form(["confirm"], name={"type": "string"}, confirm=_YES)
+    await asyncio.gather(aask("The first?", sure, name="one"), aask("And this?", sure, name="two"))
+    return "both are here"
+
+
+def _named_then_slow() -> str:
+    answer = ask("What is your name?", _form(name={"type": "string"}), name="user_name")
+    time.sleep(1.2)
+    return f"Hello, {answer['name']}!"
+
+
+IN_PROCESS: dict[str, Callable[..., Any]] = {
     "test_tool_with_progress": _with_progress,
     "test_tool_with_logging": _with_logging,
     "test_elicitation": _elicitation,
@@ -202,8 +217,15 @@ IN_PROCESS: dict[str, Callable[..., str]] = {
     "test_input_required_result_multi_round": _rounds,
     "test_streaming_elicitation": _confirmed,
     "confirm_delete": _confirm,
+    "multi_input": _both,
+    "test_tool_with_task": _named_then_slow,
 }
 """Those that tell of steps on the way or ask, as code of the serving process does."""
+_TASKED: dict[str, Any] = {
+    "confirm_delete": "always",
+    "multi_input": "always",
+    "test_tool_with_task": {"after_s": 0.5},
+}
 _MESSAGE = {"type": "object", "properties": {"message": {"type": "string"}}}
 
 
@@ -230,9 +252,8 @@ def make(root: Path) -> Path:
     for name, (body, said) in _TASKS.items():
         python_tool(tools / f"tool-{name}", name, body, schema=given, **said)
     for name in IN_PROCESS:
-        more: dict[str, Any] = (
-            {"task": "always", "schema": given} if name == "confirm_delete" else {}
-        )
+        more: dict[str, Any] = {"task": _TASKED[name]} if name in _TASKED else {}
+        more |= {"schema": given} if name == "confirm_delete" else {}
         more |= {"schema": _MESSAGE} if name == "test_elicitation" else {}
         write_tool(tools / f"tool-{name}", name, **more)
     headers = {
@@ -243,6 +264,10 @@ def make(root: Path) -> Path:
     python_tool(
         tools / "tool-headers", "test_custom_header", "return inputs['region']", schema=headers
     )
+    kit = write_kit(Path(user_data_dir(), "kits"), "tides", description="Tides of the sea.")
+    python_tool(kit / "tool-tide", "tide", "return 'high'", kit_id="tides")
+    done = vespe("kit", "activate", "tides", cwd=root)
+    assert done.returncode == 0, done.stderr
     return root
 
 

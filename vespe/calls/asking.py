@@ -8,7 +8,7 @@ one a tool that asks ends with `needs_input`.
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field, replace
 from functools import partial
@@ -42,6 +42,7 @@ MAX_TEXT: Final = 4000
 """How many characters a question may have."""
 _TRIES: Final = 3
 _NAME: Final = 64
+_LOOK_S: Final = 0.1
 ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
 _ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
 
@@ -108,6 +109,17 @@ It may raise `CallSuspended` where the answer can only come with another call.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """An asker that takes several questions of a call at the same time, each in its own thread."""
+
+    asker: Asker
+
+    def __call__(self, question: ToolQuestion) -> PersonReply:
+        """Ask one."""
+        return self.asker(question)
+
+
 class CallSuspended(BaseException):
     """An asker ends the call: it is made anew once the `questions` have an answer.
 
@@ -122,7 +134,7 @@ class CallSuspended(BaseException):
 
 class CallQuestions:
     """The questions of one call of a tool, each put to `asker` once; safe from several threads,
-    whose questions are asked one at a time.
+    whose questions are asked one at a time, unless the asker is one of `AtOnce`.
 
     `cancel` is the call's. `pause` says how long its deadline has to stand still, `suspended` that
     an asker ended it, whatever the tool made of that, and `loop` is the event loop of others that
@@ -135,7 +147,10 @@ class CallQuestions:
         self.loop: Any = None
         self._tool, self._cancel = tool, cancel
         self._lock = threading.Lock()
-        self._replies: dict[str, tuple[str, PersonReply]] = {}
+        self._turn: AbstractContextManager[object] = (
+            nullcontext() if isinstance(asker, AtOnce) else threading.Lock()
+        )
+        self._asked: dict[str, _Asked] = {}
 
     @property
     def paused_s(self) -> float:
@@ -188,26 +203,50 @@ class CallQuestions:
         answer can be had, and CallSuspended.
         """
         asked = self._question(text, schema, name)
-        with self._lock:
-            if self.suspended is not None:
-                raise self.suspended
-            known = self._replies.get(asked.key)
-            if known is None:
-                if len(self._replies) == MAX_QUESTIONS:
-                    raise ToolExecutionError(
-                        f"{self._tool!r} asked more than {MAX_QUESTIONS} questions in one call",
-                        hint="ask for several values in one question: its schema may have many",
-                    )
-                known = self._replies[asked.key] = (
-                    asked.digest,
-                    self._put(asked, leave or Leave()),
-                )
-            elif known[0] != asked.digest:
+        while True:
+            with self._lock:
+                is_first, known = self._known(asked, name)
+            if is_first:
+                return self._first(asked, known, leave or Leave())
+            while not known.over.wait(_LOOK_S):
+                if leave is not None and leave.is_set():
+                    raise Interrupted(f"the call of {self._tool!r} was cancelled at a question")
+            if known.reply is not None:
+                return known.reply
+
+    def _known(self, asked: ToolQuestion, name: str | None) -> "tuple[bool, _Asked]":
+        """Return what is known of a question, and whether it is asked for the first time."""
+        if self.suspended is not None:
+            raise self.suspended
+        known = self._asked.get(asked.key)
+        if known is None:
+            if len(self._asked) == MAX_QUESTIONS:
                 raise ToolExecutionError(
-                    f"{self._tool!r} asked two questions with the name {name!r} in one call",
-                    hint="give each question a name of its own",
+                    f"{self._tool!r} asked more than {MAX_QUESTIONS} questions in one call",
+                    hint="ask for several values in one question: its schema may have many",
                 )
-        return known[1]
+            self._asked[asked.key] = made = _Asked(asked.digest)
+            return True, made
+        if known.digest != asked.digest:
+            raise ToolExecutionError(
+                f"{self._tool!r} asked two questions with the name {name!r} in one call",
+                hint="give each question a name of its own",
+            )
+        return False, known
+
+    def _first(self, asked: ToolQuestion, known: "_Asked", leave: "Leave") -> PersonReply:
+        """Ask, and let others know; where that fails the question may be asked again."""
+        try:
+            with self._turn:
+                if self.suspended is not None:
+                    raise self.suspended
+                known.reply = self._put(asked, leave)
+            return known.reply
+        finally:
+            if known.reply is None:
+                with self._lock:
+                    self._asked.pop(asked.key, None)
+            known.over.set()
 
     def ask(
         self,
@@ -273,6 +312,16 @@ class CallQuestions:
         finally:
             question.over.set()
         return _checked(reply)
+
+
+class _Asked:
+    """A question that was asked, and its answer once there is one."""
+
+    __slots__ = ("digest", "over", "reply")
+
+    def __init__(self, digest: str) -> None:
+        self.digest, self.over = digest, threading.Event()
+        self.reply: PersonReply | None = None
 
 
 class Leave(threading.Event):

@@ -75,12 +75,13 @@ class Renamed:
 
 
 class Pause:
-    """How long the deadline of a call stands still: while a person is asked. Entered by one thread
-    at a time.
+    """How long the deadline of a call stands still: while a person is asked, by one thread or by
+    several at a time.
     """
 
     def __init__(self) -> None:
         self._past = self._since = 0.0
+        self._within, self._lock = 0, threading.Lock()
         self._deadline: asyncio.Timeout | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -91,12 +92,18 @@ class Pause:
         return self._past + (time.monotonic() - since if since else 0.0)
 
     def __enter__(self) -> None:
-        self._since = time.monotonic()
-        self._in_loop(self._hold)
+        with self._lock:
+            self._within += 1
+            if self._within == 1:
+                self._since = time.monotonic()
+                self._in_loop(self._hold)
 
     def __exit__(self, *_: object) -> None:
-        self._past, self._since = self.seconds, 0.0
-        self._in_loop(self._go_on)
+        with self._lock:
+            self._within -= 1
+            if not self._within:
+                self._past, self._since = self.seconds, 0.0
+                self._in_loop(self._go_on)
 
     @contextlib.asynccontextmanager
     async def timeout(self, seconds: float) -> "AsyncIterator[asyncio.Timeout]":

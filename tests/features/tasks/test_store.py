@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from vespe.errors import InvalidDocument
 from vespe.features.tasks import store
 from vespe.features.tasks.store import Task, TaskNotFound, TaskStore
 from vespe.files.locations import user_state_dir
@@ -140,7 +141,7 @@ def test_a_file_that_is_damaged_or_newer_is_no_task(tasks: TaskStore) -> None:
     ):
         path.write_text(text, encoding="utf-8")
         assert tasks.list() == []
-        with pytest.raises(TaskNotFound):
+        with pytest.raises(InvalidDocument, match="is not the file of a task"):
             tasks.read(task.id)
 
 
@@ -151,3 +152,40 @@ def test_tasks_that_are_over_go_after_a_week_and_those_that_run_do_not(tasks: Ta
         os.utime(path, (0, 0))
     TaskStore().sweep()
     assert [task.id for task in tasks.list()] == [running.id]
+
+
+def test_the_newest_tasks_are_read_alone_and_more_are_told_of(tasks: TaskStore) -> None:
+    every = [made(tasks) for _ in range(5)]
+    found, has_more = tasks.recent(project="/", limit=2)
+    assert has_more and [task.id for task in found] == [task.id for task in every[3:]]
+    found, has_more = tasks.recent(project="/", limit=5)
+    assert not has_more and found == every
+    assert tasks.recent(project="/tmp", limit=1) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 99},
+        {"status": "lost"},
+        {"outcome": ["a"]},
+        {"runner": "../x"},
+        {"inputs": 1},
+        {"uid": 7},
+        "no JSON",
+    ],
+)
+def test_a_file_that_was_edited_is_named_and_hides_no_other(
+    change: object, tasks: TaskStore
+) -> None:
+    task, other = made(tasks), made(tasks)
+    path = Path(user_state_dir(), "tasks", f"{task.id}.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(
+        json.dumps(document | change) if isinstance(change, dict) else str(change), encoding="utf-8"
+    )
+    assert tasks.list(project="/") == [other] and tasks.unreadable == [str(path)]
+    with pytest.raises(InvalidDocument, match="is not the file of a task"):
+        tasks.read(task.id)
+    with pytest.raises(TaskNotFound):
+        tasks.read(task.id, owner=OWNER)

@@ -13,10 +13,10 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from vespe import defaults
 from vespe.calls.log import arguments_digest
@@ -91,10 +91,16 @@ _FIELDS: Final = (
     *("id", "owner", "project", "tool", "uid", "arguments", "runner", "created_at", "updated_at"),
     *("status", "message", "ttl_ms", "outcome", "result", "error"),
 )
+_STATUSES: Final = frozenset((WORKING, INPUT_REQUIRED)) | ENDED
+_OBJECTS: Final = ("outcome", "result", "error")
 _TEXTS: Final = (
     *("id", "owner", "project", "tool", "arguments", "runner", "created_at", "updated_at"),
     *("status", "message"),
 )
+
+
+Tasks: TypeAlias = list[Task]
+Ages: TypeAlias = list[tuple[float, str]]
 
 
 class TaskNotFound(NotFound):
@@ -163,6 +169,8 @@ class TaskStore:
     def __init__(self) -> None:
         self._place = os.path.join(locations.user_state_dir(), "tasks")
         self._swept = 0.0
+        self.unreadable: list[str] = []
+        """The files among them that are no tasks, as far as they were seen."""
 
     def create(
         self, tool: str, uid: str | None, arguments: JsonValue, *, owner: str, project: str
@@ -195,22 +203,42 @@ class TaskStore:
     def read(self, identifier: str, *, owner: str | None = None) -> Task:
         """Return a task; one that was left by its process ends now, as interrupted.
 
-        Raises TaskNotFound, also where it is not the `owner`'s.
+        Raises TaskNotFound, also where it is not the `owner`'s, and InvalidDocument where its file
+        is no task's any more.
         """
         task = self._read(identifier)
+        if task is None and owner is None and self._is_there(identifier):
+            raise InvalidDocument(
+                "is not the file of a task that this Vespe can read",
+                path=self._path(identifier),
+                hint="remove the file: what became of the call is not known",
+            )
         if task is None or (owner is not None and not secrets.compare_digest(task.owner, owner)):
             raise TaskNotFound(identifier)
         return task if task.is_over else self._looked_after(task)
 
     def list(self, *, project: str | None = None) -> list[Task]:
         """Return the tasks of a project, or all, the oldest first."""
+        return [*self.recent(project=project)[0]]
+
+    def recent(
+        self, *, project: str | None = None, limit: int | None = None
+    ) -> tuple[Sequence[Task], bool]:
+        """Return the tasks of a project, or all, that changed last, the oldest first, and whether
+        there are more of them: with a limit no more files are read than it takes.
+        """
         root = None if project is None else os.path.realpath(project)
-        found = []
-        for identifier in self._ids():
+        found: Tasks = []
+        for _, identifier in reversed(self._aged()):
             task = self._read(identifier)
-            if task is not None and root in (None, task.project):
-                found.append(task if task.is_over else self._looked_after(task))
-        return sorted(found, key=lambda task: task.created_at)
+            if task is None and self._is_there(identifier):
+                self.unreadable.append(self._path(identifier))
+            if task is None or root not in (None, task.project):
+                continue
+            if len(found) == limit:
+                return _by_age(found), True
+            found.append(task if task.is_over else self._looked_after(task))
+        return _by_age(found), False
 
     def cancel(self, task: Task) -> None:
         """Ask the process that runs a task to end its call."""
@@ -257,11 +285,7 @@ class TaskStore:
         if time.monotonic() < self._swept:
             return
         self._swept = time.monotonic() + _SWEEP_S
-        aged: list[tuple[float, str]] = []
-        for identifier in self._ids():
-            with contextlib.suppress(OSError):
-                aged.append((os.stat(self._path(identifier)).st_mtime, identifier))
-        aged.sort()
+        aged = self._aged()
         old = time.time() - TTL_MS / 1000
         for place, (written, identifier) in enumerate(aged):
             if written < old or place < len(aged) - MOST:
@@ -280,6 +304,14 @@ class TaskStore:
                 os.close(own.descriptor)
 
     # files
+
+    def _aged(self) -> Sequence[tuple[float, str]]:
+        """Return when each task was written last, and its id, in that order."""
+        aged: Ages = []
+        for identifier in self._ids():
+            with contextlib.suppress(OSError):
+                aged.append((os.stat(self._path(identifier)).st_mtime, identifier))
+        return sorted(aged)
 
     def _ids(self) -> Iterator[str]:
         with contextlib.suppress(OSError):
@@ -310,6 +342,9 @@ class TaskStore:
         data = strict_json.compact_bytes(task.to_json()) + b"\n"
         atomic.private_directory(self._place)
         atomic.write_atomic(self._path(task.id), data, mode=0o600)
+
+    def _is_there(self, identifier: str) -> bool:
+        return bool(_ID.fullmatch(identifier)) and os.path.lexists(self._path(identifier))
 
     def _read(self, identifier: str) -> Task | None:
         if not _ID.fullmatch(identifier):
@@ -379,14 +414,22 @@ def _task_of(document: JsonObject, identifier: str) -> Task | None:
         document.get("version") != VERSION
         or document.get("id") != identifier
         or not all(isinstance(document.get(name), str) for name in _TEXTS)
+        or document["status"] not in _STATUSES
         or not isinstance(document.get("ttl_ms"), int)
         or not isinstance(inputs, dict)
+        or not all(isinstance(document.get(name), dict | None) for name in _OBJECTS)
+        or not isinstance(document.get("uid"), str | None)
     ):
         return None
     if not _ID.fullmatch(document["runner"]):
         return None
     values: dict[str, Any] = {name: document.get(name) for name in _FIELDS}
     return Task(**values, inputs=inputs)
+
+
+def _by_age(newest_first: Tasks) -> Tasks:
+    oldest_first = list(reversed(newest_first))  # those of one moment keep their order
+    return sorted(oldest_first, key=lambda task: task.created_at)
 
 
 def _now() -> str:

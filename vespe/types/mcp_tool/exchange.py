@@ -221,6 +221,10 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         return NeedsInput(f"{name} was not called: {why} ({message})")
     if kind == "asks":
         return NeedsInput(f"{name} {message}; its task was cancelled")
+    if kind == "skill":
+        return Refused(
+            message, hint=f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
+        )
     if kind == "refused":
         return Refused(
             message,

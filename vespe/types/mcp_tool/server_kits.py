@@ -37,7 +37,7 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
     does.
     """
     answer = list_tools(kit_id, server, timeout_s=timeout_s)
-    found, left_out = mcp_skills.NONE, ()
+    found, left_out = mcp_skills.of_entries((), tool=mcp_skills.READER)
     if entries := answer.get("skills"):
         tool = mcp_kits.name_skill_tool(kit_id, server, answer["tools"])
         found, left_out = mcp_skills.of_entries(entries, tool=tool)

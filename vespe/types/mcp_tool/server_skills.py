@@ -4,14 +4,17 @@ from typing import Any, Final
 
 import mcp_types as types
 from mcp import Client
-from pydantic import TypeAdapter
 
 from vespe.models import JsonObject
+from vespe.tools import mcp_skills
 
 _ID: Final = "io.modelcontextprotocol/skills"
 _MAX_PAGES: Final = 50
 _MAX_ENTRIES: Final = 1000
-_ANY: Final[TypeAdapter[dict[str, Any]]] = TypeAdapter(dict[str, Any])
+
+
+class _Page(types.Result, extra="allow"):
+    """A page of `skills/list`."""
 
 
 def are_declared(client: Client) -> bool:
@@ -27,7 +30,7 @@ async def listed(client: Client) -> list[Any]:
     for _ in range(_MAX_PAGES):
         params: JsonObject = {} if cursor is None else {"cursor": cursor}
         request = types.Request[dict[str, Any], str](method="skills/list", params=params)
-        page = await client.session.send_request(request, _ANY)
+        page = (await client.session.send_request(request, _Page)).model_extra or {}
         entries = page.get("skills")
         found += entries if isinstance(entries, list) else []
         cursor = page.get("nextCursor")
@@ -37,7 +40,18 @@ async def listed(client: Client) -> list[Any]:
     return found[:_MAX_ENTRIES]
 
 
-async def read(client: Client, uri: str) -> JsonObject:
-    """Return the result of `resources/read`."""
+async def read(client: Client, request: JsonObject) -> JsonObject:
+    """Return the result of `resources/read` for the `uri` of a request. Where that is not the
+    SKILL.md, this (`main`) is read first: a skill that is not what was approved gives no file.
+
+    Raises Refused.
+    """
+    if main := request.get("main"):
+        data = mcp_skills.content_of(await _read(client, main["uri"]), main["uri"])
+        mcp_skills.check(data, main, frontmatter=main["frontmatter"])
+    return await _read(client, request["uri"])
+
+
+async def _read(client: Client, uri: str) -> JsonObject:
     result = await client.read_resource(uri)
     return result.model_dump(mode="json", by_alias=True, exclude_none=True)

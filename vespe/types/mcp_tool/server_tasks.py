@@ -13,7 +13,7 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 from mcp.client.session import ElicitationFnT
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from vespe.errors import NeedsInput
 from vespe.models import JsonObject
@@ -28,7 +28,6 @@ _CANCEL_S: Final = 0.8
 call to end.
 """
 _SHOWN: Final = 500
-_ANY: Final[TypeAdapter[dict[str, Any]]] = TypeAdapter(dict[str, Any])
 _UNKNOWN: Final = "it is not known whether the call took effect"
 
 
@@ -37,6 +36,10 @@ class _CreatedTask(types.Result):
 
     result_type: Literal["task"] = Field(alias="resultType")
     task_id: str = Field(alias="taskId")
+
+
+class _Said(types.Result, extra="allow"):
+    """What a request about a task is answered with."""
 
 
 class _TaskRequest(types.Request[dict[str, Any], str]):
@@ -67,7 +70,7 @@ class ServerTasks(ClientExtension):
             request = _TaskRequest(
                 method=f"tasks/{method}", params={"taskId": created.task_id, **params}
             )
-            return await context.session.send_request(request, _ANY)
+            return (await context.session.send_request(request, _Said)).model_extra or {}
 
         is_over = False
         try:

@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from vespe import defaults
-from vespe.errors import AddressRefused, InvalidDocument, NeedsInput, VespeError
+from vespe.errors import AddressRefused, InvalidDocument, NeedsInput, Refused, VespeError
 from vespe.http import addresses, sockets
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions
@@ -231,7 +231,7 @@ async def called(
     """
     if "uri" in request:
         sending()
-        return {"result": await server_skills.read(client, request["uri"])}
+        return {"result": await server_skills.read(client, request)}
     known = {definition["name"]: definition for definition in await _listed(client)}
     definition = known.get(request["tool"])
     if definition is None:
@@ -461,6 +461,8 @@ def told(error: BaseException) -> JsonObject:
         return {"kind": "needs_input", "message": _sentence(error)}
     if isinstance(error, NeedsInput):
         return {"kind": "asks", "message": str(error)}
+    if isinstance(error, Refused):
+        return {"kind": "skill", "message": str(error)}
     lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
     if not lost:
         said = _sentence(error) or type(error).__name__

@@ -14,7 +14,12 @@ def request_of(pins: JsonObject, inputs: JsonObject, *, tool: str) -> JsonObject
     """Return what a session is asked for; raises InvalidArguments for a file that was not
     approved.
     """
-    return {"tool": tool, "uri": _pin(pins, inputs)["uri"]}
+    asked: JsonObject = {"tool": tool, "uri": _pin(pins, inputs)["uri"]}
+    if _path(inputs) == mcp_skills.MAIN:
+        return asked
+    skill = pins[inputs["skill"]]
+    main = skill["files"][mcp_skills.MAIN] | {"frontmatter": skill["frontmatter"]}
+    return asked | {"main": main}
 
 
 def result_of(pins: JsonObject, inputs: JsonObject, read: JsonObject, *, kit: str) -> JsonObject:

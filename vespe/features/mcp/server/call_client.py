@@ -28,6 +28,11 @@ class CallClient:
     def __init__(self, client: ServedClient) -> None:
         self.client = client
 
+    @property
+    def takes_several(self) -> bool:
+        """Whether several questions of the call may wait at the same time."""
+        return False
+
     def begin(self, bound: Callable[[], JsonObject]) -> None:
         """Take in what the client brings of an earlier round of the call; `bound` gives what that
         must have been made for. Raises ProtocolError where it was not, StorageError, Refused.
@@ -207,6 +212,10 @@ class TaskCallClient(RoundCallClient):
         if not allowed:
             raise _denied(question)
         return None
+
+    @property
+    def takes_several(self) -> bool:
+        return self._asker() is not None
 
     def reply(self, question: ToolQuestion) -> PersonReply:
         asker = self._asker()

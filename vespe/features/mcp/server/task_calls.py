@@ -255,7 +255,7 @@ class RunningTask:
             },
         }
         key = question.key if not question.problem else f"{question.key}-{time.monotonic_ns():x}"
-        self._put("input_required", {key: asked})
+        self._put({key: asked})
         try:
             while not question.over.wait(_LOOK_S):
                 reply = self._calls.store.reply_to(self.task.id, key)
@@ -267,12 +267,16 @@ class RunningTask:
                         content=content if isinstance(content, dict) else {},
                     )
         finally:
-            self._put("working", {})
+            self._put({}, without=key)
         raise Interrupted("nobody waits for the answer any more")
 
-    def _put(self, status: str, inputs: JsonObject) -> None:
+    def _put(self, asked: JsonObject, *, without: str = "") -> None:
+        """Let the task wait for one more answer, or no longer for one."""
         with self._lock:
             if not self.task.is_over:
+                inputs = {key: one for key, one in self.task.inputs.items() if key != without}
+                inputs |= asked
+                status = "input_required" if inputs else "working"
                 self.task = self._calls.store.update(
                     replace(self.task, status=status, inputs=inputs)
                 )

@@ -18,6 +18,7 @@ from vespe.adapters.mcp import McpShape
 from vespe.adapters.modes import mark
 from vespe.calls import policy_answers
 from vespe.calls.arguments import itself
+from vespe.calls.asking import AtOnce
 from vespe.calls.bridge import Bridge
 from vespe.calls.path import RAISED, open_path, refused
 from vespe.calls.policy import Question
@@ -319,7 +320,8 @@ class ServedTools:
         if progress is not None:
             path = replace(path, progress=progress)
         if asked is not None and asked.asks:
-            path = replace(path, asker=asked.reply)
+            asker = AtOnce(asked.reply) if asked.takes_several else asked.reply
+            path = replace(path, asker=asker)
         outcome = path.run_tool(tool, call, cancel=cancel)
         self._taint.note(tool)
         return outcome

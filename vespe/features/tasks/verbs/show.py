@@ -1,10 +1,12 @@
 """`vespe task show`: one task and its result."""
 
+import os
+
 import click
 
 from vespe.cli import boundary, options, report
 from vespe.cli.waiting import waiting
-from vespe.features.tasks.store import FAILED, Task, TaskNotFound, TaskStore
+from vespe.features.tasks.store import COMPLETED, Task, TaskNotFound, TaskStore
 from vespe.features.tasks.verbs import shown
 from vespe.projects.workspace import find_root
 
@@ -35,7 +37,7 @@ def command(identifier: str, wait: bool, project_dir: str | None, as_json: bool)
 def find(tasks: TaskStore, identifier: str, project_dir: str | None) -> Task:
     """Return a task of the project; raises TaskNotFound."""
     task = tasks.read(identifier)
-    if task not in tasks.list(project=find_root(project_dir)):
+    if task.project != os.path.realpath(find_root(project_dir)):
         raise TaskNotFound(identifier)
     return task
 
@@ -57,6 +59,6 @@ def _code(task: Task) -> int:
     if not task.is_over or (task.outcome or {}).get("ok"):
         return 0
     error = (task.outcome or {}).get("error") or {}
-    if task.status == FAILED:
+    if task.status != COMPLETED:
         return boundary.EXIT_FAILED
     return boundary.CODES.get(str(error.get("code")), boundary.EXIT_FAILED)
