@@ -134,8 +134,20 @@ printf %s "$answer" """,
     for path in (path_of(project, person), path_of(project, person, workers)):
         outcome = called(path, "shell")
         assert json.loads(str(outcome.result)) == wanted, outcome.error
-    shell_tool(project, "none", 'printf %s "${VESPE_ASK_FD-unset}"')
-    assert called(path_of(project, None), "none").result == "unset"
+
+
+def test_a_shell_tool_that_asks_where_nobody_can_be_asked_ends_there(
+    project: Path, workers: Workers, tmp_path: Path
+) -> None:
+    after = tmp_path / "after"
+    asks = 'echo \'{"ask": 1, "question": "Sure?"}\' >&${VESPE_ASK_FD#*,}'
+    shell_tool(project, "asks", f"{asks}\nread -r answer <&${{VESPE_ASK_FD%,*}}\ntouch {after}")
+    shell_tool(project, "quiet", "echo done")
+    for path in (path_of(project, None), path_of(project, None, workers)):
+        error = called(path, "asks").error
+        assert error is not None and error.code == "needs_input", error
+        assert called(path, "quiet").result == "done\n"
+    assert not after.exists()
 
 
 LINES = [

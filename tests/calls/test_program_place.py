@@ -1,9 +1,21 @@
 """Where in a program a call is decided on, and what was answered about calls like it."""
 
+import threading
+import time
+
 import pytest
 
 from vespe.calls.policy import IN_PROGRAM, Answer, CallPolicy, Question
-from vespe.calls.program_place import CallWaits, ProgramPlace, current_place, in_program
+from vespe.calls.program_place import (
+    CallWaits,
+    PersonTime,
+    ProgramPlace,
+    counted_in,
+    current_place,
+    in_program,
+    said_line,
+    waiting_for_person,
+)
 from vespe.models import Tool
 
 TOOL = Tool(uid="u", name="send", description="Send it.", input_schema={"type": "object"})
@@ -47,3 +59,29 @@ def test_where_nobody_can_be_asked_a_program_waits_or_is_denied() -> None:
         assert "nobody can be asked" in policy.why_not(TOOL, {})
     with in_program(ProgramPlace(waits=True)):
         assert "nobody can be asked" in CallPolicy(policy="read-only").why_not(TOOL, {})
+
+
+def test_the_time_that_persons_take_is_counted_once_whoever_waits() -> None:
+    waited, both = PersonTime(), threading.Barrier(2)
+
+    def wait() -> None:
+        with counted_in(waited), waiting_for_person():
+            both.wait(10)
+            time.sleep(0.05)
+
+    threads = [threading.Thread(target=wait) for _ in range(2)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = waited.seconds
+    assert 0.04 < took <= time.monotonic() - began and waited.seconds == took
+    with waiting_for_person():  # outside of any program nothing counts
+        time.sleep(0.01)
+    assert waited.seconds == took
+
+
+def test_a_line_is_said_with_its_number() -> None:
+    assert said_line(["a()", "  b()"], 2) == "line 2: b()"
+    assert said_line(["a()"], None) == said_line([], 1) == "in an f-string"

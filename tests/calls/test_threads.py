@@ -1,5 +1,6 @@
 """Threads that are kept for a moment."""
 
+import contextvars
 import os
 import threading
 import weakref
@@ -66,3 +67,17 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
     if child == 0:
         os._exit(0 if ran_in() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_several_threads_see_what_was_set_where_a_function_was_made() -> None:
+    named: contextvars.ContextVar[str] = contextvars.ContextVar("named", default="nothing")
+    token = named.set("something")
+    look = threads.in_this_context(lambda: seen.append(named.get()))
+    named.reset(token)
+    seen: list[str] = []
+    others = [threading.Thread(target=look) for _ in range(3)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join()
+    assert seen == ["something"] * 3 and named.get() == "nothing"

@@ -2,15 +2,22 @@
 
 import io
 import json
+import os
+import pty
+import re
+import select
+import subprocess
 import sys
 import threading
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from tests.support.ondisk import python_tool, vespe
-from tests.support.terminal import plain, vespe_on_a_terminal
+from tests.support.ondisk import PATIENCE_S, python_tool, vespe
+from tests.support.terminal import environment_of, plain, vespe_on_a_terminal
 from vespe.calls.asking import PersonReply, ToolQuestion
 from vespe.cli import questions, report
 
@@ -152,3 +159,147 @@ def test_a_question_about_a_call_fits_the_terminal_and_spells_its_keys_out_once(
     shown = plain(said).split("Run it?")[0].splitlines()[1:]
     assert all(len(line) <= columns for line in shown) and said.count("Run it? [y/s/p") == 2
     assert said.count("s   yes, in this session") == 1 and "You are asked because it may" in said
+
+
+HOSTILE: Final = Path(__file__).parents[1] / "cases/questions/asked.json"
+CASES: Final[list[dict[str, Any]]] = json.loads(HOSTILE.read_text(encoding="utf-8"))
+RAW: Final = f"""
+    import json, os
+    row = json.load(open({str(HOSTILE)!r}, encoding="utf-8"))[inputs["row"]]
+    row = row["twin"] if inputs["twin"] else row
+    if "hex" in row:
+        line = bytes.fromhex(row["hex"])
+    elif "line" in row:
+        line = row["line"].encode() * row.get("times", 1)
+    else:
+        line = json.dumps({{"ask": 1, **row["ask"]}}).encode()
+    data = memoryview(line + b"\\n")
+    while data:
+        data = data[os.write(4, data):]
+    answer = b""
+    while not answer.endswith(b"\\n"):
+        answer += os.read(4, 65536)
+    said = json.loads(answer)
+    if said["action"] == "accept":
+        with open(inputs["effects"], "a", encoding="utf-8") as file:
+            file.write(json.dumps([inputs["row"], inputs["twin"], said["content"]]) + "\\n")
+    return said
+"""
+DRIVER: Final = """
+import json, sys
+from dataclasses import replace
+from vespe.calls.path import open_path
+from vespe.cli import questions
+from vespe.models import Call
+from vespe.processes.workers import Workers
+from vespe.projects.workspace import open_workspace
+project, effects, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with Workers() as workers:
+    path = replace(open_path(open_workspace(project), trusted=True), workers=workers)
+    path = replace(path, asker=questions.asker())
+    for row in range(count):
+        for twin in (False, True):
+            print(f"=== {row} {int(twin)} ===", flush=True)
+            given = {"row": row, "twin": twin, "effects": effects}
+            outcome = path.run(Call(tool="raw", arguments=given))
+            said = json.dumps(outcome.result if outcome.error is None else str(outcome.error))
+            print(f"=> {said}", flush=True)
+print("=== end ===", flush=True)
+"""
+_MARK: Final = re.compile(r"=== (\d+) ([01]) ===\n")
+_PROMPT: Final = re.compile(r"(\[y/n\]|\n  [^\n]*:) $")
+_HIDDEN: Final = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+
+
+class Watched:
+    """The driver on a terminal: a person who agrees to all, and types what a case says."""
+
+    def __init__(self, project: Path, effects: Path) -> None:
+        self.shown = ""
+        ours, theirs = pty.openpty()
+        argv = [sys.executable, "-c", DRIVER, str(project), str(effects), str(len(CASES))]
+        with subprocess.Popen(
+            argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment_of()
+        ) as running:
+            os.close(theirs)
+            self._typed: Iterator[str] = iter(())
+            self._case = ""
+            while self._read(ours):
+                self._type(ours)
+            running.wait(PATIENCE_S)
+        os.close(ours)
+
+    def _read(self, ours: int) -> bool:
+        """Read what is shown until nothing more comes for now."""
+        wait = PATIENCE_S
+        while select.select([ours], [], [], wait)[0]:
+            try:
+                data = os.read(ours, 65536)
+            except OSError:
+                return False
+            self.shown = (self.shown + data.decode("utf-8", "replace")).replace("\r\n", "\n")
+            wait = 0.01
+        return True
+
+    def _type(self, ours: int) -> None:
+        if not (prompt := _PROMPT.search(self.shown[-300:])):
+            return
+        row, twin = _MARK.findall(self.shown)[-1]
+        if f"{row} {twin}" != self._case:
+            self._case = f"{row} {twin}"
+            self._typed = iter(case_of(int(row), twin == "1").get("typed", ()))
+        agrees = prompt[1] == "[y/n]"
+        os.write(ours, f"{'y' if agrees else next(self._typed, '')}\n".encode())
+
+
+def case_of(row: int, twin: bool) -> dict[str, Any]:
+    made: dict[str, Any] = CASES[row]["twin"] if twin else CASES[row]
+    return {"shown": True, **made}
+
+
+def problems_of(case: dict[str, Any], shown: str) -> Iterator[str]:
+    """Say what is wrong with what a person saw of one case."""
+    asked, _, said = shown.rpartition("=> ")
+    if odd := {one for one in shown if one != "\n" and unicodedata.category(one) in _HIDDEN}:
+        yield f"what cannot be seen was written: {odd}"
+    if not case["shown"]:
+        if asked.strip():
+            yield f"somebody was asked: {asked[:200]}"
+        if case["error"] not in said:
+            yield f"the tool was told {said[:200]}"
+        return
+    lines = asked.splitlines()
+    if lines[0] != "The tool `raw` asks:":
+        yield f"it begins with {lines[0]!r}"
+    own = ("The tool `raw` asks:", "This is what the tool `raw` asks.")
+    ours = (*own, "Do you agree? [y/n] y", "Answer it? [y/n] y")
+    if strange := [line for line in lines if line not in ours and not line.startswith("  ")]:
+        yield f"lines that look like Vespe's: {strange[:3]}"
+    at = next(n for n, line in enumerate(lines) if line.endswith("[y/n] y") and line in ours)
+    if not any(line in own for line in lines[max(at - 17, 0) : at]):
+        yield "who asks is out of sight"
+
+
+def test_hostile_questions_are_shown_as_what_they_are_and_their_twins_are_answered(
+    project: Path,
+) -> None:
+    schema = {"type": "object", "properties": {"row": {}, "twin": {}, "effects": {}}}
+    limits = {"worker": "persistent"}
+    python_tool(project / ".vespe/tools/tool-raw", "raw", RAW, schema=schema, limits=limits)
+    effects = project / "effects"
+    seen = Watched(project, effects).shown
+    parts = _MARK.split(seen.partition("=== end ===")[0])[1:]
+    assert len(parts) == 6 * len(CASES), seen[-500:]
+    wrong = []
+    for row, twin, shown in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        case = case_of(int(row), twin == "1")
+        wrong += [(CASES[int(row)]["name"], twin, one) for one in problems_of(case, shown)]
+    assert wrong == []
+    made = [json.loads(line) for line in effects.read_text(encoding="utf-8").splitlines()]
+    wanted = [
+        [row, twin, case.get("content", {})]
+        for row in range(len(CASES))
+        for twin in (False, True)
+        if (case := case_of(row, twin))["shown"]
+    ]
+    assert made == wanted

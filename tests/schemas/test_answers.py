@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from vespe.schemas.answers import choices_of, problem_of, problem_of_schema, with_defaults
+from vespe.schemas import reference
+from vespe.schemas.answers import (
+    choices_of,
+    kind_of,
+    problem_of,
+    problem_of_schema,
+    with_defaults,
+)
 
 
 def form(**fields: Any) -> dict[str, Any]:
@@ -72,3 +79,30 @@ def test_choices_have_titles() -> None:
     assert choices_of(FLAT["named"]) == pairs
     assert choices_of(FLAT["list"]) == choices_of(FLAT["enum"]) == [("a", "a"), ("b", "b")]
     assert choices_of(FLAT["string"]) == []
+
+
+FORMATS = {
+    "email": (["a@b.org"], ["x", "Ann <a@b.org>", "a @b.org", "a@b@c", ""]),
+    "uri": (["https://a.org/x", "mailto:a@b.org"], ["a.org", "/x", "https://a b"]),
+    "date": (["2026-02-28"], ["2026-02-30", "28.2.2026", "today"]),
+    "date-time": (["2026-02-28T10:00:00Z"], ["2026-02-28", "2026-02-28T10:00:00", "now"]),
+    "colour of the sky": (["anything"], []),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_text_is_what_the_format_of_its_field_names(name: str) -> None:
+    schema = form(a={"type": "string", "format": name})
+    fits, others = FORMATS[name]
+    for text in fits:
+        assert problem_of(schema, {"a": text}) == ""
+    for text in others:
+        said = problem_of(schema, {"a": text})
+        assert said.startswith("`a` must be a") and " such as " in said, text
+    assert kind_of(schema["properties"]["a"]).startswith("a" if others else "string")
+
+
+def test_the_engine_without_a_wheel_knows_the_plainest_of_them() -> None:
+    assert reference.fits_format("2026-02-28", "date")
+    assert not reference.fits_format("2026-02-30", "date")
+    assert not reference.fits_format("x", "email")

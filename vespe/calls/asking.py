@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
+from vespe.calls.program_place import waiting_for_person
 from vespe.documents import strict_json
 from vespe.documents.escaping import inert
 from vespe.errors import (
@@ -285,7 +286,7 @@ class CallQuestions:
 
     def _put(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
         for _ in range(_TRIES):
-            with self.pause:
+            with self.pause, waiting_for_person():
                 reply = self._answer(question, leave)
             if reply.action != ACCEPT:
                 return PersonReply(action=reply.action)
@@ -334,6 +335,28 @@ class Leave(threading.Event):
     def is_set(self) -> bool:
         """Whether one of them is set."""
         return super().is_set() or any(one.is_set() for one in self.also)
+
+
+class NobodyAsked:
+    """Stands where a process could ask, and nobody is there to answer: a call whose process asks
+    all the same is ended, so that it does not go on without an answer.
+    """
+
+    paused_s: Final = 0.0
+
+    def __init__(self, tool: str) -> None:
+        self.is_suspended = False
+        self._tool = tool
+
+    def answer(self, line: bytes | None, over: threading.Event) -> bytes:
+        """Have the call ended."""
+        self.is_suspended = True
+        return b""
+
+    def check(self) -> None:
+        """Raise NeedsInput where the process has asked."""
+        if self.is_suspended:
+            raise NeedsInput(f"{self._tool!r} asks a person, and nobody can be asked here")
 
 
 def _asked_by(line: bytes | None) -> JsonObject:

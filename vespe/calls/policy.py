@@ -19,7 +19,7 @@ from vespe.calls.policy_rules import (
     tightening,
 )
 from vespe.calls.previews import Preview, previewing
-from vespe.calls.program_place import CallWaits, current_place
+from vespe.calls.program_place import CallWaits, current_place, waiting_for_person
 from vespe.calls.taint import Taint as Taint
 from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
@@ -293,16 +293,16 @@ class CallPolicy:
             )
         origins = self._taint.origins(inputs)
         previews = () if self.preview is None else self.preview(tool, inputs)
-        answer = self._ask(
-            Question(
-                tool=tool,
-                inputs=inputs,
-                why=why,
-                origins=origins,
-                previews=previews,
-                program=place.said if place is not None else "",
-            )
+        question = Question(
+            tool=tool,
+            inputs=inputs,
+            why=why,
+            origins=origins,
+            previews=previews,
+            program=place.said if place is not None else "",
         )
+        with waiting_for_person():
+            answer = self._ask(question)
         if isinstance(answer, Answer) and answer.holds == IN_PROGRAM and place is not None:
             place.answers[alike] = answer.allowed
         elif not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):

@@ -27,6 +27,7 @@ class QuestionText:
     """A question in parts, all inert: the sentence that says `what` would run, `about` the tool in
     its own words, the `arguments` as lines, the `previews` with their titles, and `why` somebody
     has to say yes. `cut` tells that a value or a preview is shown in part; `whole` has all of it.
+    `program` is the line of the model's program that makes the call, "" where none does.
     """
 
     what: str
@@ -36,6 +37,7 @@ class QuestionText:
     why: str
     cut: bool
     whole: str
+    program: str = ""
 
     def as_text(self) -> str:
         """Return the question as one text, for whoever has no screen of their own for it."""
@@ -43,6 +45,8 @@ class QuestionText:
         if self.arguments:
             parts.append("\n".join(f"  {line}" for line in self.arguments))
         parts += [f"{title}:\n{_indented(text)}" for title, text in self.previews]
+        if self.program:
+            parts.append(f"It is called by a program of the model, {self.program}")
         parts.append(f"You are asked because {self.why}.")
         return "\n\n".join(parts)
 
@@ -77,6 +81,7 @@ def question_text(question: Question) -> QuestionText:
         why=inert_line(question.why),
         cut=cut,
         whole="\n\n".join(_whole(question)),
+        program=inert_line(question.program),
     )
 
 

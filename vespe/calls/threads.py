@@ -2,11 +2,14 @@
 costs more than most work does.
 """
 
+import contextvars
 import os
 import queue
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _IDLE_S: Final = 5.0
 _MAX_IDLE: Final = 16
@@ -44,3 +47,12 @@ def _serve(waiting: "queue.SimpleQueue[Callable[[], object]]") -> None:
 
 
 os.register_at_fork(after_in_child=_idle.clear)  # threads are not inherited
+
+
+def in_this_context(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function for other threads that sees what is set here: who answers what tools ask,
+    the open span, the program that makes calls.
+    """
+    context = contextvars.copy_context()
+    # A context can be entered by one thread at a time, and a function may be run by several.
+    return lambda *arguments, **named: context.copy().run(function, *arguments, **named)

@@ -8,7 +8,6 @@ https://opentelemetry.io/docs/specs/semconv/gen-ai/ and
 https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
 """
 
-import contextvars
 import os
 import sys
 import time
@@ -18,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from vespe import defaults, errors
+from vespe.calls import threads
 from vespe.documents import strict_json
 from vespe.lazy import otel_metrics, otel_propagate, otel_trace
 from vespe.models import Call, JsonObject, Outcome, Tool
@@ -287,12 +287,7 @@ def _is_in_use() -> bool:
 
 def carry(function: Callable[..., T]) -> Callable[..., T]:
     """Return a function for another thread that tells its spans below the one that is open here."""
-    return function if telemetry() is None else _in_context(contextvars.copy_context(), function)
-
-
-def _in_context(context: contextvars.Context, function: Callable[..., T]) -> Callable[..., T]:
-    # A context can be entered by one thread at a time, and a function may be run by several.
-    return lambda *arguments, **named: context.copy().run(function, *arguments, **named)
+    return function if telemetry() is None else threads.in_this_context(function)
 
 
 def tell_refused(

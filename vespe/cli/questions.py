@@ -17,6 +17,8 @@ _LOOK_S: Final = 0.2
 _LOCK: Final = threading.Lock()
 _YES, _NO = ("y", "yes"), ("n", "no")
 _MOST: Final = 60
+_SCREEN: Final = 15
+"""Lines after which it may be out of sight who asks."""
 
 
 @contextmanager
@@ -83,6 +85,8 @@ def _asked(question: ToolQuestion) -> PersonReply:
     else:
         report.say(f"The tool `{report.one_line(question.tool)}` asks:")
         report.say("  " + question.text.replace("\n", "\n  "))
+        if question.text.count("\n") > _SCREEN or len(question.text) > _SCREEN * 80:
+            report.say(f"This is what the tool `{report.one_line(question.tool)}` asks.")
     agreed = _yes_or_no("Answer it?" if fields else "Do you agree?", question.over)
     if agreed is None:
         return PersonReply(action=CANCEL)
@@ -123,7 +127,7 @@ class _Field:
         """Return the value, None for one that is left out, _END at the end of the input."""
         self._show()
         while True:
-            line = read_line(f"{report.one_line(self._name)}: ", over)
+            line = read_line(f"  {report.one_line(self._name)}: ", over)
             if line is None:
                 return _END
             if not line.strip():
@@ -140,7 +144,8 @@ class _Field:
     def _show(self) -> None:
         field = self._field
         said = [str(field[key]) for key in ("title", "description") if field.get(key)]
-        kind = "choices, separated by commas" if field["type"] == "array" else field["type"]
+        listed = field["type"] == "array"
+        kind = "choices, separated by commas" if listed else answers.kind_of(field)
         hints = ["yes or no" if kind == "boolean" else "one choice" if self._single() else kind]
         if "default" in field:
             hints.append(f"{report.json_line(field['default'])} if you leave it empty")
@@ -165,7 +170,9 @@ class _Field:
             return self._chosen(text)
         if kind == "boolean" and text.lower() in (*_YES, *_NO):
             return text.lower() in _YES
-        return line if kind == "string" else _number(text)
+        if kind == "string":
+            return text if "format" in self._field else line
+        return _number(text)
 
     def _chosen(self, text: str) -> str:
         values = [value for value, _ in self._choices]

@@ -52,6 +52,11 @@ _JUDGES_TROUBLES: Final = (
 """What jsonschema raises at a schema that it cannot read."""
 
 
+def fits_format(value: str, name: str) -> bool:
+    """Say whether a text is what a `format` names, as far as this validator knows."""
+    return bool(jsonschema.FormatChecker().conforms(value, name))
+
+
 class ValidationError(ValueError):
     """What `meta.validate` raises: one error, of the shape that `explain.SchemaError` describes."""
 

@@ -466,6 +466,15 @@ def _engine() -> Any:
     return reference
 
 
+def fits_format(value: str, name: str) -> bool:
+    """Say whether a text is what a `format` names: for what a person typed into a form, since
+    schemas of tools assert no formats.
+    """
+    if not _is_fast():
+        return _engine().fits_format(value, name) is True
+    return jsonschema_rs.is_valid({"format": name}, value, validate_formats=True)
+
+
 def _meta() -> Any:
     return _engine().meta
 

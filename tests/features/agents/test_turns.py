@@ -10,7 +10,7 @@ import pytest
 
 from tests.features.agents.agents_on_disk import NUMBER, READ_ONLY, Bench
 from tests.support.ondisk import PATIENCE_S
-from vespe import CallPolicy
+from vespe import CallPolicy, PersonReply, answered_by, ask
 from vespe.features.agents.call_results import WAITS, CallResult
 from vespe.features.agents.limits import Stop
 from vespe.features.agents.open_calls import ModelCall
@@ -231,3 +231,11 @@ def test_calls_that_may_be_cut_are_answered(bench: Bench) -> None:
     bench.tool("step")
     results = run(runner(bench), calls("step", "step"), cut={1})
     assert len(bench.ran) == 1 and "cut off" in results[1].message["content"]
+
+
+def test_calls_that_run_together_ask_whoever_answers_around_the_run(bench: Bench) -> None:
+    for name in ("first", "second"):
+        bench.tool(name, lambda name=name: ask(f"{name}?"), annotations=READ_ONLY)
+    with answered_by(lambda question: PersonReply(action="accept")):
+        results = run(runner(bench, max_parallel=2), calls("first", "second"))
+    assert [results[place].outcome.result for place in (0, 1)] == [{}, {}]

@@ -25,6 +25,12 @@ _NAP = (
     f'import os, subprocess\nopen(inputs["mark"], "w").write({SAYS})\n'
     'subprocess.run(["sleep", "600"])'
 )
+_ORDER = (
+    "import vespe_ask\n"
+    'drink = {"type": "string", "minLength": 2}\n'
+    'schema = {"type": "object", "properties": {"drink": drink}, "required": ["drink"]}\n'
+    'return vespe_ask.ask("Which <b>drink</b>?", schema)'
+)
 _MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]}
 _SAYS = {
     "type": "object",
@@ -41,8 +47,8 @@ def browser() -> Iterator[Browser]:
 
 
 def stock(project: Path) -> Path:
-    """Give a project a tool that says what it is told, one that reads, one that sleeps, a broken
-    one, and one that is a link.
+    """Give a project a tool that says what it is told, one that reads, one that sleeps, one that
+    asks, a broken one, and one that is a link.
     """
     tools = project / ".vespe/tools"
     python_tool(
@@ -55,6 +61,7 @@ def stock(project: Path) -> Path:
     )
     python_tool(tools / "tool-read", "look", "return [1, 2]", annotations={"readOnlyHint": True})
     python_tool(tools / "tool-nap", "nap", _NAP, schema=_MARK, annotations={"readOnlyHint": True})
+    python_tool(tools / "tool-order", "order", _ORDER, annotations={"readOnlyHint": True})
     write_tool(tools / "tool-bad", "bad", schema={"type": "objekt"}, description=XSS)
     (project / "secret.txt").write_text("the secret of the one who looks", encoding="utf-8")
     os.symlink(project / "secret.txt", tools / "tool-nap" / "notes.txt")

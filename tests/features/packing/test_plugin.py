@@ -36,9 +36,11 @@ def test_each_client_is_told_where_the_kit_is_and_what_the_secret_is_in_its_own_
         ("codex-mcp.json", "", {"cwd": ".", "env_vars": ["SHOP_KEY"]}),
     ):
         entry = json.loads(files[path])["mcpServers"]["shop-tools"]
+        # these two give their model structured content, as the table of clients says
+        bounded = ["--results", "bounded"] if path in (".mcp.json", "codex-mcp.json") else []
         assert entry == {
             "command": "vespe",
-            "args": ["mcp", "serve", "--kit-dir", f"{place}kits/shop_tools"],
+            "args": ["mcp", "serve", "--kit-dir", f"{place}kits/shop_tools", *bounded],
             **more,
         }, path
 

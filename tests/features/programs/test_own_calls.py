@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.ondisk import vespe
-from vespe import Project, tool
+from vespe import PersonReply, Project, ToolQuestion, answered_by, ask, tool
 from vespe.calls import log
 from vespe.errors import InvalidTool, NotTrusted, UsageError
 from vespe.features.programs.own_calls import ProjectTools, at_the_same_time
@@ -49,6 +50,25 @@ def test_functions_of_the_process_and_tools_on_disk_are_called(mine: Project) ->
         ("double", f"{parent}/2", parent),
         ("triple", f"{parent}/3", parent),
     ]
+
+
+def test_the_deadline_of_a_program_stands_still_while_a_person_is_asked(mine: Project) -> None:
+    @mine.register
+    @tool(read_only=True)
+    def agree(n: int) -> int:
+        """Ask whether a number is right."""
+        ask(f"Is {n} right?")
+        return n
+
+    def slowly(question: ToolQuestion) -> PersonReply:
+        time.sleep(0.8)
+        return PersonReply(action="accept")
+
+    together = "import asyncio\nawait asyncio.gather(agree(n=1), agree(n=2))"
+    with answered_by(slowly):
+        assert mine.run_code(f"agree(n=1)\n{together}", timeout_s=1).unwrap() == [1, 2]
+        late = mine.run_code("agree(n=1)\nwhile True:\n    pass", timeout_s=1).error
+    assert late is not None and late.code == "timed_out"
 
 
 def test_both_schemas_hold_in_a_program(mine: Project) -> None:

@@ -621,6 +621,7 @@ def test_p33_the_child_sees_the_environment_of_the_call_and_nothing_else(tmp_pat
     } == {
         "PATH": "/usr/bin:/bin",
         "ONLY": "this",
+        "VESPE_ASK_FD": "4,4",  # the one descriptor that it is given
     }
 
 

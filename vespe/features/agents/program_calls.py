@@ -15,7 +15,7 @@ from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls.log import arguments_digest
 from vespe.calls.outcomes import refused
 from vespe.calls.path import CallPath
-from vespe.calls.program_place import CallWaits, ProgramPlace, in_program
+from vespe.calls.program_place import CallWaits, ProgramPlace, in_program, said_line
 from vespe.errors import Interrupted
 from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.call_results import CallResult
@@ -92,7 +92,7 @@ class _PlacedPolicy:
         if call is not None:
             self._next.remove(call)
             self.place.number = call.number
-            self.place.said = self._line(call.line)
+            self.place.said = said_line(self.lines, call.line)
         with in_program(self.place):
             why: str = self.inner.why_not(tool, inputs)
             return why
@@ -105,11 +105,6 @@ class _PlacedPolicy:
         """Take note of what was said, as the inner one does."""
         if (told := getattr(self.inner, "heard", None)) is not None:
             told(said, tool=tool)
-
-    def _line(self, line: int | None) -> str:
-        if line is None or not 0 < line <= len(self.lines):
-            return "in an f-string"
-        return f"line {line}: {self.lines[line - 1].strip()[:200]}"
 
 
 @dataclass(kw_only=True)

@@ -18,6 +18,7 @@ from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
 from vespe.calls.program_place import CallWaits
+from vespe.calls.threads import in_this_context
 from vespe.features.agents.call_checks import Ready, check, refused_caller
 from vespe.features.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
 from vespe.features.agents.events import Runner
@@ -234,7 +235,7 @@ class _Work:
         self.owner.before([one.call for one in waiting])
         told: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         running = min(self.owner.max_parallel, len(waiting))
-        serve = tracing.carry(self._serve)
+        serve = in_this_context(self._serve)
         threads = [
             threading.Thread(
                 target=serve, args=(waiting, told), daemon=True, name=f"vespe-call-{n}"

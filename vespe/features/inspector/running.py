@@ -1,14 +1,19 @@
 """Calls from a page: each goes the one call path, and what needs a person's word waits for it,
-bound to what was shown.
+bound to what was shown. A tool that asks while it runs waits for the next form.
 """
 
+import asyncio
+import contextlib
 import os
+import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Final, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from vespe.calls import policy_answers
+from vespe.calls.asking import CANCEL, PersonReply, ToolQuestion
 from vespe.calls.path import CallPath, checked_inputs, refused
 from vespe.calls.policy import Answer, CallPolicy, Question, policy_of
 from vespe.calls.question_texts import QuestionText, question_text
@@ -18,7 +23,10 @@ from vespe.records import dataclass
 
 MOST: Final = 50
 """Outcomes that are kept for their pages, and questions that wait."""
+_LOOK_S: Final = 0.1
 T = TypeVar("T")
+Next: TypeAlias = Literal["ran", "waiting", "asked"]
+"""What is next with a call: nothing, a person's word on it, or an answer to what its tool asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,57 @@ class UnconfirmedCall:
     text: QuestionText | None = None
 
 
+class OpenCall:
+    """A call on its way, whose tool may ask; made in the event loop of the pages.
+
+    `question` is what it asks now, `values` what was typed as the answer, and `problem` why that
+    does not fit.
+    """
+
+    def __init__(self, given: Given, path: CallPath) -> None:
+        self.given = given
+        self.question: ToolQuestion | None = None
+        self.values: Mapping[str, Sequence[str]] = {}
+        self.problem = ""
+        self._loop = asyncio.get_running_loop()
+        self._asked: asyncio.Queue[ToolQuestion] = asyncio.Queue()
+        self._replies: queue.SimpleQueue[PersonReply] = queue.SimpleQueue()
+        call = Call(tool=given.tool.uid, arguments=given.arguments)
+        path = replace(path, asker=self._ask)
+        self.task = asyncio.ensure_future(path.arun_tool(given.tool, call))
+
+    async def next(self) -> Outcome | None:
+        """Wait until the call has ended, or asks: None. Where nobody waits any more it is ended."""
+        asked = asyncio.ensure_future(self._asked.get())
+        try:
+            await asyncio.wait((self.task, asked), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.task
+            raise
+        finally:
+            if not asked.done():
+                asked.cancel()
+        if self.task.done():
+            return self.task.result()
+        self.question, self.values = asked.result(), {}
+        self.problem = self.question.problem
+        return None
+
+    def answer(self, reply: PersonReply) -> None:
+        """Give what a person says to the question."""
+        self._replies.put(reply)
+
+    def _ask(self, question: ToolQuestion) -> PersonReply:
+        """Show a question, from a thread that waits for the answer."""
+        self._loop.call_soon_threadsafe(self._asked.put_nowait, question)
+        while not question.over.is_set():
+            with contextlib.suppress(queue.Empty):
+                return self._replies.get(timeout=_LOOK_S)
+        return PersonReply(action=CANCEL)
+
+
 class Runs:
     """The calls of one inspector."""
 
@@ -64,6 +123,7 @@ class Runs:
         self._lock = threading.Lock()
         self._ran: OrderedDict[str, Ran] = OrderedDict()
         self._waiting: OrderedDict[str, UnconfirmedCall] = OrderedDict()
+        self._open: OrderedDict[str, OpenCall] = OrderedDict()
         self._policy: tuple[object, CallPolicy] | None = None
         self._answer: Answer | None = None
         self._question: Question | None = None
@@ -77,18 +137,39 @@ class Runs:
         """Return a call that waits for a person's word."""
         return self._waiting.get(key)
 
-    async def start(self, given: Given) -> tuple[str, bool]:
-        """Run a call, or let it wait for a person's word; returns its key, and whether it waits.
-        Raises as `CallPath.run` does.
+    def asking(self, key: str) -> OpenCall | None:
+        """Return a call whose tool waits for an answer."""
+        found = self._open.get(key)
+        return None if found is None or found.task.done() else found
+
+    def stop(self) -> None:
+        """End the calls that wait for answers."""
+        for one in self._open.values():
+            one.task.cancel()
+
+    async def start(self, given: Given) -> tuple[str, Next]:
+        """Run a call, or let it wait for a person's word; returns its key, and what is next with
+        it. Raises as `CallPath.run` does.
         """
         try:
             inputs = checked_inputs(given.tool, given.arguments)
         except InvalidArguments:
             # what does not fit never runs, and is told and logged as at every door
-            return await self._run(given), False
+            return await self._run(given)
         return await self._decided(given, inputs, answer=None)
 
-    async def go_on(self, key: str, answer: Answer) -> tuple[str, bool] | None:
+    async def answer(self, key: str, reply: PersonReply) -> tuple[str, Next] | None:
+        """Give what a person says to what a tool asks; None where nobody waits for it any more.
+        Raises as `start` does.
+        """
+        with self._lock:
+            found = self._open.pop(key, None)
+        if found is None:
+            return None
+        found.answer(reply)
+        return await self._next(found)
+
+    async def go_on(self, key: str, answer: Answer) -> tuple[str, Next] | None:
         """Give a person's word on a call that waits; None where it waits no more. Raises as `start`
         does.
 
@@ -103,12 +184,10 @@ class Runs:
 
     async def _decided(
         self, given: Given, inputs: JsonObject, *, answer: Answer | None
-    ) -> tuple[str, bool]:
+    ) -> tuple[str, Next]:
         why, question = self._asked(given.tool, inputs, answer)
         if question is None:
-            return (
-                (self._kept(given, Refused(why)), False) if why else (await self._run(given), False)
-            )
+            return (self._kept(given, Refused(why)), "ran") if why else await self._run(given)
         digest = policy_answers.digest_of(given.tool)
         return self._keep(
             self._waiting,
@@ -119,7 +198,7 @@ class Runs:
                 digest=digest,
                 text=question_text(question),
             ),
-        ), True
+        ), "waiting"
 
     def _asked(
         self, tool: Tool, inputs: JsonObject, answer: Answer | None
@@ -148,15 +227,20 @@ class Runs:
         self._question = question
         return Answer(allowed=False)
 
-    async def _run(self, given: Given) -> str:
+    async def _run(self, given: Given) -> tuple[str, Next]:
+        made = OpenCall(given, self._path.now())
         self.running += 1
-        try:
-            outcome = await self._path.now().arun_tool(
-                given.tool, Call(tool=given.tool.uid, arguments=given.arguments)
-            )
-        finally:
-            self.running -= 1
-        return self._keep(self._ran, Ran(given=given, outcome=outcome))
+        made.task.add_done_callback(self._ended)
+        return await self._next(made)
+
+    def _ended(self, _: object) -> None:
+        self.running -= 1
+
+    async def _next(self, call: OpenCall) -> tuple[str, Next]:
+        outcome = await call.next()
+        if outcome is not None:
+            return self._keep(self._ran, Ran(given=call.given, outcome=outcome)), "ran"
+        return self._keep(self._open, call), "asked"
 
     def _kept(self, given: Given, error: VespeError) -> str:
         return self._keep(self._ran, Ran(given=given, outcome=refused(given.tool, error)))
@@ -166,5 +250,7 @@ class Runs:
         with self._lock:
             kept[key] = value
             while len(kept) > MOST:
-                kept.popitem(last=False)
+                _, oldest = kept.popitem(last=False)
+                if isinstance(oldest, OpenCall):
+                    oldest.task.cancel()
         return key

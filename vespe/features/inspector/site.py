@@ -83,6 +83,7 @@ class Site:
         """End every call that runs."""
         for task in tuple(self._under_way):
             task.cancel()
+        self._runs.stop()
 
     def close(self) -> None:
         """Close what calls have in common."""

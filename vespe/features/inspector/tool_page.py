@@ -8,15 +8,17 @@ from typing import Any, Final
 from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.calls import log
+from vespe.calls.asking import ACCEPT, CANCEL, DECLINE, PersonReply
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer
 from vespe.cli import tool_review
-from vespe.features.inspector import form
+from vespe.features.inspector import form, questions
 from vespe.features.inspector.logged import LoggedCall, logged
 from vespe.features.inspector.page import Page, Redirect, Visit
-from vespe.features.inspector.running import Given, Ran, UnconfirmedCall
+from vespe.features.inspector.running import Given, Next, OpenCall, Ran, UnconfirmedCall
 from vespe.features.inspector.sources import sources_of
 from vespe.features.inspector.tools_page import reason
 from vespe.models import JsonObject, Row, Tool
+from vespe.schemas import answers
 from vespe.tools.secret_items import items_of
 
 HISTORY: Final = 25
@@ -63,8 +65,8 @@ def show(visit: Visit) -> Page:
 
 
 async def change(visit: Visit) -> Page | Redirect:
-    """Run the tool with what a form says, or go on with a call that waited; raises as
-    `CallPath.run` does.
+    """Run the tool with what a form says, or go on with a call that waited, or whose tool asks;
+    raises as `CallPath.run` does.
     """
     scope, uid = visit.words
     if (key := visit.request.said("waiting")) and (
@@ -80,14 +82,42 @@ async def change(visit: Visit) -> Page | Redirect:
             raise errors.NotFound(
                 "the call waits no more: it was answered already", hint="send its form again"
             )
+    elif key := visit.request.said("asked"):
+        done = await _answered(visit, uid, key)
     else:
         done = await visit.runs.start(_given(visit, scope, uid))
-    key, waits = done
+    key, kind = done
     return Redirect(
         words=("tool", scope, uid),
-        query={"waiting" if waits else "ran": key},
-        place="question" if waits else "run",
+        query={kind: key},
+        place="run" if kind == "ran" else "question",
     )
+
+
+async def _answered(visit: Visit, uid: str, key: str) -> tuple[str, Next]:
+    """Give what a form says to the tool that asks; an answer that does not fit is asked for again
+    without the tool.
+    """
+    call, action = visit.runs.asking(key), visit.request.said("answer")
+    over = errors.NotFound(
+        "the tool waits no more for an answer: it was answered, or its time is up",
+        hint="send its form again",
+    )
+    if call is None or call.question is None or call.given.tool.uid != uid:
+        raise over
+    content: JsonObject = {}
+    if action == ACCEPT:
+        call.values = questions.typed_in(visit.request.form or ())
+        content = questions.content_of(call.question, call.values)
+        schema = call.question.schema
+        call.problem = answers.problem_of(schema, answers.with_defaults(schema, content))
+        if call.problem:
+            return key, "asked"
+    reply = PersonReply(action=action if action in (ACCEPT, DECLINE) else CANCEL, content=content)
+    done = await visit.runs.answer(key, reply)
+    if done is None:
+        raise over
+    return done
 
 
 def _given(visit: Visit, scope: str, uid: str) -> Given:
@@ -109,7 +139,8 @@ def _run(visit: Visit, row: Row, tool: Tool) -> JsonObject:
     and what came of it.
     """
     ran, waiting = visit.runs.ran(visit.asked("ran")), visit.runs.waiting(visit.asked("waiting"))
-    kept: Ran | UnconfirmedCall | None = ran or waiting
+    asking = visit.runs.asking(visit.asked("asked"))
+    kept: Ran | UnconfirmedCall | OpenCall | None = ran or waiting or asking
     kept = kept if kept is not None and kept.given.tool.uid == tool.uid else None
     values: Mapping[str, str] = kept.given.fields if kept else _prefilled(visit, tool)
     error = kept.outcome.error if isinstance(kept, Ran) else None
@@ -121,8 +152,13 @@ def _run(visit: Visit, row: Row, tool: Tool) -> JsonObject:
         "outcome": kept.outcome if isinstance(kept, Ran) else None,
         "waiting": visit.asked("waiting") if isinstance(kept, UnconfirmedCall) else "",
         "question": kept if isinstance(kept, UnconfirmedCall) else None,
+        "tool_asks": kept if isinstance(kept, OpenCall) else None,
+        "asked": visit.asked("asked"),
+        "answer_fields": questions.fields_of(kept.question, kept.values)
+        if isinstance(kept, OpenCall) and kept.question
+        else (),
         "asks": asks,
-        "gone": bool(visit.asked("ran") or visit.asked("waiting")) and kept is None,
+        "gone": any(visit.asked(kind) for kind in ("ran", "waiting", "asked")) and kept is None,
         "refusal": visit.project.refusal(row.entry) if row.status != "inactive" else None,
         "takes_any": not tool.input_schema.get("properties")
         and tool.input_schema.get("additionalProperties") is not False,

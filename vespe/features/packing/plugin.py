@@ -10,9 +10,17 @@ Each client has a word of its own for where a plugin is, and Codex has none
 What stands in `env` there is not filled in; `env_vars` names what is passed on.
 """
 
+from collections.abc import Sequence
+from typing import Final
+
 from vespe.features.packing.forms import Files, PackedKit, as_json, serving
 from vespe.features.packing.skill import skill
 from vespe.models import JsonObject
+
+_BOUNDED: Final = ("--results", "bounded")
+"""For clients that give their model the structured content of a result, as `vespe connect` writes
+it for them (`features/mcp/clients/table.py`).
+"""
 
 
 def plugin(kit: PackedKit) -> Files:
@@ -28,15 +36,23 @@ def plugin(kit: PackedKit) -> Files:
     if author := kit.document.get("author"):
         manifest["author"] = author if isinstance(author, dict) else {"name": str(author)}
 
-    def servers(root: str, variable: str = "${%s}", **more: object) -> JsonObject:
+    def servers(
+        root: str, variable: str = "${%s}", options: Sequence[str] = (), **more: object
+    ) -> JsonObject:
         given: JsonObject = (
             {"env": {name: variable % name for name in kit.secrets}}
             if kit.secrets and variable
             else {}
         )
-        return {"mcpServers": {kit.dashed: serving(f"{root}kits/{kit.kit_id}") | given | more}}
+        return {
+            "mcpServers": {
+                kit.dashed: serving(f"{root}kits/{kit.kit_id}", more=options) | given | more
+            }
+        }
 
-    codex = servers("", "", cwd=".", **({"env_vars": list(kit.secrets)} if kit.secrets else {}))
+    codex = servers(
+        "", "", _BOUNDED, cwd=".", **({"env_vars": list(kit.secrets)} if kit.secrets else {})
+    )
     relative = {"skills": "./skills/", "mcpServers": "./codex-mcp.json"}
     gemini = {key: manifest[key] for key in ("name", "version", "description")} | servers(
         "${extensionPath}/"
@@ -49,7 +65,7 @@ def plugin(kit: PackedKit) -> Files:
         ".cursor-plugin/plugin.json": as_json(
             manifest | {"displayName": kit.title, "mcpServers": "./mcp.json"}
         ),
-        ".mcp.json": as_json(servers("${CLAUDE_PLUGIN_ROOT}/")),
+        ".mcp.json": as_json(servers("${CLAUDE_PLUGIN_ROOT}/", options=_BOUNDED)),
         "mcp.json": as_json(servers("${CURSOR_PLUGIN_ROOT}/", "${env:%s}")),
         "codex-mcp.json": as_json(codex),
         "gemini-extension.json": as_json(gemini),

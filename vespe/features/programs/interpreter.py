@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 from vespe import defaults
+from vespe.calls.program_place import PersonTime
 from vespe.calls.sandboxing import isolating
 from vespe.errors import Interrupted, MissingExtra, OutputTooLarge, ProgramFailed, TimedOut
 from vespe.files.private_copy import private_directory
@@ -54,12 +55,20 @@ os.execve(argv[0], argv, {b"PATH": b"/usr/bin:/bin", b"LANG": b"C.UTF-8"})
 
 
 class Watched:
-    """A program on its way in a worker: why it was ended, and until when it may go on."""
+    """A program on its way in a worker: why it was ended, how long it `waited` for persons, and
+    until when it may go on, later by that.
+    """
 
     def __init__(self, pid: int, cancel: threading.Event | None, timeout_s: float) -> None:
         self.pid, self.timeout_s, self._cancel = pid, timeout_s, cancel
-        self.until = time.monotonic() + timeout_s
+        self.waited = PersonTime()
+        self._until = time.monotonic() + timeout_s
         self.reason = ""
+
+    @property
+    def until(self) -> float:
+        """Until when it may go on, as `time.monotonic` has it."""
+        return self._until + self.waited.seconds
 
     def why(self, *, signalled: bool) -> str:
         """Say why it is to end now, or ""."""

@@ -15,6 +15,7 @@ from vespe.calls import tracing
 from vespe.calls.in_process import in_thread
 from vespe.calls.outcomes import failed, refused
 from vespe.calls.path import CallPath
+from vespe.calls.threads import in_this_context
 from vespe.features.programs.checking import CheckedProgram, check_program
 from vespe.features.programs.running import (
     MAX_CALLS,
@@ -111,7 +112,7 @@ def at_the_same_time(
     """
     most = min(_MOST_AT_ONCE, len(works))
     with concurrent_futures.ThreadPoolExecutor(most, "vespe-program-call") as threads:
-        waiting = [threads.submit(tracing.carry(work)) for work in works]
+        waiting = [threads.submit(in_this_context(work)) for work in works]
         found: list[Outcome] = []
         try:
             found += [_result(one) for one in waiting]

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from vespe import defaults, errors
 from vespe.adapters import tool_errors
 from vespe.calls.outcomes import failed, finished
+from vespe.calls.program_place import counted_in
 from vespe.documents import strict_json
 from vespe.features.programs import interpreter, source
 from vespe.features.programs.checking import CheckedProgram
@@ -272,10 +273,11 @@ class ProgramRun:
         )
 
     def _made(self, calls: Sequence[InnerCall]) -> Sequence[Outcome]:
-        outcomes = self.calls.run(calls)
+        assert self._held is not None
+        with counted_in(self._held.watched.waited):
+            outcomes = self.calls.run(calls)
         if self.cancel is not None and self.cancel.is_set():
             raise errors.Interrupted("the program was cancelled and has been ended")
-        assert self._held is not None
         if time.monotonic() >= self._held.watched.until:
             raise errors.TimedOut("the program", seconds=self.timeout_s)
         return outcomes

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from vespe import defaults
+from vespe.calls import asking
 from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.pointers import pointer_to
@@ -18,6 +19,7 @@ from vespe.errors import (
     InvalidOutput,
     InvalidTool,
     ToolExecutionError,
+    VespeError,
 )
 from vespe.models import Execution, Implementation, JsonObject, JsonValue, Tool
 from vespe.processes import ask_channel, process
@@ -61,21 +63,28 @@ class ShellCommand:
         Raises InvalidArguments before anything starts, InvalidTool (`args` of a wrong type, a
         `path` that cannot run), ToolExecutionError (an exit status that is no success, a signal, a
         program that does not start), InvalidOutput (no JSON where `output` says so),
-        OutputTooLarge, TimedOut, Interrupted.
+        OutputTooLarge, TimedOut, Interrupted, NeedsInput (it asks, and nobody can be asked).
         """
         form = _form(tool)
         filled = _Filled(tool, inputs, context.secrets)
+        nobody = asking.NobodyAsked(tool.name)
+        questions = context.questions or nobody
         command = process.Command(
             argv=[_program(tool, context), *filled.argv(_approved(form.argv, tool, context))],
             cwd=_directory(form, context),
-            env={**context.environment, **ask_channel.variables(context.questions)},
+            env={**context.environment, **ask_channel.variables(questions)},
             stdin=(filled.stdin(form.stdin) or "").encode("utf-8", "surrogateescape"),
             timeout_s=context.timeout_s,
             sandbox=context.sandbox,
             workers=context.workers,
-            questions=context.questions,
+            questions=questions,
         )
-        finished = process.run(command, cancel=context.cancel)
+        try:
+            finished = process.run(command, cancel=context.cancel)
+        except VespeError:
+            nobody.check()
+            raise
+        nobody.check()
         if finished.returncode not in form.success_codes:
             raise _failure(_name_of(command.argv), finished, context.secrets)
         if form.output == "json":

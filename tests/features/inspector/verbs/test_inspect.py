@@ -130,6 +130,28 @@ def test_a_tool_is_found_and_run_by_keyboard_alone(page: Page, inspected: Inspec
     assert "by keyboard" in page.run("document.querySelector('.outcome pre').innerText")
 
 
+def test_what_a_tool_asks_is_answered_on_its_page(page: Page, inspected: Inspecting) -> None:
+    page.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-order")
+    page.leads("document.querySelector('form.inputs').requestSubmit()")
+    assert "The tool order asks" in page.text and "Which <b>drink</b>?" in page.text
+    _typed(page, "#q1", "x")
+    page.leads("document.querySelector('[value=accept]').click()")
+    assert "must have at least 2 characters" in page.text
+    assert page.run("document.querySelector('#q1').value") == "x"
+    _typed(page, "#q1", "tea")
+    page.leads("document.querySelector('[value=accept]').click()")
+    assert '"drink": "tea"' in page.run("document.querySelector('.outcome pre').innerText")
+    page.open(f"{inspected.origin}{inspected.room}tool/project_tools/tool-order")
+    page.leads("document.querySelector('form.inputs').requestSubmit()")
+    page.leads("document.querySelector('[value=decline]').click()")
+    assert "declined" in page.text
+
+
+def _typed(page: Page, wanted: str, text: str) -> None:
+    page.run(f"document.querySelector({wanted!r}).select(); 0")
+    page.type(text)
+
+
 def _tab_to(page: Page, wanted: str) -> None:
     for _ in range(40):
         if page.run(f"document.activeElement.matches({wanted!r})"):

@@ -272,11 +272,12 @@ def test_an_answer_that_does_not_fit_is_asked_for_anew_and_then_told(project: Pa
 def test_a_call_that_is_a_task_waits_for_its_answers_there_and_until_then_asks_by_rounds(
     home: Any,
 ) -> None:
-    client, asked = ServedClient(), list[str]()
+    client, asked, texts = ServedClient(), list[str](), list[str]()
 
     def by(action: str | None, **content: Any) -> TaskCallClient:
         def task(question: ToolQuestion) -> PersonReply:
             asked.append(question.key)
+            texts.append(question.text)
             return PersonReply(action=str(action), content=content)
 
         way = OnTheWay(notify=lambda message: None, cancel=threading.Event())
@@ -289,5 +290,7 @@ def test_a_call_that_is_a_task_waits_for_its_answers_there_and_until_then_asks_b
     assert by("accept", color="blue").reply(question()).content == {"color": "blue"}
     with pytest.raises(Refused, match="denied this call"):
         by("decline").check_allowed(MAY)
-    assert asked == ["vespe/allow", "color", "vespe/allow"]
+    by("accept", allow=True).reply(question("vespe/allow"))
+    assert asked == ["vespe/allow", "color", "vespe/allow", "tool:vespe/allow"]
+    assert "The tool `send` asks" in texts[1] and "`send` would run" in texts[0]
     assert "vespe/allow" in wanted(by(None), lambda by: by.check_allowed(MAY))["inputRequests"]

@@ -1,15 +1,21 @@
 """Questions to a client's user, and the answers."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from vespe.calls.asking import PersonReply, ToolQuestion
+from vespe.calls.asking import CallQuestions, PersonReply, ToolQuestion
 from vespe.calls.policy import Question
+from vespe.documents.unseen import is_seen
 from vespe.errors import NeedsInput
 from vespe.features.mcp.server import elicitation
 from vespe.models import JsonObject, Tool
 
+CASES: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[3] / "cases/questions/asked.json").read_text(encoding="utf-8")
+)
 TOOL = Tool(uid="t", name="send", description="Send a mail.", input_schema={}, scope="mail")
 
 
@@ -32,6 +38,7 @@ def test_an_approval_is_bounded_and_inert() -> None:
     inputs = {f"value{number}": "x" * 900 for number in range(100)} | {"to": "\x1b[2J\u202eevil"}
     message = elicitation.approval(Question(tool=TOOL, inputs=inputs, why="so"))["message"]
     assert len(message) < 17_000 and "more characters" in message
+    assert message.endswith("You are asked because so.")
     assert "\x1b" not in message and "\u202e" not in message
 
 
@@ -40,6 +47,26 @@ def test_a_question_of_a_tool_names_it_and_says_what_was_wrong_before() -> None:
     assert params["message"].startswith("The tool `send` asks:") and "\x1b" not in str(params)
     assert "did not fit: `n` must be an integer" in params["message"]
     assert params["requestedSchema"] == asked().schema
+
+
+def test_hostile_questions_are_inert_in_a_clients_form_too() -> None:
+    asked: list[ToolQuestion] = []
+
+    def person(question: ToolQuestion) -> PersonReply:
+        asked.append(question)
+        return PersonReply(action="decline")
+
+    for case in CASES:
+        if case["shown"]:
+            said = case["ask"]
+            CallQuestions("raw", person).reply(said["question"], said.get("schema"))
+    assert len(asked) > 20
+    for question in asked:
+        params = elicitation.form(question)
+        assert params["message"].startswith("The tool `raw` asks:")
+        assert is_seen(json.dumps(params, ensure_ascii=False)), question.text
+        properties = params["requestedSchema"]["properties"]
+        assert list(properties) == list(question.schema["properties"])
 
 
 def test_no_question_of_a_tool_has_the_key_of_the_approval() -> None:

@@ -5,6 +5,7 @@ while the call waits, in 2026-07-28 by a result, after which the client makes th
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 
 from vespe.calls.asking import Asker, CallSuspended, PersonReply, ToolQuestion
 from vespe.calls.policy import Question
@@ -120,7 +121,10 @@ class RoundCallClient(CallClient):
         self._responses, self._text = responses or {}, state
         self._state = RequestState()
         self._bound: Callable[[], JsonObject] = dict
-        self._asked = ""
+        self._waiting: tuple[RoundCallClient, str] = (self, "")
+        self.one_at_a_time = threading.Lock()
+        """Held while a call of the call's program asks."""
+        self._at = self._asked = ""
         self._allowed = False
         self._answers: dict[str, JsonObject] = {}
         self._wanted: dict[str, JsonObject] = {}
@@ -129,6 +133,15 @@ class RoundCallClient(CallClient):
         self._bound = lambda: {**bound(), "client": self.client.name}
         if self._text is not None:
             self._state = request_state.open_once(self._text, self._bound())
+
+    @property
+    def program(self) -> str:
+        """The digest of what was kept of the call's program in the round before, or ""."""
+        return self._state.program
+
+    def wait_for(self, inner: "ProgramCallClient", *, program: str) -> None:
+        """Let `result` ask what a call of the call's program waits for."""
+        self._waiting = inner, program
 
     def check_allowed(self, question: Question) -> None:
         params = elicitation.approval(question)
@@ -171,12 +184,45 @@ class RoundCallClient(CallClient):
         """Return the result that asks what is wanted; raises StorageError and Refused where no
         state can be made.
         """
-        state = RequestState(asked=self._asked, approved=self._allowed, answers=self._answers)
+        by, program = self._waiting
+        state = RequestState(
+            asked=by._asked,
+            approved=by._allowed,
+            answers=by._answers,
+            at=by._at,
+            program=program,
+        )
         wanted = {
             key: {"method": "elicitation/create", "params": params}
-            for key, params in self._wanted.items()
+            for key, params in by._wanted.items()
         }
         return revisions.input_required(wanted, request_state.seal(state, self._bound()))
+
+
+class ProgramCallClient(RoundCallClient):
+    """The client of a call that a program makes, whose own call is the one that is made anew.
+
+    What `outer` was answered counts if it was asked about this call: by its number, with the same
+    files of its tool, and the same arguments.
+    """
+
+    def __init__(self, outer: RoundCallClient, number: int) -> None:
+        super().__init__(outer.client, responses=None, state=None)
+        self._outer, self._number = outer, number
+
+    def begin(self, bound: Callable[[], JsonObject]) -> None:
+        self._at = f"{self._number}:{elicitation.digest_of(bound())}"
+        if self._outer._state.at == self._at:
+            self._state, self._responses = self._outer._state, self._outer._responses
+
+    def check_allowed(self, question: Question) -> None:
+        with self._outer.one_at_a_time:
+            asks = self._outer if self._outer.waits else super()
+            asks.check_allowed(question)
+
+    def reply(self, question: ToolQuestion) -> PersonReply:
+        with self._outer.one_at_a_time:
+            return self._outer.reply(question) if self._outer.waits else super().reply(question)
 
 
 class TaskCallClient(RoundCallClient):
@@ -195,6 +241,10 @@ class TaskCallClient(RoundCallClient):
     ) -> None:
         super().__init__(client, responses=responses, state=state)
         self._way, self._asker = way, asker
+
+    @property
+    def waits(self) -> bool:  # type: ignore[override]  # it begins to once the call is a task
+        return self._asker() is not None
 
     def check_allowed(self, question: Question) -> None:
         if (asker := self._asker()) is None:
@@ -218,8 +268,16 @@ class TaskCallClient(RoundCallClient):
         return self._asker() is not None
 
     def reply(self, question: ToolQuestion) -> PersonReply:
-        asker = self._asker()
-        return super().reply(question) if asker is None else asker(question)
+        if (asker := self._asker()) is None:
+            return super().reply(question)
+        form = elicitation.form(replace(question, problem=""))
+        named = replace(
+            question,
+            key=elicitation.key_of(question),
+            text=form["message"],
+            schema=form["requestedSchema"],
+        )
+        return asker(named)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from vespe.documents.escaping import inert, inert_line
 from vespe.errors import NeedsInput
 from vespe.files.digests import sha256
 from vespe.models import JsonObject, JsonValue
+from vespe.schemas import answers
 
 APPROVAL: Final = "vespe/allow"
 """The key of the question whether a call may run."""
@@ -21,9 +22,12 @@ _ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
 
 def approval(question: Question) -> JsonObject:
     """Return the parameters of `elicitation/create` that ask whether a call may run."""
-    text = question_text(question).as_text()
+    said = question_text(question)
+    text = said.as_text()
     if len(text) > _MOST_TEXT:
-        text = f"{text[:_MOST_TEXT]}\n… and {len(text) - _MOST_TEXT:,} more characters"
+        left = len(text) - _MOST_TEXT
+        why = f"You are asked because {said.why}."  # which stood at the end
+        text = f"{text[:_MOST_TEXT]}\n… and {left:,} more characters\n\n{why}"
     allow = {"type": "boolean", "title": "Allow this call", "description": "No refuses it."}
     schema = {"type": "object", "properties": {_ALLOW: allow}, "required": [_ALLOW]}
     return {"message": text, "requestedSchema": schema}
@@ -34,7 +38,7 @@ def form(question: ToolQuestion) -> JsonObject:
     said = f"The tool `{inert_line(question.tool)}` asks:\n\n{inert(question.text)}"
     if question.problem:
         said += f"\n\nThe answer before did not fit: {inert_line(question.problem)}"
-    return {"message": said, "requestedSchema": question.schema}
+    return {"message": said, "requestedSchema": answers.shown_schema(question.schema)}
 
 
 def key_of(question: ToolQuestion) -> str:

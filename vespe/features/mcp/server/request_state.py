@@ -30,12 +30,17 @@ from vespe.records import dataclass
 
 HOLDS_S: Final = 600.0
 """How long a person has for an answer."""
-_KEPT_S: Final = 2 * HOLDS_S
+KEPT_S: Final = 2 * HOLDS_S
+"""How long files that belong to a state are kept."""
 _MOST_BYTES: Final = 3 * 1024 * 1024
 _KEY_BYTES: Final = 32
 _EACH: Final = 50
 _PURPOSE: Final = b"vespe requestState 1\0"
 _AGAIN: Final = "nothing was run; make the call again without requestState"
+_HAPPENED: Final = (
+    "nothing more was run. What the program called before has happened: look at it before you run "
+    "the program again"
+)
 _lock = threading.Lock()
 _count = 0
 
@@ -44,12 +49,15 @@ _count = 0
 class RequestState:
     """What a call was asked and answered so far: `asked` is the digest of the approval that was
     asked for, `approved` says that it was given, and `answers` are the tool's own questions by
-    their keys, each `{"digest", "action", "content"}`.
+    their keys, each `{"digest", "action", "content"}`. Where a call of a program is asked about,
+    `at` says which, and `program` is the digest of what was kept of the program.
     """
 
     asked: str = ""
     approved: bool = False
     answers: Mapping[str, JsonObject] = field(default_factory=dict)
+    at: str = ""
+    program: str = ""
 
 
 def seal(state: RequestState, bound: JsonObject) -> str:
@@ -63,6 +71,8 @@ def seal(state: RequestState, bound: JsonObject) -> str:
             "asked": state.asked,
             "approved": state.approved,
             "answers": dict(state.answers),
+            "at": state.at,
+            "program": state.program,
         }
     )
     return f"{_text(payload)}.{_text(_signed(payload, bound))}"
@@ -76,36 +86,46 @@ def open_once(text: str, bound: JsonObject) -> RequestState:
     """
     payload, _, signature = text.partition(".")
     if len(text) > _MOST_BYTES:
-        raise _refused("it is too long")
+        raise unusable("it is too long")
     data = _bytes(payload)
     if data is None or not hmac.compare_digest(_bytes(signature) or b"", _signed(data, bound)):
-        raise _refused("it was changed, or made for another call, client or server")
+        raise unusable("it was changed, or made for another call, client or server")
     said = strict_json.parse_object(data)
     left = said["until"] - time.time()
     if not 0 < left <= HOLDS_S:
-        raise _refused(f"it has expired: an answer may take {HOLDS_S / 60:.0f} minutes")
-    _spend(said["number"])
+        why = f"it has expired: an answer may take {HOLDS_S / 60:.0f} minutes"
+        raise unusable(why, program=bool(said["program"]))
+    _spend(said["number"], program=bool(said["program"]))
     return RequestState(
-        asked=said["asked"], approved=said["approved"] is True, answers=said["answers"]
+        asked=said["asked"],
+        approved=said["approved"] is True,
+        answers=said["answers"],
+        at=said["at"],
+        program=said["program"],
     )
 
 
-def _refused(why: str) -> ProtocolError:
-    return ProtocolError(INVALID_PARAMS, f"the requestState cannot be used: {why}; {_AGAIN}")
+def unusable(why: str, *, program: bool = False) -> ProtocolError:
+    """Return the error for a state that is not used, and why; one of a `program` that has begun is
+    not followed by the advice to run it again.
+    """
+    then = _HAPPENED if program else _AGAIN
+    return ProtocolError(INVALID_PARAMS, f"the requestState cannot be used: {why}; {then}")
 
 
-def _spend(number: str) -> None:
-    place = os.path.join(_directory(), "used")
+def _spend(number: str, *, program: bool) -> None:
+    place = os.path.join(directory(), "used")
     atomic.private_directory(place)
     if not atomic.create(os.path.join(place, number), b""):
-        raise _refused("it was used before, and an answer is good for one call")
+        why = "it was used before, and an answer is good for one call"
+        raise unusable(why, program=program)
     if _is_due():
         _sweep(place)
 
 
 def _sweep(place: str) -> None:
     """Take away the numbers of states that expired long ago; never raises."""
-    before = time.time() - _KEPT_S
+    before = time.time() - KEPT_S
     with contextlib.suppress(OSError):
         for entry in os.scandir(place):
             with contextlib.suppress(OSError):
@@ -130,12 +150,12 @@ def _key() -> bytes:
     """Return the key that states are signed with, made where there is none; raises Refused for one
     that others can read, StorageError.
     """
-    path = os.path.join(_directory(), "key")
+    path = os.path.join(directory(), "key")
     for _ in range(2):
         try:
             status = os.stat(path, follow_symlinks=False)
         except FileNotFoundError:
-            atomic.private_directory(_directory())
+            atomic.private_directory(directory())
             atomic.create(path, os.urandom(_KEY_BYTES))
             continue
         except OSError as error:
@@ -155,7 +175,8 @@ def _key() -> bytes:
     raise Refused(f"{path} could not be made", hint="is the state directory on a full disk?")
 
 
-def _directory() -> str:
+def directory() -> str:
+    """Return the directory of the key, and of what belongs to states."""
     return os.path.join(locations.user_state_dir(), "mcp", "asking")
 
 

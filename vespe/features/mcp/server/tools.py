@@ -22,6 +22,7 @@ from vespe.calls.asking import AtOnce
 from vespe.calls.bridge import Bridge
 from vespe.calls.path import RAISED, open_path, refused
 from vespe.calls.policy import Question
+from vespe.calls.program_place import waiting_for_person
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint
 from vespe.documents import strict_json
@@ -276,17 +277,16 @@ class ServedTools:
         progress: Callable[[str], None] | None,
         by: CallClient | None,
     ) -> Outcome:
-        """Run a program; its calls ask the user only where they can wait for the answer, since a
-        program that was made anew would call what it called before.
-        """
+        """Run a program, whose calls ask the user."""
         from vespe.features.mcp.server import programs
 
         ending = cancel or threading.Event()
-        inner = by if by is None or by.waits else CallClient(by.client)
+        if by is not None:
+            by.begin(partial(_bound_program, bridge.program, arguments, self.root))
 
-        def decided(tool: Tool, call: Call) -> Outcome:
+        def decided(tool: Tool, call: Call, client: CallClient | None) -> Outcome:
             found = self.tool(tool.name)
-            return self._run(found, call, cancel=ending, progress=progress, by=inner)
+            return self._run(found, call, cancel=ending, progress=progress, by=client)
 
         return programs.run_program(
             bridge,  # type: ignore[arg-type]  # it runs programs
@@ -294,6 +294,7 @@ class ServedTools:
             path=self._now.path,
             decided=decided,
             cancel=ending,
+            by=by,
         )
 
     def _run(
@@ -351,7 +352,8 @@ class ServedTools:
         before = policy_answers.digest_of(tool.itself)
         if not before:
             return tool, f"{tool.name!r} cannot be approved: not all of its files can be read"
-        by.check_allowed(question)
+        with waiting_for_person():
+            by.check_allowed(question)
         now = self.tool(tool.name)
         if policy_answers.digest_of(now.itself) != before:
             return now, f"{tool.name!r} has changed since the user was asked; make the call again"
@@ -429,3 +431,10 @@ def _bound(tool: Tool, arguments: JsonObject, root: str) -> JsonObject:
         "digest": policy_answers.digest_of(tool),
         "arguments": json.dumps(arguments, sort_keys=True),
     }
+
+
+def _bound_program(name: str, arguments: JsonObject, root: str) -> JsonObject:
+    """Return what an answer about a call of a program holds for; what the program calls is compared
+    call by call, whatever else became of the tools that its description names.
+    """
+    return {"root": root, "program": name, "arguments": json.dumps(arguments, sort_keys=True)}
