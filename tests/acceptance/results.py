@@ -151,7 +151,8 @@ class _edited(contextlib.AbstractContextManager[None]):
 
 def browsed(pages: int = 20) -> dict[str, Any]:
     """Replay one browse of so many pages, in whole results and in parts: each page has one line
-    that the model was sent for. Counted are the tokens of all requests, by four characters a token.
+    that the model was sent for. Counted are the tokens of the `conversation` at its end, and of all
+    that is `sent`, where each request has the conversation so far; a token is four characters.
     """
     sizes = [int(4_000 * 200 ** (number / (pages - 1))) for number in range(pages)]
     found = {"pages": pages, "bytes": sum(sizes)}
@@ -170,7 +171,7 @@ def browsed(pages: int = 20) -> dict[str, Any]:
                 assert f"Price of {number}: 7" in answer
                 history += len(json.dumps(asked)) + len(answer)
                 requests += history
-        found[how] = requests // 4
+        found[how] = {"conversation": history // 4, "sent": requests // 4}
     return found
 
 

@@ -25,4 +25,5 @@ def test_at_each_door_results_are_bounded_and_read_whole_and_no_wrong_reference_
 @pytest.mark.usefixtures("home")
 def test_a_browse_in_parts_costs_less_and_one_line_costs_no_more_than_its_page() -> None:
     found = browsed()
-    assert found["parts"] < found["whole"] and focused()["worst"] <= 1.05
+    assert found["parts"]["conversation"] < found["whole"]["conversation"] / 4
+    assert found["parts"]["sent"] < found["whole"]["sent"] and focused()["worst"] <= 1.01
