@@ -37,7 +37,7 @@ def plugin(kit: PackedKit) -> Files:
         manifest["author"] = author if isinstance(author, dict) else {"name": str(author)}
 
     def servers(
-        root: str, variable: str = "${%s}", options: Sequence[str] = (), **more: object
+        root: str, variable: str = "${%s}", *, options: Sequence[str] = (), **more: object
     ) -> JsonObject:
         given: JsonObject = (
             {"env": {name: variable % name for name in kit.secrets}}
@@ -51,7 +51,11 @@ def plugin(kit: PackedKit) -> Files:
         }
 
     codex = servers(
-        "", "", _BOUNDED, cwd=".", **({"env_vars": list(kit.secrets)} if kit.secrets else {})
+        "",
+        "",
+        options=_BOUNDED,
+        cwd=".",
+        **({"env_vars": list(kit.secrets)} if kit.secrets else {}),
     )
     relative = {"skills": "./skills/", "mcpServers": "./codex-mcp.json"}
     gemini = {key: manifest[key] for key in ("name", "version", "description")} | servers(
