@@ -155,7 +155,7 @@ def browsed(pages: int = 20) -> dict[str, Any]:
     that is `sent`, where each request has the conversation so far; a token is four characters.
     """
     sizes = [int(4_000 * 200 ** (number / (pages - 1))) for number in range(pages)]
-    found = {"pages": pages, "bytes": sum(sizes)}
+    found: dict[str, Any] = {"pages": pages, "bytes": sum(sizes)}
     for how in ("whole", "parts"):
         held = LargeResults()
         history = requests = 0

@@ -61,7 +61,7 @@ def problem_of(schema: JsonObject, content: JsonValue) -> str:
 def _misformed(schema: JsonObject, content: JsonValue) -> Iterator[str]:
     """Say of each field of an answer that is not what its `format` names."""
     for name, field in schema["properties"].items():
-        said, value = _FORMATS.get(str(field.get("format"))), content.get(name)  # type: ignore[union-attr]  # the schema has accepted it
+        said, value = _FORMATS.get(str(field.get("format"))), content.get(name)
         if said is None or not isinstance(value, str):
             continue
         # a display name before the address is none of it

@@ -5,6 +5,7 @@ A file that the tool writes to tells whether it ran.
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -61,6 +62,7 @@ class Door:
         registry.register(self._asking, name="asking")
         self.tools = ServedTools(open_workspace(root), registry=registry)
         self.session = ProtocolSession(client)
+        self.older = False
 
     def _put(self, **inputs: Any) -> str:
         with open(self.ran, "a", encoding="utf-8") as file:
@@ -78,7 +80,7 @@ class Door:
         params = {
             "name": name,
             "arguments": GIVEN if arguments is None else arguments,
-            "_meta": META,
+            **({} if self.older else {"_meta": META}),
             **more,
         }
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -133,6 +135,14 @@ def of_another_key(text: str, door: Door) -> str:
     return made
 
 
+def of_another_user(door: Door) -> str:
+    other = str(door.root.parent / "another-state")
+    shutil.copytree(os.environ["XDG_STATE_HOME"], other, ignore=shutil.ignore_patterns("asking"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", other)
+        return str(door.call()["requestState"])
+
+
 def expired(door: Door) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(request_state, "HOLDS_S", 0.01)
@@ -162,6 +172,7 @@ STATES: dict[str, Callable[[str, Door], Any]] = {
     "number": lambda text, door: 7,
     "of a question": lambda text, door: door.call("asking", {})["requestState"],
     "expired": lambda text, door: expired(door),
+    "other user": lambda text, door: of_another_user(door),
 }
 
 
@@ -184,12 +195,24 @@ def prepare(how: str, state: str, door: Door) -> None:
         no = {"vespe/allow": {"action": "decline"}}
         assert door.call(requestState=state, inputResponses=no)["isError"] is True
     else:
-        asked = door if how == "use it" else Door(door.root, ServedClient(TOKEN))
+        asked = (
+            door
+            if how.startswith("use it l") or how == "use it"
+            else Door(door.root, ServedClient(TOKEN))
+        )
         assert asked.call(requestState=state, inputResponses=YES)["content"][0]["text"] == "done"
         door.ran.unlink()
+    if how == "use it long ago":
+        (used,) = Path(os.environ["XDG_STATE_HOME"]).rglob("asking/used")
+        for file in used.iterdir():
+            os.utime(file, (time.time() - 7200,) * 2)
+        request_state._sweep(str(used))
 
 
 def client_of(how: str, door: Door, tmp_path: Path) -> Door:
+    if how == "an older revision":
+        door.older = True
+        return door
     if how == "another session":
         return Door(door.root, ServedClient())
     if how == "another token":
@@ -299,7 +322,7 @@ def test_numbers_of_states_that_expired_are_swept(
         request_state.open_once(request_state.seal(RequestState(), {}), {})
     (place,) = Path(os.environ["XDG_STATE_HOME"]).rglob("asking/used")
     assert len(list(place.iterdir())) == 2
-    old = time.time() - 3 * request_state.HOLDS_S
+    old = time.time() - 2 * 24 * 3600
     for file in place.iterdir():
         os.utime(file, (old, old))
     request_state.open_once(request_state.seal(RequestState(), {}), {})

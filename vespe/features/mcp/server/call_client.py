@@ -217,8 +217,9 @@ class ProgramCallClient(RoundCallClient):
 
     def check_allowed(self, question: Question) -> None:
         with self._outer.one_at_a_time:
-            asks = self._outer if self._outer.waits else super()
-            asks.check_allowed(question)
+            if self._outer.waits:
+                return self._outer.check_allowed(question)
+            return super().check_allowed(question)
 
     def reply(self, question: ToolQuestion) -> PersonReply:
         with self._outer.one_at_a_time:

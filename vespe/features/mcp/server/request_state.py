@@ -31,7 +31,9 @@ from vespe.records import dataclass
 HOLDS_S: Final = 600.0
 """How long a person has for an answer."""
 KEPT_S: Final = 2 * HOLDS_S
-"""How long files that belong to a state are kept."""
+"""How long what else belongs to a state is kept."""
+_USED_S: Final = 24 * 3600.0
+"""How long it is known that a state was used: for a day, in case the clock is set back."""
 _MOST_BYTES: Final = 3 * 1024 * 1024
 _KEY_BYTES: Final = 32
 _EACH: Final = 50
@@ -125,7 +127,7 @@ def _spend(number: str, *, program: bool) -> None:
 
 def _sweep(place: str) -> None:
     """Take away the numbers of states that expired long ago; never raises."""
-    before = time.time() - KEPT_S
+    before = time.time() - _USED_S
     with contextlib.suppress(OSError):
         for entry in os.scandir(place):
             with contextlib.suppress(OSError):
