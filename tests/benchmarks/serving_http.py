@@ -74,6 +74,9 @@ _SESSIONS = 1000
 _SECONDS = 1.0
 _ROUNDS = 3
 _AT_ONCE = 16
+_PATIENCE_S = 5.0
+_ID = 1000
+"""Of the first connection's requests: all have as many digits."""
 
 Key = tuple[str, str, int]
 """A revision, a method, and how many requests are under way."""
@@ -145,7 +148,7 @@ def _cases(name: str, port: int) -> dict[tuple[str, str], bytes]:
 
 
 def _request(port: int, method: str, params: dict[str, object], headers: dict[str, str]) -> bytes:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": _ID, "method": method, "params": params}).encode()
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{lines}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
@@ -166,6 +169,10 @@ def _served(argv: list[str], root: Path) -> Iterator[tuple[int, int]]:
             yield port, server.pid
         finally:
             server.terminate()
+            try:
+                server.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:  # it waits for connections that nobody closes
+                server.kill()
 
 
 def connected(port: int) -> socket.socket:
@@ -187,17 +194,20 @@ def _requests(port: int, data: bytes, at_once: int, *, number: int | None = None
     """Send a request again and again for a while, or so often; return how many a second."""
     with contextlib.ExitStack() as stack:
         ready = stack.enter_context(selectors.DefaultSelector())
-        for _ in range(at_once):
+        for number_of in range(at_once):
             connection = stack.enter_context(connected(port))
-            ready.register(connection, selectors.EVENT_READ, bytearray())
-            connection.sendall(data)
+            # no two requests that are under way in a session have the same id
+            own = data.replace(b'"id": %d' % _ID, b'"id": %d' % (_ID + number_of))
+            ready.register(connection, selectors.EVENT_READ, (bytearray(), own))
+            connection.sendall(own)
         began, done = time.perf_counter(), 0
         while True:
             for key, _ in ready.select():
-                if _is_whole(key.fileobj, key.data):  # type: ignore[arg-type]  # a socket
+                held, own = key.data
+                if _is_whole(key.fileobj, held):  # type: ignore[arg-type]  # a socket
                     done += 1
-                    key.data.clear()
-                    key.fileobj.sendall(data)  # type: ignore[union-attr]  # a socket
+                    held.clear()
+                    key.fileobj.sendall(own)  # type: ignore[union-attr]  # a socket
             spent = time.perf_counter() - began
             if (spent > _SECONDS) if number is None else (done >= number):
                 return done / spent

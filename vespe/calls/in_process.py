@@ -319,15 +319,28 @@ class _Beside:
 
 
 async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) -> Any:
-    """Call sync code; where the deadline or a cancelled task comes first, it runs on."""
+    """Call sync code; where the deadline or a cancelled task comes first, it runs on.
+
+    The future is awaited itself: `asyncio.wait` with a timeout takes a fifth of such a call.
+    """
     done = _begin(partial(implementation.execute, inputs))
-    left = bounds.timeout_s
-    until, pause = time.monotonic() + left, bounds.pause
-    while left > 0:
-        if (await asyncio.wait([done], timeout=left))[0]:
-            return _unwrapped(done.result())
+    loop, pause = done.get_loop(), bounds.pause
+    until = time.monotonic() + bounds.timeout_s
+    deadline = loop.call_later(bounds.timeout_s, lambda: expire())
+
+    def expire() -> None:
+        nonlocal deadline
         left = until + (pause.seconds if pause else 0.0) - time.monotonic()
-    raise _left(implementation.name, bounds, cancelled=False, ended=False)
+        if left > 0:
+            deadline = loop.call_later(left, expire)
+        else:
+            late = _left(implementation.name, bounds, cancelled=False, ended=False)
+            _settle(done, (None, late))
+
+    try:
+        return _unwrapped(await done)
+    finally:
+        deadline.cancel()
 
 
 def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]":
@@ -343,12 +356,18 @@ def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]
         except BaseException as error:  # it is the waiting task's
             found = (None, error)
         with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
-            loop.call_soon_threadsafe(done.set_result, found)
+            loop.call_soon_threadsafe(_settle, done, found)
 
     from vespe.calls import threads
 
     threads.start(partial(contextvars.copy_context().run, thread))
     return done
+
+
+def _settle(done: "Future[Any]", found: tuple[Any, BaseException | None]) -> None:
+    """Give a future its pair, unless nobody waits for it any more."""
+    if not done.done():
+        done.set_result(found)
 
 
 def _unwrapped(found: tuple[Any, BaseException | None]) -> Any:

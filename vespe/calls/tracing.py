@@ -277,11 +277,14 @@ def _is_in_use() -> bool:
     """Say whether OpenTelemetry is more than imported: many libraries import it, and nothing comes
     of it until a program sets it up.
     """
-    found = otel_trace.get_tracer_provider(), otel_metrics.get_meter_provider()
     # What stands for a provider until one is set has a public name for traces alone.
     return (
-        any("Proxy" not in type(one).__name__ for one in found)
-        or otel_trace.get_current_span().get_span_context().is_valid
+        "Proxy" not in type(otel_trace.get_tracer_provider()).__name__
+        or "Proxy" not in type(otel_metrics.get_meter_provider()).__name__
+        or (
+            (span := otel_trace.get_current_span()) is not otel_trace.INVALID_SPAN
+            and span.get_span_context().is_valid
+        )
     )
 
 
