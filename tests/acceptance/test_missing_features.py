@@ -40,35 +40,58 @@ def run(lacking: str, home: Path, tmp_path: Path) -> Run:
     return partial(install.run, cwd=tmp_path / "mine")
 
 
+COMMANDS = """
+import json, sys
+from vespe.cli import main
+
+for arguments in json.loads(sys.argv[1]):
+    code = main(arguments)
+    sys.stdout.flush()
+    print(f"\\0{code}\\0", end="", flush=True)
+"""
+
+
+def said(run: Run, *commands: list[str]) -> list[tuple[int, str]]:
+    """Run the commands one after the other in one process; return the exit code of each and what it
+    printed.
+    """
+    done = run("-c", COMMANDS, json.dumps(commands))
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    parts = done.stdout.split("\0")
+    return [(int(code), out) for out, code in zip(parts[::2], parts[1::2], strict=False)]
+
+
 def test_tools_are_made_listed_resolved_and_run_without_any_one_feature(
     run: Run, lacking: str
 ) -> None:
-    for arguments, said in (
-        (("init",), ""),
-        (("tool", "create", "count", "--type", "python_script"), ""),
-        (("tool", "list"), "count"),
-        (("tool", "resolve", "count"), "project_tools"),
-        (("tool", "run", "count", "text=a b c"), '"words": 3'),
-        (("doctor",), "vespe"),
-        (("config", "list"), "sandbox"),
-    ):
-        done = run("-m", "vespe", *arguments)
-        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-        assert said in done.stdout.replace('"words":3', '"words": 3')
-    page = run("-m", "vespe", "--help").stdout
+    commands = {
+        "init": "",
+        "tool create count --type python_script": "",
+        "tool list": "count",
+        "tool resolve count": "project_tools",
+        "tool run count text=a": '"words":1',
+        "doctor": "vespe",
+        "config list": "sandbox",
+        "--help": "Usage",
+    }
+    told = said(run, *(line.split() for line in commands))
+    assert [code for code, _ in told] == [0] * len(commands), told
+    for (_, out), part in zip(told, commands.values(), strict=True):
+        assert part in out.replace('"words": 1', '"words":1')
     for words in features.FEATURES[lacking]["verbs"]:
-        assert " " in words or f"  {words} " not in page
+        assert " " in words or f"  {words} " not in told[-1][1]
 
 
 def test_the_verbs_of_what_is_gone_are_unknown_words_that_name_the_feature(
     run: Run, lacking: str
 ) -> None:
-    for feature in LACKING[lacking]:
-        for words in features.FEATURES[feature]["verbs"]:
-            done = run("-m", "vespe", *words.split(), "--json")
-            error = json.loads(done.stdout)["error"]
-            assert (done.returncode, error["code"]) == (2, "missing_feature")
-            assert repr(lacking) in error["message"] and f"features/{lacking}" in error["hint"]
+    verbs = [words for one in LACKING[lacking] for words in features.FEATURES[one]["verbs"]]
+    told = said(run, *([*words.split(), "--json"] for words in verbs))
+    assert len(told) == len(verbs)
+    for code, out in told:
+        error = json.loads(out)["error"]
+        assert (code, error["code"]) == (2, "missing_feature")
+        assert repr(lacking) in error["message"] and f"features/{lacking}" in error["hint"]
 
 
 LIBRARY = """

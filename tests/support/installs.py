@@ -52,12 +52,13 @@ def copy_package(
 ) -> Install:
     """Copy the package to `place/vespe`, without the files and directories at those paths in it.
 
-    Its files may be changed, unless `copy` is `os.link`, which is quicker.
+    Its files may be changed, unless `copy` is `os.link`, which is quicker. What was compiled comes
+    along: without it each process would take two seconds of work to compile the package again.
     """
     gone = {PACKAGE / path for path in without}
 
     def ignored(directory: str, names: list[str]) -> set[str]:
-        return {name for name in names if name == "__pycache__" or Path(directory, name) in gone}
+        return {name for name in names if Path(directory, name) in gone}
 
     shutil.copytree(PACKAGE, place / "vespe", copy_function=copy, ignore=ignored)
     return Install(place)
