@@ -96,6 +96,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "4 processes that refresh one login 200 times each, and 40 that are killed while they do",
         ("tests.acceptance.refreshes", "--json"),
     ),
+    "examples": (
+        "the examples of the documentation that need a browser, packages or a compiler, each in "
+        "an environment of its own",
+        ("tests.acceptance.examples", "--json"),
+    ),
     "stories": (
         "the stories of people with Vespe, played from a terminal",
         ("tests.acceptance.stories",),

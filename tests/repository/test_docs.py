@@ -3,102 +3,30 @@ fresh.
 """
 
 import inspect
-import json
 import os
 import re
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import vespe as package
-from tests.support import chat_model, render_api, render_cli, render_llms, render_reference
-from tests.support.ondisk import vespe
+from tests.acceptance import examples
+from tests.support import (
+    chat_model,
+    pages,
+    render_api,
+    render_cli,
+    render_llms,
+    render_reference,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GATE_PAGES = [page for page in PAGES if page.name not in examples.LONG]
 SET_UP = ("./dev demo", "./dev test")
 """Commands that the gate itself runs, so that a page's fence need not."""
-FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Step:
-    line: str
-    expected: str
-
-    @property
-    def command(self) -> str:
-        return self.line.partition("  # exit ")[0]
-
-    @property
-    def code(self) -> int:
-        return int(self.line.partition("  # exit ")[2] or 0)
-
-
-def steps(fence: str) -> list[Step]:
-    pieces = re.split(r"^\$ ", fence, flags=re.MULTILINE)[1:]
-    return [
-        Step(line, "\n".join(rest))
-        for line, *rest in (piece.rstrip("\n").split("\n") for piece in pieces)
-    ]
-
-
-def assert_like(seen: str, expected: str) -> None:
-    """Compare output line by line; `…` stands for any text in a line, and alone on the last line
-    for any further lines.
-    """
-    wanted = [line.strip() for line in expected.split("\n") if line.strip()]
-    lines = [line.strip() for line in seen.split("\n") if line.strip()]
-    if wanted and wanted[-1] == "…":
-        wanted.pop()
-        lines = lines[: len(wanted)]
-    assert len(lines) == len(wanted), seen
-    for line, pattern in zip(lines, wanted, strict=True):
-        assert re.fullmatch(
-            ".*".join(map(re.escape, pattern.split("…"))),
-            re.sub(r"\s+", " ", line) if " " in pattern else line,
-        ) or (re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line)), (
-            f"{line!r} is not like {pattern!r}"
-        )
-
-
-def run_console(fence: str, directory: Path) -> None:
-    for step in steps(fence):
-        if step.command in SET_UP:
-            continue
-        program, *arguments = shlex.split(step.command)
-        if program == "vespe":
-            done = vespe(*arguments, cwd=directory)
-        else:
-            program = sys.executable if program == "python" else program
-            done = subprocess.run(
-                [program, *arguments],
-                cwd=directory,
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                check=False,
-            )
-        assert done.returncode == step.code, f"{step.command}: {done.stdout}{done.stderr}"
-        if step.expected.strip():
-            assert_like(done.stdout + done.stderr, step.expected)
-
-
-def run_python(code: str, directory: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, f"{code}\n{done.stderr}"
 
 
 @pytest.fixture
@@ -119,34 +47,21 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", GATE_PAGES, ids=lambda page: page.name)
 @pytest.mark.usefixtures("home", "model")
 def test_every_fence_of_a_page_runs_in_order_in_one_fresh_directory(
     page: Path, tmp_path: Path
 ) -> None:
     directory = tmp_path / "reader"
     directory.mkdir()
-    # its examples need nothing of each other: one interpreter is enough
-    if page == render_api.PAGE:
-        alone = [
-            f"exec({body!r}, {{'__name__': '__main__'}})"
-            for language, _, body in FENCE.findall(page.read_text(encoding="utf-8"))
-        ]
-        run_python("\n".join(alone), directory)
-        return
-    for language, filename, body in FENCE.findall(page.read_text(encoding="utf-8")):
-        assert language in ("console", "python", "json", "text"), (
-            f"{page.name}: a fence in {language or 'no language'} would not be tested"
-        )
-        if filename:
-            (directory / filename).parent.mkdir(parents=True, exist_ok=True)
-            (directory / filename).write_text(body, encoding="utf-8")
-        elif language == "console":
-            run_console(body, directory)
-        elif language == "python":
-            run_python(body, directory)
-        elif language == "json":
-            json.loads(body)
+    with pages.Reader(directory, SET_UP) as reader:
+        # its examples need nothing of each other: one interpreter is enough
+        if page == render_api.PAGE:
+            fences = pages.FENCE.findall(page.read_text(encoding="utf-8"))
+            alone = [f"exec({body!r}, {{'__name__': '__main__'}})" for _, _, body in fences]
+            reader.run("\n".join(alone))
+        else:
+            reader.read(page)
 
 
 def test_the_set_up_commands_of_the_pages_are_the_ones_that_the_gate_runs() -> None:
@@ -246,7 +161,7 @@ def test_what_a_program_uses_most_has_an_example_in_its_docstring() -> None:
         name for name in wanted if "```python" in (inspect.getdoc(getattr(package, name)) or "")
     }
     page = render_api.PAGE.read_text(encoding="utf-8")
-    examples = " ".join(body for _, _, body in FENCE.findall(page))
+    examples = " ".join(body for _, _, body in pages.FENCE.findall(page))
     returned = {
         "ToolFunction",
         "ToolOptions",

@@ -54,7 +54,7 @@ OWNERS = {
     "pydantic": "types.mcp_tool.session types.mcp_tool.server_tasks features.oauth.sdk",
     "uvicorn": "http.server",
     "h11": "http.server",
-    "git": "features.releases.repository",
+    "git": "git.author_repository",
     "keyring": "features.secrets.keyring_child",
     "jinja2": "features.inspector.rendering",
     "markupsafe": "features.inspector.rendering",

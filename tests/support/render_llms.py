@@ -9,6 +9,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "llms.txt"
+GENERATED = {
+    "cli.md": "Every command with its options.",
+    "reference.md": "Every key of config.json, kit_config.json and the settings.",
+    "api.md": "Every public class and function with its signature.",
+    "lint.md": "Every rule of `vespe lint`, with a bad and a good example.",
+}
 MOST = 200
 """How many characters of a page's first paragraph are shown."""
 
@@ -29,17 +35,13 @@ def render() -> str:
 def _lines(entries: list[dict[str, str]]) -> Iterator[str]:
     for entry in entries:
         for title, page in entry.items():
-            told = _first_sentence(ROOT / "docs" / page)
+            told = GENERATED.get(page) or _first_sentence(ROOT / "docs" / page)
             yield f"- [{title}]({page})" + (f": {told}\n" if told else "\n")
 
 
 def _first_sentence(page: Path) -> str:
-    """Return the first sentence below a page's title, without links and marks; "" where a page
-    begins with code, or with how it is made.
-    """
+    """Return the first sentence below a page's title, without links and marks."""
     text = page.read_text(encoding="utf-8").split("\n\n", 2)[1].replace("\n", " ")
-    if text.startswith(("```", "This page is generated")):
-        return ""
     text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text).replace("**", "")
     first = re.split(r"(?<=[.:]) (?=[A-Z`])", text)[0]
     return first if len(first) <= MOST else f"{first[:MOST].rpartition(' ')[0]} …"

@@ -73,11 +73,19 @@ def _types(document: dict[str, Any]) -> Iterator[str]:
         rows = [
             f"| `{key}`{' (required)' if key in required else ''} | {_type_of(one)} "
             f"| {_description(one)} |"
-            for key, one in _keys(schema, document, "", 1)
-            if _description(one) or "." not in key
+            for key, one in _keys(_with_shared(schema, shared), document, "", 1)
+            if _description(one)
         ]
         yield f"\n### `implementation_details` of the type `{name}`\n\n"
         yield "| key | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _with_shared(schema: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:
+    """Return the details of a type, with what every type's `args` is described as."""
+    own = schema.get("properties", {})
+    if "args" not in own:
+        return schema
+    return {**schema, "properties": {**own, "args": {**shared["args"], **own["args"]}}}
 
 
 def _keys(

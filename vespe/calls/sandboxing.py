@@ -628,6 +628,8 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
             started = ("programs",) if os.path.isfile(path) else ()
             runs = bool(started) and os.access(path, os.X_OK)
             kinds = ("read", *started, *writes) if runs else ("read", *writes, *started)
+            if f"mkdir '{path}'" in said:  # as Node says it
+                kinds = ("write",)
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]
     if made.stated.network is not None and _NETWORK.search(said):
         host = next((host for host in _HOST.findall(said) if made.refuses("network", host)), "")

@@ -88,6 +88,10 @@ class Form:
         self.found = found
         self.schema = {"description": description, **schema} if description else schema
 
+    def described(self, description: str) -> "Form":
+        """Return the same form with a description."""
+        return Form(self.found, self.schema, description)
+
 
 def nothing(value: Any, at: str, name: str) -> tuple[Found, ...]:
     """Find nothing wrong: whoever reads the value judges it."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import gitrepo
+
 Command = Callable[..., Any]
 
 
@@ -27,3 +29,37 @@ def test_a_kit_made_elsewhere_says_how_projects_find_it(
 @pytest.mark.parametrize("kit_id", ["Team", "../team", "a" * 65, "project_tools"])
 def test_what_can_be_no_kits_id_is_a_usage_error(command: Command, kit_id: str) -> None:
     assert command("kit", "create", kit_id).code == 2
+
+
+def test_a_kit_with_git_is_committed_in_a_repository_of_its_own(
+    command: Command, home: Path, tmp_path: Path
+) -> None:
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Ada\n\temail = ada@example.invalid\n[init]\n\tdefaultBranch = trunk\n",
+        encoding="utf-8",
+    )
+    made = command("kit", "create", "tea", "--in", str(tmp_path), "--git", "--json").document
+    kit = tmp_path / "tea"
+    assert gitrepo.git(kit, "rev-parse", "HEAD").strip() == made["commit"]
+    assert gitrepo.git(kit, "log", "--format=%an %s").strip() == "Ada First version"
+    assert gitrepo.git(kit, "branch", "--show-current").strip() == "trunk"
+    assert gitrepo.git(kit, "status", "--porcelain") == ""
+
+
+def test_nothing_is_left_of_a_kit_that_git_did_not_commit(
+    command: Command, home: Path, tmp_path: Path
+) -> None:
+    nameless = command("kit", "create", "tea", "--in", str(tmp_path / "a"), "--git")
+    assert nameless.code == 6 and "git does not know who you are" in nameless.err
+    hooks = home / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text("#!/bin/sh\necho too late; exit 1\n", encoding="utf-8")
+    (hooks / "pre-commit").chmod(0o755)
+    (home / ".gitconfig").write_text(
+        f"[user]\n\tname = Ada\n\temail = a@b.invalid\n[core]\n\thooksPath = {hooks}\n",
+        encoding="utf-8",
+    )
+    refused = command("kit", "create", "tea", "--in", str(tmp_path / "a"), "--git")
+    assert refused.code == 1 and "git will run the hook" in refused.err
+    assert "git commit failed: too late" in refused.err
+    assert list((tmp_path / "a").glob("tea*")) == []

@@ -11,7 +11,7 @@ from tests.support import gitrepo
 from vespe.errors import InvalidDocument, InvalidTool, Refused, UsageError
 from vespe.features.releases import release
 from vespe.features.releases.release import Release, Wanted
-from vespe.features.releases.repository import opened_repository
+from vespe.git.author_repository import opened_repository
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import click
 
 from vespe.cli import options, report
 from vespe.files import locations
+from vespe.git.author_repository import new_repository
 from vespe.kits import create, own_source, roots
+from vespe.lazy import shutil
 
 
 @click.command("create", epilog="Example: vespe kit create team_tools --in ~/kits")
@@ -18,22 +20,34 @@ from vespe.kits import create, own_source, roots
     help="Where to make it; default: your own kits directory, where every project finds it.",
 )
 @click.option("--description", metavar="TEXT", help="What the kit is for.")
+@click.option(
+    "--git",
+    "in_git",
+    is_flag=True,
+    help="Make it a git repository and commit it. It needs the extra vespe[release].",
+)
 @options.json_option
-def command(kit_id: str, parent: str | None, description: str | None, as_json: bool) -> None:
+def command(
+    kit_id: str, parent: str | None, description: str | None, in_git: bool, as_json: bool
+) -> None:
     """Make a new kit, ready to push: one working tool, a README, and a workflow that lints and
     tests it.
+
+    With --git, your hooks and your signing program run as in every commit. They are named before.
     """
     directory = parent or os.path.join(locations.user_data_dir(), roots.KITS_DIR)
     path, tool = create.found_kit(directory, kit_id, description=description)
+    commit = _committed(path) if in_git else None
     if as_json:
-        report.emit_json(
-            {"kit_id": kit_id, "path": path, "tool": {"name": tool.name, "uid": tool.uid}}
-        )
+        told = {"kit_id": kit_id, "path": path, "tool": {"name": tool.name, "uid": tool.uid}}
+        report.emit_json(told | ({"commit": commit} if in_git else {}))
     else:
         report.say(
             f"made the kit {kit_id} in {path}, with the tool {tool.name}, "
             "a README and a workflow that checks it"
         )
+        if commit:
+            report.say(f"committed it as {commit[:12]} in a new git repository")
         if not own_source.requirement(os.environ)[0]:
             report.note(
                 f"fill in {own_source.VARIABLE} in {create.WORKFLOW}: nobody knows where it could "
@@ -50,3 +64,20 @@ def command(kit_id: str, parent: str | None, description: str | None, as_json: b
                 f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; "
                 f"or {said}"
             )
+
+
+def _committed(path: str) -> str:
+    """Commit a new kit in a repository of its own and return the commit; where that fails, the kit
+    goes too.
+    """
+    is_made = False
+    try:
+        with new_repository(path) as repository:
+            if programs := repository.programs(sign=False):
+                report.note(f"git will run {', '.join(programs)}")
+            commit = repository.begun("First version")
+        is_made = True
+        return commit
+    finally:
+        if not is_made:
+            shutil.rmtree(path, ignore_errors=True)

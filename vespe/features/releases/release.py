@@ -22,9 +22,9 @@ from vespe.features.lint.audit import Audit
 from vespe.features.lint.findings import Finding
 from vespe.features.lint.settings import Settings
 from vespe.features.releases import changelog, versions
-from vespe.features.releases.repository import AuthorRepository
 from vespe.features.releases.versions import Bump, Version
 from vespe.files import atomic
+from vespe.git.author_repository import AuthorRepository
 from vespe.kits import compared_versions, edited
 from vespe.kits.compared_versions import Comparison
 from vespe.models import JsonObject

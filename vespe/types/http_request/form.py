@@ -231,11 +231,21 @@ def _content(content: Any, at: str, name: str) -> Iterator[Found]:
 
 
 _TYPES: Final = {object: {}, str: {"type": "string"}, (dict, str): {"type": ["object", "string"]}}
+_MEANINGS: Final = {
+    "json": "Any JSON value, sent as application/json.",
+    "form": "The fields of a form, sent as application/x-www-form-urlencoded.",
+    "multipart": "The fields of a form, sent as multipart/form-data.",
+    "binary": "Bytes, written in base64 or as a data: URL.",
+    "text": "A string, sent as text/plain.",
+}
 _CONTENT: Final[JsonObject] = {
     "type": "object",
     "oneOf": [{"required": [kind]} for kind in _CONTENTS],
     "properties": {
-        **{kind: _TYPES[taken] for kind, taken in _CONTENTS.items()},
+        **{
+            kind: {"description": _MEANINGS[kind], **_TYPES[taken]}
+            for kind, taken in _CONTENTS.items()
+        },
         "media_type": _MEDIA_TYPE,
         "encoding": _STYLES,
     },
@@ -265,7 +275,11 @@ def _is_pointer(text: str) -> bool:
 
 FORM: Final = forms.DetailsForm(
     keys={
-        "path": Form(_url, URL),
+        "path": Form(
+            _url,
+            URL,
+            "The URL. The scheme, the host and the port are fixed; {input} can stand in the path.",
+        ),
         "entrypoint": forms.kind(
             f"the method, one of {', '.join(METHODS)}",
             _is_method,
@@ -273,15 +287,27 @@ FORM: Final = forms.DetailsForm(
                 "type": ["string", "null"],
                 "pattern": f"^(?:{'|'.join(_any_case(method) for method in METHODS)})$",
             },
-        ),
+        ).described("The HTTP method. Default: GET."),
     },
     args={
-        "query": forms.fields({}),
-        "querystring": Form(_querystring, _CONTENT),
-        "headers": Form(_headers, HEADERS),
-        "cookies": forms.fields({}),
-        "styles": Form(_stated_styles, _STYLES | {"type": "object"}),
-        "body": Form(_content, {"anyOf": [{"type": "null"}, _CONTENT]}),
+        "query": forms.fields({}, "The query parameters, by name."),
+        "querystring": Form(
+            _querystring, _CONTENT, "The whole query string, in one of the forms of a body."
+        ),
+        "headers": Form(_headers, HEADERS, "The headers, by name."),
+        "cookies": forms.fields({}, "The cookies, by name."),
+        "styles": Form(
+            _stated_styles,
+            _STYLES | {"type": "object"},
+            "How the lists and objects of inputs are written, by input: `style`, `explode` and "
+            "`allow_reserved` of OpenAPI.",
+        ),
+        "body": Form(
+            _content,
+            {"anyOf": [{"type": "null"}, _CONTENT]},
+            "The body: an object with exactly one of json, form, multipart, binary and text, and "
+            "with media_type and encoding if needed.",
+        ),
         "auth": Form(
             _auth,
             {
@@ -300,14 +326,22 @@ FORM: Final = forms.DetailsForm(
                     ),
                 ]
             },
+            "The credentials: `type` is bearer (with `token`), basic (`username`, `password`), "
+            "header or query (`name`, `value`).",
         ),
         "response": forms.kind(
             '"json", "text" or a JSON Pointer such as /items/0',
             _is_response,
             {"type": "string", "pattern": "^(?:json|text|(?:/(?:[^~]|~[01])*)?)$"},
+            "Which part of the answer is the result: json, text, or a JSON Pointer such as "
+            "/items/0. Default: by its Content-Type.",
         ),
-        "redirects": forms.integer(0, MAX_REDIRECTS, shown=describe),
-        "success_statuses": forms.integers(range(100, 600)),
+        "redirects": forms.integer(0, MAX_REDIRECTS, shown=describe).described(
+            "How many redirects to follow. Default: 0."
+        ),
+        "success_statuses": forms.integers(range(100, 600)).described(
+            "The status codes of success. Default: 200 to 299."
+        ),
     },
     required=("path",),
     closed=True,

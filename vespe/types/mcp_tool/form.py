@@ -123,7 +123,9 @@ def _stated(key: str) -> JsonObject:
 FORM: Final = forms.DetailsForm(
     keys={
         "path": Form(_no_path, {"type": "null"}),
-        "entrypoint": Form(_entrypoint, {"type": "string", "minLength": 1}),
+        "entrypoint": Form(
+            _entrypoint, {"type": "string", "minLength": 1}, "The tool's name at the server."
+        ),
     },
     args={
         "command": Form(
@@ -133,6 +135,7 @@ FORM: Final = forms.DetailsForm(
                 "minItems": 1,
                 "items": {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*$"},
             },
+            "The command that starts the server, with its arguments.",
         ),
         "env": Form(
             _env,
@@ -141,14 +144,22 @@ FORM: Final = forms.DetailsForm(
                 "propertyNames": {"pattern": f"^{_VARIABLE.pattern}$"},
                 "additionalProperties": {"type": "string", "pattern": r"^[^\u0000]*$"},
             },
+            "Environment variables for the server.",
         ),
-        "url": Form(_url, URL | {"type": ["string", "null"]}),
+        "url": Form(
+            _url, URL | {"type": ["string", "null"]}, "The URL of a server, instead of a command."
+        ),
         "headers": Form(
             _headers,
             HEADERS
             | {"additionalProperties": {"type": "string", **HEADERS["additionalProperties"]}},
+            "Headers for the server at `url`, by name.",
         ),
-        "digest": Form(_digest, {"type": "string", "pattern": f"^{_DIGEST.pattern}$"}),
+        "digest": Form(
+            _digest,
+            {"type": "string", "pattern": f"^{_DIGEST.pattern}$"},
+            "The digest of the definition that you approved.",
+        ),
         "skills": Form(_skills, _SKILLS),
     },
     required=("entrypoint",),

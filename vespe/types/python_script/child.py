@@ -186,7 +186,6 @@ FILE_EVENTS = {
     "os.link": "write",
     "os.symlink": "write",
     "shutil.copyfile": "",
-    "sqlite3.connect": "write",
 }
 """What Python tells its audit hooks of files, and what is done to the first of its arguments; the
 second is written too.
@@ -233,6 +232,9 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
             note(kind or "read", args[0])
             if event in ("os.rename", "os.link", "os.symlink", "shutil.copyfile"):
                 note("write", args[1])
+        elif event == "sqlite3.connect":
+            if database := _database(args[0]):
+                note(*database)
         elif event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             address = args[1]
             if isinstance(address, tuple) and len(address) > 1:
@@ -245,6 +247,28 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
             note("programs", args[0])
 
     sys.addaudithook(hook)
+
+
+def _database(name: "Any") -> "tuple[str, str] | None":
+    """Return how SQLite opens a database and its file; None for one that is in memory.
+
+    The event does not tell whether the name is a URI (https://www.sqlite.org/uri.html): a file
+    whose name begins with `file:` is taken for one.
+    """
+    if not (isinstance(name, (str, bytes)) or hasattr(name, "__fspath__")):
+        return None
+    path, kind = os.fsdecode(name), "write"
+    if path.startswith("file:"):
+        from urllib.parse import unquote, urlsplit
+
+        uri = urlsplit(path)
+        options = uri.query.split("&")
+        if "mode=memory" in options:
+            return None
+        path = unquote(uri.path)
+        if "mode=ro" in options or "immutable=1" in options:
+            kind = "read"
+    return (kind, path) if path not in ("", ":memory:") else None
 
 
 def serve(values: "Any") -> "NoReturn":

@@ -13,7 +13,11 @@ def _is_name(value: Any) -> bool:
 
 FORM: Final = forms.DetailsForm(
     keys={
-        "path": forms.own_file("a .py file inside the tool's directory", ends=".py"),
+        "path": forms.own_file(
+            "a .py file inside the tool's directory",
+            ends=".py",
+            description="The script, relative to the tool's directory.",
+        ),
         "entrypoint": forms.kind(
             "the name of the function that runs",
             _is_name,
@@ -23,6 +27,7 @@ FORM: Final = forms.DetailsForm(
                 "pattern": r"^[^\u0000-@\[-\^`{-\u007f][^\u0000-/:-@\[-\^`{-\u007f]*$",
                 "not": {"enum": [*keyword.kwlist]},
             },
+            "The function that runs, called with the inputs as keyword arguments.",
         ),
         "environment": forms.only(
             "project", "Run in the project's own `.venv` instead of an environment of the tool."

@@ -72,14 +72,40 @@ def _template(value: Any, at: str, name: str) -> Iterator[Found]:
 
 
 FORM: Final = forms.DetailsForm(
-    args={
-        "argv": Form(_argv, {"type": "array", "items": {"$ref": "#/$defs/template"}}),
-        "stdin": forms.kind(
-            'a template, or "json"', lambda value: isinstance(value, str), {"type": "string"}
+    keys={
+        "path": Form(forms.nothing, {}, "An executable file, relative to the tool's directory."),
+        "entrypoint": Form(
+            forms.nothing, {}, "Without `path`: the name of a program, which is found on PATH."
         ),
-        "cwd": forms.choice("project", "tool"),
-        "output": forms.choice("text", "json", "lines"),
-        "success_codes": forms.integers(range(256)),
+    },
+    args={
+        "argv": Form(
+            _argv,
+            {"type": "array", "items": {"$ref": "#/$defs/template"}},
+            "The arguments of the program, as templates. A nested list is left out if an input in "
+            "it is missing.",
+        ),
+        "stdin": forms.kind(
+            'a template, or "json"',
+            lambda value: isinstance(value, str),
+            {"type": "string"},
+            "The standard input: a template, or json for all inputs as a JSON object.",
+        ),
+        "cwd": forms.choice(
+            "project",
+            "tool",
+            description="The working directory: the project's or the tool's. Default: project.",
+        ),
+        "output": forms.choice(
+            "text",
+            "json",
+            "lines",
+            description="What the standard output is: a string, JSON, or a list of lines. "
+            "Default: text.",
+        ),
+        "success_codes": forms.integers(range(256)).described(
+            "The exit codes of success. Default: 0."
+        ),
     },
     more=_what_runs,
     more_schema=_WHAT_RUNS,

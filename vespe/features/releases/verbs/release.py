@@ -10,8 +10,8 @@ from vespe.cli import options, report, tables
 from vespe.cli.waiting import waiting
 from vespe.features.releases import release
 from vespe.features.releases.release import Release
-from vespe.features.releases.repository import opened_repository
 from vespe.features.releases.versions import BUMPS
+from vespe.git.author_repository import opened_repository
 from vespe.processes.signals import uninterruptible
 from vespe.schemas.comparison.contracts import Change
 

@@ -12,7 +12,7 @@ import pytest
 from tests.features.releases.released import hook, kit_in_git, state
 from tests.support import gitrepo
 from vespe.errors import Refused, ToolExecutionError
-from vespe.features.releases.repository import AuthorRepository, opened_repository
+from vespe.git.author_repository import AuthorRepository, opened_repository
 
 FILES = {
     "kit_config.json": b'{"kit_id": "words", "version": "0.2.0"}\n',

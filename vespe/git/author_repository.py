@@ -146,13 +146,7 @@ class AuthorRepository:
         for name, what in _UNDER_WAY.items():
             if os.path.lexists(os.path.join(self.repo.git_dir, name)):
                 raise Refused(f"{what} is in progress", hint="finish or abort it first")
-        for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-            if not self.answers("-c", "user.useConfigOnly=true", "var", who):
-                raise Refused(
-                    "git does not know who you are, so it cannot commit",
-                    hint="`git config --global user.name NAME` and "
-                    "`git config --global user.email ADDRESS`",
-                )
+        self.require_identity()
         if dirty := self._dirty():
             named = ", ".join(dirty[:_MOST_NAMED])
             more = f" and {len(dirty) - _MOST_NAMED} more" if len(dirty) > _MOST_NAMED else ""
@@ -161,6 +155,16 @@ class AuthorRepository:
                 hint="commit these files, add them to .gitignore, or remove them: "
                 "a release is exactly what is committed",
             )
+
+    def require_identity(self) -> None:
+        """Raise Refused where git knows nobody to commit as."""
+        for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+            if not self.answers("-c", "user.useConfigOnly=true", "var", who):
+                raise Refused(
+                    "git does not know who you are, so it cannot commit",
+                    hint="`git config --global user.name NAME` and "
+                    "`git config --global user.email ADDRESS`",
+                )
 
     def _dirty(self) -> list[str]:
         said = self.ask(
@@ -257,6 +261,13 @@ class AuthorRepository:
         path = os.path.join(self.directory, name)
         return atomic.read_bytes(path) if os.path.lexists(path) else None
 
+    def begun(self, message: str) -> str:
+        """Commit everything in the directory as the first commit, and return its id."""
+        with uninterruptible():
+            self.ask("add", "--all")
+            self.ask("commit", "-q", "-m", message, deadline_s=_DEADLINE_S)
+            return self.head
+
     def push_command(self, branch: str, tag: str) -> str:
         """Return the command that publishes the release."""
         remotes = [remote.name for remote in self.repo.remotes]
@@ -273,13 +284,7 @@ def opened_repository(directory: str) -> Iterator[AuthorRepository]:
     user can change the repository, where a tool's call has left something in it that nobody has
     looked at, and where its own configuration names programs that git would run over files.
     """
-    if not shutil.which("git"):
-        raise ToolExecutionError("git is not installed, or not on PATH")
-    if named := [name for name in _ELSEWHERE if name in os.environ]:
-        raise Refused(
-            f"the environment says where git's files are ({', '.join(named)})",
-            hint=f"`unset {' '.join(named)}`, and release from the kit's own repository",
-        )
+    _require_git()
     found = bounded.work_tree(directory)
     for place in dict.fromkeys((found.top, found.git_dir, directory)):
         if why := ownership.foreign_writer(place):
@@ -287,14 +292,67 @@ def opened_repository(directory: str) -> Iterator[AuthorRepository]:
     if new := unreviewed.left(found.top):
         raise Refused(unreviewed.sentence(new))
     found.refuse_programs()
-    try:
-        repo = git.Repo(found.top)
-    except ImportError as error:
-        module = re.sub(r"[^A-Za-z0-9_.].*", "", error.name or "git")
-        raise MissingExtra("`vespe kit release`", extra="release", module=module) from None
-    except (git.exc.InvalidGitRepositoryError, git.exc.NoSuchPathError) as error:
-        raise ToolExecutionError(f"git cannot open {found.top}: {error}") from None
+    repo = _opened(found.top, "`vespe kit release`")
     try:
         yield AuthorRepository(directory=directory, top=found.top, repo=repo)
     finally:
         repo.close()
+
+
+@contextmanager
+def new_repository(directory: str) -> Iterator[AuthorRepository]:
+    """Make a directory of the author's own a git repository, on the branch that they begin with.
+
+    Where the work in it fails, the repository goes again. Raises MissingExtra, ToolExecutionError
+    without git, and Refused where another user can change the directory, or git knows nobody to
+    commit as.
+    """
+    _require_git()
+    if why := ownership.foreign_writer(directory):
+        raise Refused(f"{directory} {why}, who could change what is committed")
+    place, is_done = os.path.join(directory, ".git"), False
+    try:
+        repo = _opened(directory, "`vespe kit create --git`", make=True)
+        try:
+            made = AuthorRepository(directory=directory, top=directory, repo=repo)
+            made.require_identity()
+            yield made
+            is_done = True
+        finally:
+            repo.close()
+    finally:
+        if not is_done:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _require_git() -> None:
+    if not shutil.which("git"):
+        raise ToolExecutionError("git is not installed, or not on PATH")
+    if named := [name for name in _ELSEWHERE if name in os.environ]:
+        raise Refused(
+            f"the environment says where git's files are ({', '.join(named)})",
+            hint=f"`unset {' '.join(named)}` and run the command again",
+        )
+
+
+def _opened(top: str, command: str, *, make: bool = False) -> Any:
+    """Open a repository by GitPython, or make one on the branch that the author begins with."""
+    try:
+        if not make:
+            return git.Repo(top)
+        begun = git.Git(top)
+        configured = begun.execute(
+            ["git", "config", "--get", "init.defaultBranch"], with_exceptions=False
+        )
+        branch = str(configured).strip() or "main"
+        begun.execute(
+            ["git", "init", "-q", f"--initial-branch={branch}", "."],
+            env=_QUIET,
+            kill_after_timeout=_SHORT_S,
+        )
+        return git.Repo(top)
+    except ImportError as error:
+        module = re.sub(r"[^A-Za-z0-9_.].*", "", error.name or "git")
+        raise MissingExtra(command, extra="release", module=module) from None
+    except git.exc.GitError as error:
+        raise ToolExecutionError(f"git cannot open {top}: {error}") from None
