@@ -45,7 +45,7 @@ VespeError
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 _USER: Final = r"(://)[^\s/?#'\"@:]*:[^\s/?#'\"]+@|(https?://)[^\s/?#'\"@:]+@"
 """A user with a password before a host, and one alone over https, which is a token."""
@@ -449,7 +449,7 @@ class Declined(Refused):
 
     code = "declined"
 
-    def __init__(self, tool: str, *, action: str = "decline") -> None:
+    def __init__(self, tool: str, *, action: Literal["decline", "cancel"] = "decline") -> None:
         did = "declined to answer" if action == "decline" else "did not answer"
         super().__init__(
             f"the user {did} the question of {tool!r}", details={"tool": tool, "action": action}

@@ -18,6 +18,22 @@ JsonObject: TypeAlias = dict[str, Any]
 Severity: TypeAlias = Literal["error", "warning", "info"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 """The gravest first. An error is what a model's API or Vespe refuses."""
+Approve: TypeAlias = Literal["ask", "read-only", "all", "none"]
+"""Which calls of a model run."""
+ToolsMode: TypeAlias = Literal["all", "bridge", "code", "native", "auto"]
+"""How tools are declared to a model."""
+Holds: TypeAlias = Literal["once", "session", "project", "program"]
+"""How long an answer to a question is valid."""
+Flow: TypeAlias = Literal["", "ask", "deny", "off"]
+"""What happens to risky calls after the model has read untrusted content; "" is the default."""
+LogLevel: TypeAlias = Literal[
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
+]
+"""The levels of a log message in MCP."""
+Template: TypeAlias = Literal[
+    "python_script", "shell_command", "http_request", "rust_function", "in_process"
+]
+"""The templates of new tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

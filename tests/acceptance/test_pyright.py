@@ -1,4 +1,6 @@
-"""A program of a user's, as pyright sees it: the documented forms are no type errors."""
+"""Programs of users, as pyright sees them; mypy reads the same files with the tests. The documented
+forms are no type errors, and a misspelt setting is one.
+"""
 
 import json
 import os
@@ -12,38 +14,30 @@ MODULES = Path(sys.prefix) / "node/node_modules"
 PYRIGHT = MODULES / "pyright/index.js"
 NODE = MODULES / "node/bin/node"
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests/cases/typing"
 pytestmark = pytest.mark.skipif(
     not PYRIGHT.exists(), reason="`./dev servers` could not bring pyright: npm's registry is away"
 )
-PROGRAM = '''\
-from vespe import (
-    Agent,
-    AnthropicProvider,
-    OllamaProvider,
-    OpenAIProvider,
-    SimulatedProvider,
-    Toolset,
-    tool,
-)
+WRONG = """\
+from vespe import AgentOptions, Answer, CallPolicy, Project, Toolset, report_message
+
+Toolset(approve="alll")
+Toolset(tools_mode="bridged")
+AgentOptions(approve="yes")
+Answer(allowed=True, holds="forever")
+CallPolicy(flow="never")
+Project().create_tool("a", type="python")
+report_message("loud", "x")
+"""
 
 
-@tool(read_only=True)
-def search(query: str, limit: int = 5) -> list[str]:
-    """Search the notes."""
-    return [query] * limit
-
-
-tools = Toolset(search, approve="all")
-found: list[str] = search("x", limit=2)
-for model in (OpenAIProvider("m"), AnthropicProvider("m"), OllamaProvider("m")):
-    Agent(model, tools=tools)
-Agent(SimulatedProvider({"turns": []}), tools=tools).run("x")
-'''
-
-
-def test_the_documented_forms_are_no_type_errors(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
-    settings = {"include": ["program.py"], "extraPaths": [str(ROOT)]}
+def test_programs_of_users_are_no_type_errors_and_misspelt_settings_are(tmp_path: Path) -> None:
+    programs = sorted(PROGRAMS.glob("*.py"))
+    assert len(programs) == 5
+    for program in programs:
+        (tmp_path / program.name).write_bytes(program.read_bytes())
+    (tmp_path / "wrong.py").write_text(WRONG, "utf-8")
+    settings = {"include": ["*.py"], "extraPaths": [str(ROOT)]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
     run = subprocess.run(
         [
@@ -61,5 +55,12 @@ def test_the_documented_forms_are_no_type_errors(tmp_path: Path) -> None:
         env={**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"},
     )
     told = json.loads(run.stdout)
-    assert [one["message"] for one in told["generalDiagnostics"]] == []
-    assert told["summary"]["filesAnalyzed"] >= 1
+    found = [
+        (Path(one["file"]).name, one["range"]["start"]["line"], one["message"])
+        for one in told["generalDiagnostics"]
+    ]
+    assert [one for one in found if one[0] != "wrong.py"] == []
+    lines = WRONG.splitlines()
+    wrong = {line for name, line, _ in found if name == "wrong.py"}
+    assert {lines[line] for line in wrong} == set(lines[2:])
+    assert told["summary"]["filesAnalyzed"] >= 6

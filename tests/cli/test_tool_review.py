@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.support.ondisk import python_tool, write_tool
-from vespe.cli import tool_review
-from vespe.models import JsonObject, JsonValue
+from vespe.cli import review_words, tool_review
+from vespe.models import JsonObject
 from vespe.schemas.published import read_published
 from vespe.trust import review
 
@@ -38,9 +38,9 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
             **extra,
         )
     )
-    assert lines["says"] == 'it only reads: agents will not ask; {"title":"Wipe"}'
+    assert lines["says"] == "it only reads: agents will not ask; title Wipe"
     assert lines["may"] == "write /etc; read /home; connect to evil.example"
-    assert lines["limits"] == '{"timeout_s":600}'
+    assert lines["limits"] == "a call may take 600 s"
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
 
 
@@ -80,7 +80,7 @@ def test_only_a_hint_that_counts_is_said_to_count(tmp_path: Path, hint: object) 
         implementation={"type": "shell_command"},
         annotations={"readOnlyHint": hint},
     )
-    assert tool_review.READS_ONLY not in tool_review.text_of(reviewed(directory), place="")
+    assert review_words.READS_ONLY not in tool_review.text_of(reviewed(directory), place="")
 
 
 def test_p5_a_script_shows_what_pip_would_install_for_it_however_its_lines_end(
@@ -120,7 +120,7 @@ def test_p5_no_key_of_an_implementation_becomes_a_label_of_the_review(tmp_path: 
         "config.json, description.md",
         "/here",
     )
-    assert '"harmless.txt"' in lines["also"] and "hosts" not in lines
+    assert "files=harmless.txt" in lines["also"] and "hosts" not in lines
 
 
 def test_p5_all_of_a_long_hostile_command_is_shown_escaped(
@@ -189,7 +189,7 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         "says",
         "may",
         "effects",
-    } <= shown.keys() and "[]" in shown["effects"]
+    } <= shown.keys() and shown["effects"].startswith("none (")
     assert shown["secrets"] == "A_KEY, B_KEY (it pays; https://h.org/)"
     said = tool_review.document_of(reviewed(directory))
     assert said["secrets"] == ["A_KEY", "B_KEY"]
@@ -198,15 +198,3 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         {"name": "B_KEY", "description": "it pays", "docs_url": "https://h.org/"},
     ]
     assert "effects" not in shown_lines(write_tool(tmp_path / "tool-m", "m"))
-
-
-def test_what_a_tool_may_do_is_said_in_words_that_no_value_can_add_to() -> None:
-    nothing: JsonObject = {name: [] for name in ("read", "write", "network", "programs", "sockets")}
-    assert tool_review.permitted({**nothing, "memory_mb": 64}) == (
-        "read none of your files; write no file; connect to no host; start no program; "
-        "talk to no local socket; take 64 MB of memory"
-    )
-    assert tool_review.permitted({"read": ["a; write no file"]}) == "read 'a; write no file'"
-    odds: list[JsonValue] = [{"read": "x"}, {"read": [1]}, {"other": []}, [1], "x"]
-    assert [tool_review.permitted(odd) for odd in odds] == odds
-    assert tool_review.permitted(None) == tool_review.permitted({}) == ""

@@ -54,7 +54,7 @@ def test_p5_everything_is_shown_untruncated_and_inert(command: Command, cloned: 
     shown = command("trust", "--yes", "--project", str(cloned)).err
     assert (
         "x" * 10_000 in shown
-        and "\\u001b[2K\\u202e" in shown
+        and "\\x1b[2K\\u202e" in shown
         and "\x1b" not in shown
         and "TOKEN" in shown
     )
@@ -330,3 +330,22 @@ def test_single_files_can_be_read_before_the_answer(cloned: Path) -> None:
     assert vespe("tool", "run", "one", cwd=cloned).returncode == 6
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed="s\nY\n", PAGER="cat", CI="")
     assert "approved" in shown and vespe("tool", "run", "one", cwd=cloned).returncode == 0
+
+
+def test_the_review_is_in_the_order_of_the_projects_tools_and_says_what_models_see(
+    command: Command, cloned: Path
+) -> None:
+    for name in ("alpha", "beta"):
+        python_tool(cloned / f".vespe/tools/tool-{name}", name, "return 1")
+    config = cloned / ".vespe/config.json"
+    document = json.loads(config.read_text(encoding="utf-8"))
+    shown_as = {"preset": {"n": 5}, "description": "The second."}
+    document["tools"] = {"one": {"expose": "always"}, "project_tools/b*": shown_as}
+    config.write_text(json.dumps(document), encoding="utf-8")
+    shown = command("trust", "--yes", "--project", str(cloned)).err
+    places = [shown.index(f"\n{name}  (python_script)") for name in ("one", "beta", "alpha")]
+    assert places == sorted(places)
+    assert (
+        "models see project_tools/b* with n=5 in every call, with the description The second."
+        in " ".join(shown.split())
+    )

@@ -17,6 +17,7 @@ WRITERS = {
     "features/mcp/verbs/wrap.py": "makes a tool of the server that it wraps",
     "kits/create.py": "makes the first tool of a kit",
     "kits/mcp_kits.py": "makes tools",
+    "models.py": "the templates, for type checkers",
     "tools/drafts.py": "`--from` makes a python_script",
     "tools/in_place.py": "makes tools",
     "types/wasm/execution.py": "the name of the extra",

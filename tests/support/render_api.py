@@ -2,8 +2,10 @@
 `python -m tests.support.render_api` writes it.
 """
 
+import importlib
 import inspect
 import re
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -131,16 +133,23 @@ def signature(value: Any) -> str:
         text = str(inspect.signature(value))
     except (TypeError, ValueError):
         return ""
-    text = re.sub(r"\*<class '([\w.]+)'>", r"Unpack[\1]", text)
-    text = re.sub(
-        r"<[^>]*>", "...", text.replace("~", "").replace("*vespe.library", "**vespe.library")
-    )
+    text = text.replace("'Unpack[ToolDraft]'", "vespe.library.new_tools.ToolDraft")
+    text = re.sub(r"\*\*\w+: \*?(?:<class ')?(\w+\.[\w.]+)(?:'>)?", _keywords, text)
+    text = re.sub(r"<[^>]*>", "...", text.replace("~", ""))
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
-    return (
-        re.sub(r"(?<![\w./])(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
-        .replace("self, ", "")
-        .replace("(self)", "()")
-    )
+    text = re.sub(r"(?<![\w./])(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
+    text = re.sub(r"\b_(?:T|Given)\b", "T", text).replace("NoneType", "None")
+    text = re.sub(r"Union\[((?:[^][]|\[[^]]*\])*)\]", lambda m: m[1].replace(", ", " | "), text)
+    return re.sub(r"^\((?:self|cls)(?:: \w+)?(?:, )?(?:/, )?", "(", text)
+
+
+def _keywords(found: re.Match[str]) -> str:
+    """Return the keywords of a TypedDict in the place of `**options: Unpack[...]`."""
+    module, _, name = found[1].rpartition(".")
+    hints = typing.get_type_hints(getattr(importlib.import_module(module), name))
+    shown = (f"{key}: {inspect.formatannotation(hint)} = ..." for key, hint in hints.items())
+    star = "" if " *, " in found.string[: found.start()] else "*, "
+    return star + ", ".join(shown)
 
 
 def members(kind: type) -> Iterator[tuple[str, Any]]:
@@ -158,18 +167,24 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
-    plain = isinstance(value, type) and (_is_error(value) or issubclass(value, dict))
+    plain = isinstance(value, type) and (
+        _is_error(value) or issubclass(value, dict) or getattr(value, "_is_protocol", False)
+    )
     yield f"### {name}\n"
-    if (said := "" if plain else signature(value)) and len(said) < 1000:
-        yield f"`{name}{said}`\n"
+    if said := "" if plain else signature(value):
+        yield f"`{_async(value)}{name}{said}`\n"
     yield f"{inspect.getdoc(value) or ''}\n"
     if isinstance(value, type) and not _is_error(value):
         for own, member in members(value):
             described = inspect.getdoc(member) or ""
-            if isinstance(member, property):
+            if isinstance(member, property) or not signature(member):
                 yield f"**{name}.{own}**: {described}\n"
             else:
-                yield f"**{name}.{own}**`{signature(member)}`\n\n{described}\n"
+                yield f"**{name}.{own}**`{_async(member)}{signature(member)}`\n\n{described}\n"
+
+
+def _async(value: Any) -> str:
+    return "async " if inspect.iscoroutinefunction(value) else ""
 
 
 def render() -> str:

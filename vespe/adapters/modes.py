@@ -8,9 +8,9 @@ from typing import Final
 from vespe.adapters import SHAPES, cost
 from vespe.adapters.limits import Limit, limits_on
 from vespe.errors import UsageError
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject, Tool, ToolsMode
 
-MODES: Final = ("all", "bridge", "code", "native", "auto")
+MODES: Final[tuple[ToolsMode, ...]] = ("all", "bridge", "code", "native", "auto")
 """`all` declares every tool; `bridge` those that are always exposed, and three that search,
 describe and call the others; `code` three that search, describe, and run programs whose functions
 are the tools; `native` defers the others, and the vendor's API searches them; `auto`

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field, replace
 from functools import partial
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
@@ -98,7 +98,7 @@ class PersonReply:
     ```
     """
 
-    action: str
+    action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, Any] = field(default_factory=dict)
 
 

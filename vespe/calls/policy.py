@@ -23,12 +23,12 @@ from vespe.calls.program_place import CallWaits, current_place, waiting_for_pers
 from vespe.calls.taint import Taint as Taint
 from vespe.documents.near import suggest
 from vespe.errors import InvalidArguments, UsageError
-from vespe.models import JsonObject, JsonValue, Tool
+from vespe.models import Approve, Flow, Holds, JsonObject, JsonValue, Tool
 from vespe.projects import project as projects
 from vespe.records import dataclass
 from vespe.tools.effects import effects_of
 
-POLICIES: Final = ("ask", "read-only", "all", "none")
+POLICIES: Final[tuple[Approve, ...]] = ("ask", "read-only", "all", "none")
 """`ask` asks for what is not read-only; `read-only` denies it instead; `all` allows it; `none`
 denies every call.
 """
@@ -38,7 +38,9 @@ _MAY: Final = {
     "destructive": "may delete or overwrite data",
 }
 _MAY_CHANGE: Final = "may change something"
-ONCE, SESSION, PROJECT = "once", "session", "project"
+ONCE: Final = "once"
+SESSION: Final = "session"
+PROJECT: Final = "project"
 IN_PROGRAM: Final = "program"
 
 
@@ -86,7 +88,7 @@ class Answer:
     """
 
     allowed: bool
-    holds: str = ONCE
+    holds: Holds = ONCE
 
 
 Ask: TypeAlias = Callable[[Question], Answer]
@@ -97,7 +99,7 @@ class CallPolicy:
     """Decides on calls, one after another; safe from several threads, which are asked one at a
     time.
 
-    `rules` are those of the configurations (`rules_of`); `policy` is one of POLICIES; answers for
+    `rules` are those of the configurations (`rules_of`); `policy` says which calls run; answers for
     the project are kept where `root` is given. What any source denies is denied; then what any rule
     asks for is asked, unless an earlier answer holds; then what a rule, an answer or the policy
     allows is allowed, and what is annotated as read-only. The rest is asked.
@@ -120,10 +122,10 @@ class CallPolicy:
         self,
         rules: Iterable[PolicyRule] = (),
         *,
-        policy: str = "ask",
+        policy: Approve = "ask",
         root: str | None = None,
         ask: Ask | None = None,
-        flow: str = "",
+        flow: Flow = "",
         taint: Taint | None = None,
     ) -> None:
         if policy not in POLICIES:
@@ -354,13 +356,12 @@ def rules_of(
 
 
 def policy_of(
-    path: CallPath, *, policy: str = "ask", ask: Ask | None = None, taint: Taint | None = None
+    path: CallPath, *, policy: Approve = "ask", ask: Ask | None = None, taint: Taint | None = None
 ) -> CallPolicy:
     """Return the policy for calls in a project; raises InvalidDocument for a configuration's rule
     that is none.
 
-    `policy` is one of `policy.POLICIES`; `ask` asks a person, and without it what would be asked is
-    denied.
+    `ask` asks a person; without it, what would be asked is denied.
     """
     config = path.workspace.config
     places = (path.user.path, projects.config_path(path.workspace.root))

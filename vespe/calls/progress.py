@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from vespe.models import JsonValue
+from vespe.models import JsonValue, LogLevel
 from vespe.records import dataclass
 
 Progress = Callable[[float, float | None, str], None]
@@ -52,8 +52,8 @@ def report_progress(done: float, total: float | None = None, *, message: str = "
         listener.progress(done, total, message)
 
 
-def report_message(level: str, data: JsonValue) -> None:
-    """Say something from within an in-process tool: `level` is one of MCP's (`debug`, `info`, …),
+def report_message(level: LogLevel, data: JsonValue) -> None:
+    """Say something from within an in-process tool: `level` is one of MCP's,
     `data` what JSON can say.
 
     An MCP client that asked for messages of that level is told at once; anywhere else nobody

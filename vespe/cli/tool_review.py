@@ -4,14 +4,13 @@ the question is about.
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-from vespe.cli import options, report
+from vespe.cli import options, report, review_words
 from vespe.cli.wrapping import wrap
 from vespe.defaults import CONFIG_FILE
-from vespe.documents import strict_json
 from vespe.lazy import shlex, shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
@@ -21,8 +20,6 @@ from vespe.tools.secret_items import items_in
 if TYPE_CHECKING:
     from vespe.kits.changes import ToolChange
     from vespe.trust.review import ToolReview
-
-READS_ONLY = "it only reads: agents will not ask"
 
 
 def document_of(tool: "ToolReview") -> JsonObject:
@@ -65,8 +62,8 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     told: list[tuple[str, JsonValue]] = [
         ("about", tool.document.get("description")),
         ("runs", shlex.join(tool.runs) or "-"),
-        ("args", tool.implementation.get("args")),
-        ("also", rest),
+        ("args", _args(tool)),
+        ("also", review_words.details(rest)),
         (
             "needs",
             f"pip installs and runs at the first call: {' '.join(tool.needs)}"
@@ -79,8 +76,8 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             if tool.unpinned
             else "",
         ),
-        ("says", hints_of(tool.document.get("annotations"))),
-        ("may", permitted(tool.document.get("permissions"))),
+        ("says", review_words.hints_of(tool.document.get("annotations"))),
+        ("may", review_words.permitted(tool.document.get("permissions"))),
         (
             "links",
             f"{', '.join(tool.links)}: out of the project a link opens nothing"
@@ -89,8 +86,8 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ),
         ("reaches", _reach(tool)),
         ("hidden", _hidden(tool)),
-        ("effects", _effects(tool.document.get("effects"))),
-        ("limits", tool.document.get("limits")),
+        ("effects", review_words.effects(tool.document.get("effects"))),
+        ("limits", review_words.limits_of(tool.document.get("limits"))),
         *(
             (label, ", ".join(values))
             for label, values in (
@@ -105,32 +102,15 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     return [(label, value) for label, value in told if value]
 
 
-def permitted(permissions: JsonValue) -> JsonValue:
-    """Say in words what a tool states that it may do; as it is where it cannot be said, "" where it
-    states nothing.
-    """
-    if not isinstance(permissions, dict) or not permissions:
-        return permissions or ""
-    said = []
-    for name, value in permissions.items():
-        some, none = _PERMITTED.get(name, ("", ""))
-        if isinstance(value, list) and all(isinstance(one, str) for one in value) and some:
-            said.append(some.format(shlex.join(value)) if value else none)
-        elif name == "memory_mb" and isinstance(value, int):
-            said.append(f"take {value} MB of memory")
-        else:
-            return permissions
-    return "; ".join(said)
-
-
-_PERMITTED: Final = {
-    "read": ("read {}", "read none of your files"),
-    "write": ("write {}", "write no file"),
-    "network": ("connect to {}", "connect to no host"),
-    "programs": ("start {}", "start no program"),
-    "sockets": ("talk to the programs behind {}", "talk to no local socket"),
-}
-"""What each permission lets a tool do, where it names something and where it names nothing."""
+def _args(tool: "ToolReview") -> str:
+    """Say what is fixed of each call, but for the arguments of a program, which stand in `runs`."""
+    args = tool.implementation.get("args")
+    if isinstance(args, dict) and isinstance(argv := args.get("argv"), list):
+        is_shown = len(tool.runs) == len(argv) + 1 and all(
+            one == run for one, run in zip(argv, tool.runs[1:], strict=True)
+        )
+        args = {key: value for key, value in args.items() if key != "argv" or not is_shown}
+    return review_words.details(args) if args else ""
 
 
 def _reach(tool: "ToolReview") -> str:
@@ -158,32 +138,6 @@ def _is_unstated(tool: "ToolReview", permission: str) -> bool:
     kind = find_type(tool.type or "")
     is_process = kind is not None and kind.network == "process"
     return is_process and not (isinstance(permissions, dict) and permission in permissions)
-
-
-def _effects(said: JsonValue) -> str:
-    """Say which effects a tool states in the place of those that would be derived, and that would
-    have it asked about.
-    """
-    return (
-        f"says that these are all: {strict_json.compact_json(said)}; "
-        "by them it is decided what is asked"
-        if said is not None
-        else ""
-    )
-
-
-def hints_of(annotations: JsonValue) -> str:
-    """Say in words what a tool says of itself that decides whether it is asked about; "" where it
-    says nothing.
-    """
-    if not isinstance(annotations, dict) or not annotations:
-        return ""
-    others = {
-        key: value for key, value in annotations.items() if (key, value) != ("readOnlyHint", True)
-    }
-    reads = annotations.get("readOnlyHint") is True
-    said = [READS_ONLY] if reads else []
-    return "; ".join([*said, *([strict_json.compact_json(others)] if others else [])])
 
 
 def _line(value: JsonValue) -> str:

@@ -4,12 +4,13 @@ that.
 
 import os
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import click
 
 from vespe import defaults, errors
-from vespe.cli import options, report, tool_review
+from vespe.cli import options, report, review_words, tool_review
 from vespe.documents.near import join_words
 from vespe.lazy import tempfile
 from vespe.projects import project
@@ -126,7 +127,20 @@ def _show_file(shown: Review, path: str) -> None:
 
 
 def _in_order(shown: Review) -> list[ToolReview]:
-    return sorted(shown.tools, key=lambda tool: tool.name or tool.uid)
+    """Return the tools as the project lists them: first those that its `tools` name, in that order,
+    then the others by name.
+    """
+    named = [pattern.rpartition("/")[2] for pattern in shown.views]
+    return sorted(
+        shown.tools,
+        key=lambda tool: (
+            next(
+                (at for at, one in enumerate(named) if fnmatchcase(tool.name or "", one)),
+                len(named),
+            ),
+            tool.name or tool.uid,
+        ),
+    )
 
 
 def _question(shown: Review, *, develop: bool) -> str:
@@ -168,7 +182,11 @@ def _show(shown: Review, *, paged: bool) -> None:
         )
     places = [name for name in shown.scopes if not name.startswith(gate.VIEW)]
     lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(places))}")
-    lines += [report.one_line(name) for name in shown.scopes if name not in places]
+    lines += [
+        report.one_line(f"{gate.VIEW}{review_words.view(name.removeprefix(gate.VIEW))}")
+        for name in shown.scopes
+        if name not in places
+    ]
     lines += [f"\nbelongs to no tool: {report.one_line(path)}" for path in shown.others]
     lines += [
         f"\ncannot be approved: {report.one_line(path)} ({why})" for path, why in shown.odd.items()

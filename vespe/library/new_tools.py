@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from vespe.errors import UsageError
-from vespe.models import JsonObject
+from vespe.models import JsonObject, Template
 from vespe.tools import drafts
 
 
@@ -17,7 +17,7 @@ class ToolDraft(TypedDict, total=False):
     the template's; `fields` is an object of such keys, for a program that has them as data.
     """
 
-    type: str
+    type: Template
     source: str | os.PathLike[str]
     description: str
     path: str

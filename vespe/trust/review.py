@@ -81,7 +81,8 @@ class Review:
     order: its own and those of active kits. `approved` is the kind of an approval that holds now;
     without one, `former` tells what differs from the last. `texts` are the files of `files` that
     are text and not too long to be compared. `home` is the project's directory. `new` is what is
-    new in the project that other programs take commands from.
+    new in the project that other programs take commands from. `views` are the patterns of the
+    project's `tools`, in the order of its config.json.
     """
 
     root: str
@@ -97,6 +98,7 @@ class Review:
     home: Place | None
     place: Place | None
     new: tuple["NewFile", ...] = ()
+    views: tuple[str, ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -133,6 +135,7 @@ def review(config: ProjectConfig) -> Review:
         texts=keeping.texts(),
         home=identity.place_of(real),
         place=place,
+        views=tuple(views) if isinstance(views := config.document.get("tools"), dict) else (),
         new=tuple(
             NewFile(new=one, text=_commands_in(os.path.join(real, one.path)))
             for one in (*unreviewed.left(real), *unreviewed.elsewhere(real))

@@ -137,3 +137,28 @@ def test_a_rehearsal_leaves_no_module_and_no_place_to_import_from() -> None:
     before = set(sys.modules), list(sys.path)
     python_child.rehearse(python_values)
     assert (set(sys.modules), sys.path) == before
+
+
+def test_a_database_is_noted_as_it_is_opened_and_none_in_memory(tmp_path: Path) -> None:
+    source = (
+        "import os, sqlite3\n"
+        "def f(where):\n"
+        "    os.chdir(where)\n"
+        "    for name in ('file:a.db?mode=ro', 'file:b%20c.db', ':memory:', '',\n"
+        "                 'file:x?mode=memory', 'd.db'):\n"
+        "        try:\n"
+        "            sqlite3.connect(name, uri=name.startswith('file:')).close()\n"
+        "        except sqlite3.Error:\n"
+        "            pass\n"
+        "    raise ValueError('seen')\n"
+    )
+    tool = tmp_path / "tool"
+    told, _ = answer(tool, source, inputs={"where": str(tmp_path)}, watched=True)
+    assert told is not None
+    touched, here = [tuple(one) for one in told["touched"]], tmp_path
+    assert [one for one in touched if one[1].endswith(".db")] == [
+        ("read", f"{here}/a.db"),
+        ("write", f"{here}/b c.db"),
+        ("write", f"{here}/d.db"),
+    ]
+    assert not [one for one in touched if "memory" in one[1]]

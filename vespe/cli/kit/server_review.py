@@ -4,7 +4,7 @@ ask.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from vespe.cli import options, report, tool_review
+from vespe.cli import options, report, review_words
 from vespe.kits import mcp_kits
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
@@ -106,7 +106,7 @@ def _show(draft: KitDraft, *, tools: Iterable[JsonObject]) -> None:
         report.say(f"\n{report.one_line(tool['name'])}")
         report.say(f"  {report.one_line(tool['description'])}")
         report.say(f"  input  {report.json_line(tool['schema']['input'])}")
-        if says := tool_review.hints_of(tool.get("annotations")):
+        if says := review_words.hints_of(tool.get("annotations")):
             report.say(f"  says   {report.one_line(says)}")
     if tools and draft.skills.skills:
         report.say("\nskills, which are read only when one is loaded")

@@ -7,7 +7,7 @@ import click
 
 from vespe.adapters import SHAPES
 from vespe.calls.policy_rules import users_own_hosts
-from vespe.cli import options, report
+from vespe.cli import options, report, review_words
 from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
@@ -57,8 +57,10 @@ def _show(tool: Tool) -> None:
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in reasons_of(tool, own_hosts=users_own_hosts()).items():
-        assumed = "" if why.stated else " (assumed)"
-        report.emit_sentence(f"  does  {effect}: {why.words}{assumed}", hanging=6)
+        assumed = "" if why.stated else "assumed: "
+        report.emit_sentence(
+            f"  does  {review_words.EFFECTS[effect]} ({assumed}{why.words})", hanging=8
+        )
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
     required = tool.input_schema.get("required", [])

@@ -31,7 +31,7 @@ from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import MAX_PARALLEL, PolicyLike, TurnRunner
 from vespe.lazy import asyncio, difflib
 from vespe.library import Project
-from vespe.models import Call, JsonObject, Outcome, Tool
+from vespe.models import Approve, Call, JsonObject, Outcome, Tool, ToolsMode
 from vespe.processes.workers import Workers
 from vespe.projects.workspace import open_workspace
 from vespe.records import dataclass
@@ -47,11 +47,11 @@ class AgentOptions:
     """What an agent does beside asking its model.
 
     `tools` names tools, `kit` one scope, and without either every available tool is shown.
-    `approve` is one of `policy.POLICIES`; `ask` is given a Question and returns an Answer, and
-    without it what would be asked is denied. `strict` shows tools in OpenAI's strict mode.
+    `approve` says which calls run; `ask` takes a Question and returns an Answer, and without it
+    what would be asked is denied. `strict` shows tools in OpenAI's strict mode.
     `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of
     each call as its tool begins, `on_result` of each result; `known` gives what became of a call in
-    a recording, which is then not run. `tools_mode` is one of `modes.MODES`: whether all tools are
+    a recording, which is then not run. `tools_mode` says whether all tools are
     declared, or a few that search, describe and call the others.
 
     ```python
@@ -68,10 +68,10 @@ class AgentOptions:
     tools: Sequence[str] | None = None
     kit: str | None = None
     system: str = ""
-    approve: str = "ask"
+    approve: Approve = "ask"
     ask: Ask | Callable[[Question], Awaitable[Answer]] | None = None
     strict: bool = False
-    tools_mode: str = "auto"
+    tools_mode: ToolsMode = "auto"
     stream: bool = True
     limits: Limits = field(default_factory=Limits)
     request: Mapping[str, object] = field(default_factory=dict)

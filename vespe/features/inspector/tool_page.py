@@ -10,7 +10,7 @@ from vespe.adapters import SHAPES, cost
 from vespe.calls import log
 from vespe.calls.asking import ACCEPT, CANCEL, DECLINE, PersonReply
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer
-from vespe.cli import tool_review
+from vespe.cli import review_words
 from vespe.features.inspector import form, questions
 from vespe.features.inspector.logged import LoggedCall, logged
 from vespe.features.inspector.page import Page, Redirect, Visit
@@ -57,7 +57,7 @@ def show(visit: Visit) -> Page:
     context |= {
         "tool": tool,
         "problem": None,
-        "says": tool_review.hints_of(tool.annotations),
+        "says": review_words.hints_of(tool.annotations),
         "secrets": items_of(tool),
     }
     context |= _definition(visit, tool) | _run(visit, row, tool)

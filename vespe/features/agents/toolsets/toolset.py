@@ -35,7 +35,16 @@ from vespe.features.agents.turns import TurnRunner, bounded, bridged, checked, n
 from vespe.lazy import asyncio, difflib
 from vespe.library.function_tools import FunctionTool, function_tool
 from vespe.library.project import Project
-from vespe.models import Call, JsonObject, JsonValue, Outcome, ProjectConfig, Tool
+from vespe.models import (
+    Approve,
+    Call,
+    JsonObject,
+    JsonValue,
+    Outcome,
+    ProjectConfig,
+    Tool,
+    ToolsMode,
+)
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
@@ -114,9 +123,9 @@ class Toolset:
     def __init__(
         self,
         *sources: Source,
-        approve: str = "ask",
+        approve: Approve = "ask",
         ask: Ask | None = None,
-        tools_mode: str = "all",
+        tools_mode: ToolsMode = "all",
         read_result: bool = False,
     ) -> None:
         self._approve, self._ask = approve, ask

@@ -18,12 +18,13 @@ from vespe.features.agents.tool_sets import chosen, tool_set
 from vespe.features.agents.verbs import asking
 from vespe.features.agents.verbs.shown import RunDisplay
 from vespe.files.project_copy import copied_project
+from vespe.models import Approve
 from vespe.projects.workspace import open_workspace
 
 LIVE = "live"
 
 
-def replayed(path: CallPath, talk: str, *, approve: str, in_copy: bool, as_json: bool) -> int:
+def replayed(path: CallPath, talk: str, *, approve: Approve, in_copy: bool, as_json: bool) -> int:
     """Compare each recorded call with the project's tools, print the differences by turn, and
     return 1 where there are any.
     """

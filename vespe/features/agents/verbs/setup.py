@@ -22,6 +22,7 @@ from vespe.features.agents.providers.retries import AT_ONCE, PATIENCE
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.verbs import asking
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.models import Approve, ToolsMode
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
 from vespe.records import dataclass
@@ -162,14 +163,14 @@ class Wanted:
     names: tuple[str, ...]
     kit: str | None
     no_tools: bool
-    tools_mode: str | None
+    tools_mode: ToolsMode | None
     strict: bool
     max_iterations: int
     max_calls: int
     max_calls_per_tool: int | None
     max_seconds: float | None
     max_tokens: int | None
-    approve: str
+    approve: Approve
     stream: bool
     trusted: bool
     project_dir: str | None
