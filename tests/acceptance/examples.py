@@ -46,7 +46,7 @@ def environment(place: Path, extra: str) -> dict[str, str]:
     python = place / "venv/bin/python"
     base = os.environ.get("PYTHON", "python3")
     wanted = f"{ROOT}[{extra}]" if extra else str(ROOT)
-    words = ["-m", "pip", "--python", python, "install", "-q", "--disable-pip-version-check"]
+    words = ["-m", "pip", "--python", str(python), "install", "-q"]
     subprocess.run([base, *words, "pip", wanted], check=True, stdout=sys.stderr)
     home = place / "home"
     home.mkdir()

@@ -90,7 +90,7 @@ def test_the_same_question_is_asked_once_and_a_name_stands_for_one_question(call
 
 @pytest.mark.parametrize(("action", "did"), [("decline", "declined to"), ("cancel", "did not")])
 def test_a_no_is_declined_unless_the_tool_goes_on_without(
-    called: Any, action: str, did: str
+    called: Any, action: Any, did: str
 ) -> None:
     error = called(lambda a, b: ask("Sure?"), Person(PersonReply(action=action))).error
     assert error.code == "declined" and did in error.message and error.details["action"] == action

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -22,7 +22,7 @@ from vespe.calls.policy import (
 from vespe.calls.policy_rules import flow_of
 from vespe.calls.taint import Taint
 from vespe.errors import UsageError
-from vespe.models import Implementation, Tool
+from vespe.models import Holds, Implementation, Tool
 from vespe.projects import user_config
 
 READ = Tool(
@@ -42,11 +42,11 @@ class Person:
         return self.answers.pop(0)
 
 
-def yes(holds: str = ONCE) -> Answer:
+def yes(holds: Holds = ONCE) -> Answer:
     return Answer(allowed=True, holds=holds)
 
 
-def no(holds: str = ONCE) -> Answer:
+def no(holds: Holds = ONCE) -> Answer:
     return Answer(allowed=False, holds=holds)
 
 
@@ -54,7 +54,7 @@ def no(holds: str = ONCE) -> Answer:
     ("policy", "read", "write"),
     [("ask", True, False), ("read-only", True, False), ("all", True, True), ("none", False, False)],
 )
-def test_without_anybody_to_ask_the_policy_decides(policy: str, read: bool, write: bool) -> None:
+def test_without_anybody_to_ask_the_policy_decides(policy: Any, read: bool, write: bool) -> None:
     made = CallPolicy(policy=policy)
     assert (made.why_not(READ, {}) == "", made.why_not(WRITE, {}) == "") == (read, write)
 
@@ -179,7 +179,7 @@ def test_a_denial_for_the_project_outlives_changes_and_whatever_allows_later(pro
 
 def test_a_policy_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="maybe"):
-        CallPolicy(policy="maybe")
+        CallPolicy(policy=cast("Any", "maybe"))
 
 
 FETCH = Tool(
@@ -219,7 +219,7 @@ def tainted(**given: Any) -> CallPolicy:
     [("ask", "approval"), ("deny", "untrusted content (from `fetch`)"), ("off", ""), ("", "")],
 )
 def test_after_what_strangers_wrote_calls_that_send_or_destroy_are_asked_for(
-    tool: Tool, flow: str, why: str
+    tool: Tool, flow: Any, why: str
 ) -> None:
     said = tainted(policy="all", flow=flow).why_not(tool, {})
     assert (

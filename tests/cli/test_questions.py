@@ -73,7 +73,7 @@ def test_a_form_is_filled_in_field_by_field_and_wrong_values_are_said(
     ],
 )
 def test_a_no_declines_and_the_end_of_the_input_cancels(
-    typed: str, action: str, monkeypatch: pytest.MonkeyPatch
+    typed: str, action: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert asked(typed, monkeypatch) == PersonReply(action=action)
 

@@ -13,7 +13,7 @@ from vespe import Project, Toolset
 from vespe.calls.policy import policy_of
 from vespe.errors import InvalidArguments, InvalidDocument, NotTrusted, ToolNotFound
 from vespe.features.mcp.server.tools import ServedTools
-from vespe.models import Call, Entry, Tool
+from vespe.models import Approve, Call, Entry, Tool
 from vespe.projects import project as projects
 from vespe.projects import user_config
 from vespe.projects.init import found_project
@@ -253,7 +253,7 @@ def rule(kind: str, said: Any) -> None:
     user_config.set_value(f"approvals.{kind}", [said])
 
 
-def why_not(bench: Bench, name: str, inputs: Any, policy: str = "all") -> str:
+def why_not(bench: Bench, name: str, inputs: Any, policy: Approve = "all") -> str:
     path = bench.project().call_path()
     return policy_of(path, policy=policy).why_not(path.workspace.shown_tool(name), inputs)
 

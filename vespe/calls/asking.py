@@ -44,7 +44,9 @@ MAX_TEXT: Final = 4000
 _TRIES: Final = 3
 _NAME: Final = 64
 _LOOK_S: Final = 0.1
-ACCEPT, DECLINE, CANCEL = "accept", "decline", "cancel"
+ACCEPT: Final = "accept"
+DECLINE: Final = "decline"
+CANCEL: Final = "cancel"
 _ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
 
 

@@ -13,7 +13,7 @@ from vespe.calls.argument_texts import patterns_of, texts_of
 from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, VespeError
-from vespe.models import JsonObject, JsonValue, Tool
+from vespe.models import Flow, JsonObject, JsonValue, Tool
 from vespe.projects import user_config
 from vespe.records import dataclass
 
@@ -128,11 +128,11 @@ def read_rules(document: JsonValue, *, path: str, of_user: bool = True) -> tuple
     return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
 
 
-def flow_of(*documents: JsonObject) -> str:
+def flow_of(*documents: JsonObject) -> Flow:
     """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says
     it.
     """
-    said = [
+    said: list[Flow] = [
         rules.get("flow")
         for rules in (document.get("approvals", {}) for document in documents)
         if isinstance(rules, dict)

@@ -4,7 +4,7 @@ import json
 import shutil
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -245,7 +245,9 @@ def test_b3_a_model_is_not_shown_what_the_configuration_denies_and_cannot_call_i
     assert list(agent.tools) == ["add"] and bench.ran == ["add"]
 
 
-@pytest.mark.parametrize("returned", ["once", True, None, Answer(allowed=True, holds="for ever")])
+@pytest.mark.parametrize(
+    "returned", ["once", True, None, Answer(allowed=True, holds=cast("Any", "for ever"))]
+)
 def test_an_answer_that_is_none_is_told_in_a_sentence_and_nothing_runs(
     bench: Bench, returned: Any
 ) -> None:

@@ -230,7 +230,11 @@ def _content(content: Any, at: str, name: str) -> Iterator[Found]:
     yield from _styles(content.get("encoding"), f"{at}/encoding", f"{name}.encoding")
 
 
-_TYPES: Final = {object: {}, str: {"type": "string"}, (dict, str): {"type": ["object", "string"]}}
+_TYPES: Final[dict[Any, JsonObject]] = {
+    object: {},
+    str: {"type": "string"},
+    (dict, str): {"type": ["object", "string"]},
+}
 _MEANINGS: Final = {
     "json": "Any JSON value, sent as application/json.",
     "form": "The fields of a form, sent as application/x-www-form-urlencoded.",

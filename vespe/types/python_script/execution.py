@@ -471,7 +471,10 @@ def _told(error: JsonObject, logs: str, touched: Any) -> VespeError:
     if error.get("kind") in ("needs_input", "declined"):
         no: VespeError = NeedsInput(message)
         if error["kind"] == "declined":
-            no = Declined(str(error.get("tool")), action=str(error.get("action")))
+            no = Declined(
+                str(error.get("tool")),
+                action="cancel" if error.get("action") == "cancel" else "decline",
+            )
         no.details |= _details(logs)
         return no
     told = {key: error[key] for key in _TOLD if key in error}

@@ -453,6 +453,7 @@ def test_a_bridge_stands_beside_what_a_project_exposes_always_and_auto_asks_its_
             {"tools": {"count": {"expose": "always"}}, "tool_budget": 1}
         ),
     )
+    mode: Any
     for mode, names in (
         ("bridge", ["count", *BRIDGE]),
         ("auto", ["count", *BRIDGE]),

@@ -274,11 +274,11 @@ def test_a_call_that_is_a_task_waits_for_its_answers_there_and_until_then_asks_b
 ) -> None:
     client, asked, texts = ServedClient(), list[str](), list[str]()
 
-    def by(action: str | None, **content: Any) -> TaskCallClient:
+    def by(action: Any, **content: Any) -> TaskCallClient:
         def task(question: ToolQuestion) -> PersonReply:
             asked.append(question.key)
             texts.append(question.text)
-            return PersonReply(action=str(action), content=content)
+            return PersonReply(action=action, content=content)
 
         way = OnTheWay(notify=lambda message: None, cancel=threading.Event())
         asker = None if action is None else task

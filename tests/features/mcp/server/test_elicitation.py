@@ -81,7 +81,7 @@ def test_what_is_no_answer_is_told(answer: Any) -> None:
 
 
 def test_only_a_true_that_was_accepted_allows() -> None:
-    def allows(action: str, **content: Any) -> bool:
+    def allows(action: Any, **content: Any) -> bool:
         return elicitation.allows(PersonReply(action=action, content=content), tool="send")
 
     assert allows("accept", allow=True) is True

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 from vespe.adapters import SHAPES, callers
 from vespe.adapters.gemini_interactions import InteractionsShape
@@ -43,7 +43,6 @@ from vespe.models import (
     Outcome,
     ProjectConfig,
     Tool,
-    ToolsMode,
 )
 from vespe.records import dataclass
 
@@ -64,6 +63,9 @@ class _Held:
     path: CallPath
     own: bool
     """Whether it is a function of the program, which needs nobody's word."""
+
+
+ToolsetMode: TypeAlias = Literal["all", "bridge", "code", "auto"]
 
 
 class ToolsetAnswer(list[JsonObject]):
@@ -125,7 +127,7 @@ class Toolset:
         *sources: Source,
         approve: Approve = "ask",
         ask: Ask | None = None,
-        tools_mode: ToolsMode = "all",
+        tools_mode: ToolsetMode = "all",
         read_result: bool = False,
     ) -> None:
         self._approve, self._ask = approve, ask
