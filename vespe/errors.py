@@ -42,6 +42,8 @@ VespeError
     `-- NotDurable                a change is made, but the disk did not confirm it
 """
 
+import errno
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -132,7 +134,9 @@ def _installer_of(prefix: str) -> str:
     place = f"{prefix}/".replace("\\", "/")
     if "/uv/tools/" in place:
         return "uv tool install"
-    return "pipx install --force" if "/pipx/" in place else "pip install"
+    if "/pipx/" in place:
+        return "pipx install --force"
+    return f"{place}bin/pip install" if os.path.exists(f"{place}bin/pip") else "pip install"
 
 
 class MissingFeature(VespeError, AttributeError):
@@ -261,7 +265,7 @@ class InvalidDocument(VespeError, ValueError):
         at = f" at {pointer}" if pointer else ""
         super().__init__(
             f"{place}: {reason}{at}" if place else f"{reason}{at}",
-            hint=hint,
+            hint=hint or ("correct the file, then run the command again" if line else ""),
             details={
                 "path": path,
                 "line": line,
@@ -664,9 +668,23 @@ class StorageError(VespeError):
     def __init__(self, action: str, path: str, error: OSError) -> None:
         super().__init__(
             f"cannot {action} {path}: {error.strerror or error}",
+            hint=_HINTS.get(error.errno or 0, ""),
             details={"path": path, "errno": error.errno},
         )
         self.path = path
+
+
+_HINTS: Final = {
+    errno.ENOENT: "check the path; a relative one starts at the working directory",
+    errno.EACCES: "check its owner and its mode (`ls -ld PATH`)",
+    errno.EPERM: "check its owner and its mode (`ls -ld PATH`)",
+    errno.ENOSPC: "make room on the disk, then run it again",
+    errno.EDQUOT: "make room in your quota, then run it again",
+    errno.EROFS: "the file system is read-only: use another directory",
+    errno.EADDRINUSE: "another program uses this port: stop it, or choose another port",
+    errno.EADDRNOTAVAIL: "this machine has no such address: use 127.0.0.1",
+}
+"""What to do about what an operating system refuses."""
 
 
 class NotDurable(StorageError):

@@ -21,7 +21,7 @@ KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""
 OWN_HOSTS: Final = "own_hosts"
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
-FLOW: Final = ("off", "ask", "deny")
+FLOW: Final[tuple[Flow, ...]] = ("off", "ask", "deny")
 """What becomes of calls that send out or destroy once a model has read what strangers wrote, from
 the widest to the tightest.
 """
@@ -132,12 +132,12 @@ def flow_of(*documents: JsonObject) -> Flow:
     """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says
     it.
     """
-    said: list[Flow] = [
+    said = [
         rules.get("flow")
         for rules in (document.get("approvals", {}) for document in documents)
         if isinstance(rules, dict)
     ]
-    return max((one for one in said if one in FLOW), key=FLOW.index, default="")
+    return max((one for one in FLOW if one in said), key=FLOW.index, default="")
 
 
 def own_hosts_of(approvals: JsonObject) -> tuple[str, ...]:

@@ -194,7 +194,10 @@ def draft_from_function(
             f"{source!r} does not name a function", hint="write it as FILE.py:function"
         )
     if not os.path.isfile(os.path.join(directory, file)):
-        raise UsageError(f"there is no file {file}")
+        raise UsageError(
+            f"there is no file {file}",
+            hint="write FILE.py:function, with the path from where you are",
+        )
     given = {**(fields or {}), "path": file, "entrypoint": function}
     return draft_tool(
         name if name is not None else function, "python_script", fields=given, directory=directory

@@ -109,7 +109,7 @@ def existing_file(path: str, directory: str) -> str | None:
     if os.path.isfile(found):
         return found
     if os.path.basename(path) != path:
-        raise UsageError(f"there is no file {path}")
+        raise UsageError(f"there is no file {path}", hint="give the path from where you are")
     return None
 
 

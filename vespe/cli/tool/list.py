@@ -139,7 +139,9 @@ def _for_a_person(workspace: Workspace, rows: Sequence[Row]) -> None:
     tables.show(("NAME", "", "TAKES", "FROM"), found, text=2)
     if found:
         mark = ["! asks before a model runs it"] if any(cells[1] for cells in found) else []
-        report.emit(" · ".join([report.count(len(found), "tool"), *mark, "vespe tool show NAME"]))
+        report.emit_sentence(
+            " · ".join([report.count(len(found), "tool"), *mark, "vespe tool show NAME"])
+        )
 
 
 def _why(row: Row) -> str | None:

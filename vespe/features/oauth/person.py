@@ -200,7 +200,7 @@ def _listening(port: int, browser: Browser) -> http.server.ThreadingHTTPServer:
         server = http.server.ThreadingHTTPServer((_HOST, port), handler)
     except OSError as error:
         failed = StorageError("listen on", f"{_HOST}:{port}", error)
-        failed.hint = "another program has that port: end it, or name another with --port"
+        failed.hint = "another program uses that port: stop it, or choose another with --port"
         raise failed from error
     server.daemon_threads = True
     return server

@@ -3,6 +3,7 @@ its tools, or call one.
 """
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -353,7 +354,10 @@ async def _stdio(command: list[str], cwd: str, *, gone: Callable[[], object]) ->
     try:
         process = await anyio.open_process(command, stderr=None, cwd=cwd)
     except OSError as error:
-        raise _Odd(f"{command[0]} cannot start: {os.strerror(error.errno or 0)}") from None
+        why = os.strerror(error.errno or 0)
+        if error.errno == errno.ENOENT:
+            why += " (is it on PATH? give its whole path)"
+        raise _Odd(f"{command[0]} cannot start: {why}") from None
     inbound, messages_in = anyio.create_memory_object_stream[Any](0)
     messages_out, outbound = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:

@@ -274,8 +274,7 @@ class Wanted:
             approve=self.approve,
             ask=asking.asker(shown),
             strict=self.strict,
-            tools_mode=self.tools_mode
-            or user_config.load_user_config().agent.get("tools_mode", "auto"),
+            tools_mode=self.tools_mode or _own_mode(),
             stream=self.stream,
             limits=self.limits(),
             on_start=shown.started,
@@ -303,3 +302,9 @@ def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
     """Return the transcript with the names of the provider and the model that go on with it."""
     transcript.provider, transcript.model = provider.name, provider.model or transcript.model
     return transcript
+
+
+def _own_mode() -> ToolsMode:
+    """Return the tools mode of the user's configuration, which has checked it."""
+    said = user_config.load_user_config().agent.get("tools_mode", "auto")
+    return next((mode for mode in MODES if mode == said), "auto")
