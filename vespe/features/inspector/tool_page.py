@@ -113,7 +113,8 @@ async def _answered(visit: Visit, uid: str, key: str) -> tuple[str, Next]:
         call.problem = answers.problem_of(schema, answers.with_defaults(schema, content))
         if call.problem:
             return key, "asked"
-    reply = PersonReply(action=action if action in (ACCEPT, DECLINE) else CANCEL, content=content)
+    known = ACCEPT if action == ACCEPT else DECLINE if action == DECLINE else CANCEL
+    reply = PersonReply(action=known, content=content)
     done = await visit.runs.answer(key, reply)
     if done is None:
         raise over
