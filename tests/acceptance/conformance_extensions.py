@@ -38,6 +38,11 @@ CLIENT: Final = (
     *("sep-2640-client-no-prefetch", "sep-2640-client-verify-digest"),
     *("sep-2640-client-verify-size", "sep-2640-client-verify-frontmatter"),
 )
+GATE: Final = (
+    *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-required-task-error"),
+    *("tasks-mrtr-input", "tasks-mrtr-composition", "sep-2640-skills-enumeration"),
+)
+"""Scenarios of a server that every run of the tests judges."""
 SKIPPED: Final = {
     "tasks-status-notifications": "the suite skips it for every server",
     "sep-2640-skills-directory": "a skill of Vespe has one file, and `directoryRead` is not "

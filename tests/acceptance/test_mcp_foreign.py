@@ -165,7 +165,7 @@ def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_pa
     )
 
 
-@pytest.mark.parametrize("name", [*conformance_extensions.TASKS, *conformance_extensions.SKILLS])
+@pytest.mark.parametrize("name", conformance_extensions.GATE)
 def test_the_scenarios_about_tasks_and_skills_pass(
     name: str, endpoints: Callable[[str], str], node: Node
 ) -> None:

@@ -63,6 +63,7 @@ VERBS: dict[str, list[tuple[str, ...]]] = {
     "kit remove": [("things", "--yes")],
     "kit import": [(".mcp.json", "--yes")],
     "kit add-mcp": [("--from", ".mcp.json")],
+    "kit skill": [("things",), ("things", "a")],
     "kit activate": [("git_and_programs",)],
     "kit deactivate": [("git_and_programs",)],
     "kit release": [("--dry-run",), (".", "--bump", "patch")],
