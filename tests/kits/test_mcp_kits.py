@@ -11,7 +11,7 @@ import pytest
 from tests.support.mcp_servers import definition
 from vespe.errors import InvalidDocument, UsageError
 from vespe.kits import create, mcp_kits, mcp_snapshots, roots
-from vespe.tools import directory, mcp_definitions, mcp_skills
+from vespe.tools import directory, effects, mcp_definitions, mcp_skills
 
 SERVER = {"command": ["serve", "it"], "secrets": ["TOKEN"], "timeout_s": 5}
 
@@ -188,6 +188,8 @@ def test_a_kit_reads_the_skills_of_its_server_by_a_tool_whose_name_is_its_own() 
     made = with_skill()
     assert [tool["name"] for tool in made.tools.values()] == ["echo", "read_skill"]
     path = mcp_kits.write(made)
+    reader = directory.load(f"{path}/{list(made.tools)[1]}", kit_id="sea")
+    assert list(effects.effects_of(reader)) == ["reads_untrusted"], "the words of a stranger"
     assert mcp_snapshots.skills_at(path) == made.skills
     server, tools = made.server, [definition()]
     assert mcp_kits.known_skills("sea", server) == made.skills

@@ -225,6 +225,13 @@ def check(data: bytes | None, pin: JsonObject, *, frontmatter: str = "") -> byte
     return data
 
 
+def changed_hint(kit: str) -> str:
+    """Return what to do about a skill that is not what was approved."""
+    if not kit:
+        return "add its server as a kit, and review the skill there"
+    return f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
+
+
 def _differs(uri: str, why: str) -> Refused:
     return Refused(f"{uri} is not what was approved, and nothing of it is shown: {why}")
 

@@ -256,18 +256,21 @@ class TaskStore:
             atomic.write_atomic(self._answer_mark(task.id, key), data, mode=0o600, durable=False)
 
     def reply_to(self, identifier: str, key: str) -> JsonObject | None:
-        """Return the answer to a question, once; None where there is none yet."""
-        path = self._answer_mark(identifier, key)
+        """Return the answer to a question; None where there is none yet."""
         try:
-            reply = strict_json.read_object(path)
+            return strict_json.read_object(self._answer_mark(identifier, key))
         except (StorageError, InvalidDocument):
             return None
+
+    def forget_reply(self, identifier: str, key: str) -> None:
+        """Forget an answer, once the task no longer has its question: until then clients are not
+        asked again.
+        """
         with contextlib.suppress(OSError):
-            os.unlink(path)
-        return reply
+            os.unlink(self._answer_mark(identifier, key))
 
     def has_reply(self, identifier: str, key: str) -> bool:
-        """Whether a question was answered, though nobody has read that yet."""
+        """Whether a question was answered, though the task has it still."""
         return os.path.lexists(self._answer_mark(identifier, key))
 
     def wait(self, identifier: str, *, seconds: float | None, look: Callable[[], object]) -> Task:

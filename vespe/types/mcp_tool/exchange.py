@@ -25,6 +25,7 @@ from vespe.errors import (
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.records import dataclass
+from vespe.tools import mcp_skills
 
 if TYPE_CHECKING:
     from vespe.processes.ask_channel import Questions
@@ -222,9 +223,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     if kind == "asks":
         return NeedsInput(f"{name} {message}; its task was cancelled")
     if kind == "skill":
-        return Refused(
-            message, hint=f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
-        )
+        return Refused(message, hint=mcp_skills.changed_hint(kit))
     if kind == "refused":
         return Refused(
             message,

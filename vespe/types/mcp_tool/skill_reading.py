@@ -36,7 +36,7 @@ def result_of(pins: JsonObject, inputs: JsonObject, read: JsonObject, *, kit: st
             frontmatter=pins[name]["frontmatter"] if is_main else "",
         )
     except Refused as error:
-        error.hint = f"`vespe kit add-mcp {kit} --update` shows what changed, and asks"
+        error.hint = mcp_skills.changed_hint(kit)
         raise
     others: JsonObject = {}
     if is_main and (files := [one for one in pins[name]["files"] if one != path]):

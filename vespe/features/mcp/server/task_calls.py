@@ -268,6 +268,7 @@ class RunningTask:
                     )
         finally:
             self._put({}, without=key)
+            self._calls.store.forget_reply(self.task.id, key)
         raise Interrupted("nobody waits for the answer any more")
 
     def _put(self, asked: JsonObject, *, without: str = "") -> None:
