@@ -249,3 +249,28 @@ def test_a_call_within_a_call_asks_the_same_person_in_its_own_name(project: Path
             assert path.run_tool(TOOL, inner).error.code == "needs_input"  # type: ignore[union-attr]
     assert person.asked[0].tool == "add"
     assert asking.asker_here(None) is None
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_questions_wait_at_the_same_time_only_where_who_is_asked_takes_several(
+    at_once: bool, called: Any
+) -> None:
+    together, here, most = threading.Event(), list[str](), list[int]()
+
+    def person(question: ToolQuestion) -> PersonReply:
+        here.append(question.key)
+        most.append(len(here))
+        if len(here) == 2:
+            together.set()
+        together.wait(30 if at_once else 0.1)
+        here.remove(question.key)
+        return accepts(age=len(question.key))
+
+    async def both(a: int, b: int) -> list[int]:
+        names = ("one", "three", "one")
+        said = await asyncio.gather(*(aask("How old?", AGE, name=name) for name in names))
+        return [answer["age"] for answer in said]
+
+    outcome = called(both, asking.AtOnce(person) if at_once else person, timeout_s=60)
+    assert outcome.result == [3, 5, 3], outcome.error
+    assert len(most) == 2 and max(most) == (2 if at_once else 1)
