@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,10 +24,12 @@ from tests.support.ondisk import vespe, write_tool
 
 _SCRIPT: Final = 'echo "$1" >> "$2"; sleep 0.3; echo "$1" >> "$2"'
 _RUNS: Final = "vespe.features.tasks.background"
-_SPAN_S: Final = 0.7
 _EARLY: Final = 10
 """Each so manieth moment lies before the id is known."""
-_START_S: Final = 1.0
+_BEYOND: Final = 1.15
+"""How far behind a task's usual end the last moments lie."""
+_STRIDE: Final = 37
+"""Moments are tried in no order, so that a machine that becomes slower does not spoil them all."""
 _META: Final = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {
@@ -50,14 +53,15 @@ def make(root: Path) -> Path:
 
 def killed(root: Path, points: int) -> dict[str, Any]:
     """Kill what runs a task at so many moments, and count what is wrong."""
-    found = {"points": points, "runner": 0, "server": 0, "before_the_id": 0}
+    found = {"points": points, "runner": 0, "server": 0, "before_the_id": 0, "begun": 0}
     found |= {"lost": 0, "twice": 0, "stuck": 0, "wrong": 0, "completed": 0, "interrupted": 0}
+    spans_s = {kind: _usual_s(root, kind) for kind in ("runner", "server")}
     known: dict[str, Path] = {}
     for point in range(points):
         file = root / f"counted-{point}"
         kind = ("runner", "server")[point % 2]
-        early = point % _EARLY == 0
-        delay_s = (_START_S if early else _SPAN_S) * point / points
+        early = point // 2 % _EARLY == 0
+        delay_s = spans_s[kind] * _BEYOND * (point * _STRIDE % points) / points
         identifier = (_of_runner if kind == "runner" else _of_server)(
             root, str(point), file.name, delay_s=delay_s, early=early
         )
@@ -66,7 +70,9 @@ def killed(root: Path, points: int) -> dict[str, Any]:
         if identifier:
             known[identifier] = file
         _judge(root, {identifier: file} if identifier else {}, found)
-    _judge(root, known, found | {"completed": 0, "interrupted": 0})
+    again = found | {"lost": 0, "stuck": 0, "wrong": 0}
+    _judge(root, known, again)
+    found |= {name: max(found[name], again[name]) for name in ("lost", "stuck", "wrong")}
     for point in range(points):
         file = root / f"counted-{point}"
         found["twice"] += file.exists() and len(file.read_text(encoding="utf-8").split()) > 2
@@ -93,8 +99,23 @@ def _judge(root: Path, tasks: dict[str, Path], found: dict[str, Any]) -> None:
             found["lost"] += len(lines) != 2
         elif task["status"] == "failed" and task["message"].startswith("interrupted"):
             found["interrupted"] += 1
+            found["begun"] += bool(lines)
         else:
             found["wrong"] += 1
+
+
+def _usual_s(root: Path, kind: str) -> float:
+    """Return how long the call of a task takes that nobody kills."""
+    file = root / f"usual-{kind}"
+    if kind == "runner":
+        words = ("tool", "run", "count", "n=0", f"file={file.name}", "--background")
+        identifier = vespe(*words, cwd=root).stdout.strip()
+        assert vespe("task", "show", identifier, "--wait", cwd=root).returncode == 0
+    else:
+        identifier = _of_server(root, "0", file.name, delay_s=0, early=False, until=file)
+    listed = json.loads(vespe("task", "list", "--json", cwd=root).stdout)["tasks"]
+    made = next(task["created_at"] for task in listed if task["task"] == identifier)
+    return file.stat().st_mtime - datetime.fromisoformat(made).timestamp()
 
 
 def _of_runner(root: Path, name: str, file: str, *, delay_s: float, early: bool) -> str:
@@ -117,9 +138,11 @@ def _of_runner(root: Path, name: str, file: str, *, delay_s: float, early: bool)
         return identifier or starting.stdout.read().decode().strip()
 
 
-def _of_server(root: Path, name: str, file: str, *, delay_s: float, early: bool) -> str:
-    """Ask a server for a call that is a task, kill the server after a while, and return the task's
-    id, or "" for none.
+def _of_server(
+    root: Path, name: str, file: str, *, delay_s: float, early: bool, until: Path | None = None
+) -> str:
+    """Ask a server for a call that is a task, kill the server after a while, or once a file has two
+    lines, and return the task's id, or "" for none.
     """
     params = {"name": "count", "arguments": {"n": name, "file": file}, "_meta": _META}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
@@ -135,6 +158,8 @@ def _of_server(root: Path, name: str, file: str, *, delay_s: float, early: bool)
         server.stdin.flush()
         line = b"" if early else server.stdout.readline()
         time.sleep(delay_s)
+        while until is not None and not (until.exists() and until.read_bytes().count(b"\n") == 2):
+            time.sleep(0.01)
         server.kill()
         line = line or server.stdout.readline()
         return str(json.loads(line)["result"]["taskId"]) if line.strip() else ""
