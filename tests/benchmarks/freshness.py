@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.benchmarks.axes import Axis, compared, make_project, rates
+from tests.benchmarks.axes import Axis, compared, make_project, rates, times
 from tests.benchmarks.mcp import Client, processor_time_of
 from tests.benchmarks.serving import at_most, whole
 from vespe import Project, tool
@@ -34,7 +34,9 @@ def axes(scratch: Path) -> Iterator[Axis]:
     yield _registered(roots[10])
     yield from _changed(roots[10_000])
     yield from _idle(roots[10_000])
-    yield from _second_start(make_project(scratch / "of-100000", tools=100_000))
+    root = make_project(scratch / "of-100000", tools=100_000)
+    yield _first_page(root)
+    yield from _second_start(root)
 
 
 def _after_silence(root: Path) -> float:
@@ -121,6 +123,13 @@ def listed(client: Client) -> float:
         first = first or time.perf_counter() - client.began
         cursor, number = answer.get("nextCursor"), number + 1
     return first
+
+
+def _first_page(root: Path) -> Axis:
+    """Measure the first page of very many tools, in a server that has given one."""
+    with ServedTools(open_workspace(root)) as tools:
+        found = times({"page": lambda: tools.page("2025-11-25", None)}, rounds=3)["page"]
+    return at_most("tools/list of 100,000, first page", statistics.median(found), 1000)
 
 
 def _second_start(root: Path) -> Iterator[Axis]:

@@ -96,12 +96,6 @@ def _lists(scratch: Path) -> Iterator[Axis]:
     yield Axis(
         name="tools/list of 10,000, asked first", unit="ms", ours=first, peer="-", theirs=0, ratio=0
     )
-    root = make_project(scratch / "of-100000", tools=100_000)
-    with ServedTools(open_workspace(root)) as tools:
-        page = statistics.median(
-            times({"page": lambda: tools.page("2025-11-25", None)}, rounds=3)["page"]
-        )
-    yield at_most("tools/list of 100,000, first page", page, 1000)
 
 
 def at_most(name: str, found: float, most: float, *, unit: str = "ms") -> Axis:

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,20 @@ def test_an_index_of_very_many_tools_is_kept_and_used_again(
     before = kept.stat().st_mtime_ns
     assert ToolIndex(TOOLS, cache=str(tmp_path / "cache")).find("weather") == first
     assert kept.stat().st_mtime_ns == before
+
+
+def test_an_index_of_a_key_asks_for_no_document_and_none_is_kept_of_what_changed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "IN_MEMORY", 0)
+    cache = str(tmp_path / "cache")
+    changing = iter(("a", "b"))
+    first = ToolIndex(TOOLS, cache=cache, key=lambda: next(changing)).find("weather")
+    assert not {"a.sqlite", "b.sqlite"} & set(os.listdir(cache))
+    assert ToolIndex(TOOLS, cache=cache, key=lambda: "a").find("weather") == first
+    nothing = [Document("")] * len(TOOLS)
+    assert ToolIndex(nothing, cache=cache, key=lambda: "a").find("weather") == first
+    assert search.key_of(["1", "2"]) != search.key_of(["2", "1"]) and search.key_of(["1", ""]) == ""
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database", None])

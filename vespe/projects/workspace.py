@@ -98,6 +98,22 @@ class Workspace:
         """Return the tools that a model would see, by name."""
         return [row.entry for row in self.ordered_rows() if row.status == "available"]
 
+    def available_with_digests(self) -> tuple[list[Entry], list[str]]:
+        """Return what `available` does, and the digest of each one's config.json, "" where it could
+        not be read.
+        """
+        digests: dict[str, str] = {}
+
+        def entries(scope: Scope) -> Iterable[Entry]:
+            own: dict[str, str] = {}
+            found = _entries(scope, own)
+            digests.update((f"{scope.directory}/{uid}", digest) for uid, digest in own.items())
+            return found
+
+        rows = resolver.rows([scope for scope in self.scopes if scope.ordered], entries)
+        found = [row.entry for row in rows if row.status == "available"]
+        return found, [digests.get(entry.path, "") for entry in found]
+
     @property
     def view(self) -> View:
         """How models see the project's tools."""
@@ -243,8 +259,10 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
         ) from None
 
 
-def _entries(scope: Scope) -> Iterable[Entry]:
+def _entries(scope: Scope, digests: dict[str, str] | None = None) -> Iterable[Entry]:
     try:
-        return catalog.scan(scope.directory, scope=scope.name, kit_id=scope.kit_id).values()
+        return catalog.scan(
+            scope.directory, scope=scope.name, kit_id=scope.kit_id, digests=digests
+        ).values()
     except StorageError:
         return ()  # one of the warnings says so

@@ -4,10 +4,11 @@ tools.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from vespe import defaults
 from vespe.errors import StorageError
 from vespe.files import atomic
 from vespe.lazy import hashlib, sqlite3
@@ -15,6 +16,7 @@ from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.tools import bm25
 from vespe.tools.search_words import query_parts, query_words, search_words
+from vespe.tools.validation_cache import code_digest
 
 IN_MEMORY: Final = 5_000
 """Up to so many tools an index in memory answers within a millisecond; beyond, SQLite's is used."""
@@ -88,13 +90,21 @@ def _argument_texts(schema: JsonObject) -> Iterator[str]:
 
 class ToolIndex:
     """Documents that can be searched; `cache` is a directory in which an index of very many is kept
-    (None: only in memory).
+    (None: only in memory). `key` returns what stands for the content of all documents now: where an
+    index of that key is kept, none of them is asked for. It is asked once more after an index was
+    made, which is not kept where something changed meanwhile.
     """
 
-    def __init__(self, documents: Sequence[Document], *, cache: str | None = None) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        *,
+        cache: str | None = None,
+        key: Callable[[], str] | None = None,
+    ) -> None:
         large = len(documents) > IN_MEMORY
         self._words: _Words | _FullText = (
-            _FullText(documents, cache) if large else _Words(documents)
+            _FullText(documents, cache, key) if large else _Words(documents)
         )
 
     def find(self, query: str, *, limit: int = LIMIT) -> list[Match]:
@@ -145,17 +155,25 @@ class _Words:
 class _FullText:
     """SQLite's FTS5 over the same words, in a file of the cache if it can be written there."""
 
-    def __init__(self, documents: Sequence[Document], cache: str | None) -> None:
+    def __init__(
+        self, documents: Sequence[Document], cache: str | None, key: Callable[[], str] | None
+    ) -> None:
         self._size = len(documents)
-        self._database = self._opened(documents, cache)
+        self._database = self._opened(documents, cache, key)
 
-    def _opened(self, documents: Sequence[Document], cache: str | None) -> "sqlite3.Connection":
+    def _opened(
+        self, documents: Sequence[Document], cache: str | None, key: Callable[[], str] | None
+    ) -> "sqlite3.Connection":
         if cache is None:
             return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
-        path = os.path.join(cache, f"{_digest(documents)}.sqlite")
+        name = key() if key is not None else ""
+        path = os.path.join(cache, f"{name or _digest(documents)}.sqlite")
         try:
             atomic.private_directory(cache)
             if not os.path.exists(path):
+                documents = list(documents)
+                if name and key is not None and key() != name:
+                    path = os.path.join(cache, f"{_digest(documents)}.sqlite")
                 _build(path, documents)
             database = sqlite3.connect(
                 f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
@@ -191,6 +209,15 @@ def _rare(having: Mapping[str, int]) -> list[str]:
     """
     known = sorted((count, word) for word, count in having.items() if count)
     return [word for count, word in known if count <= _COMMON] or [word for _, word in known[:1]]
+
+
+def key_of(digests: Iterable[str]) -> str:
+    """Return the key of an index of tools, by the digests of their config.json; "" where one of
+    those is not known.
+    """
+    known = list(digests)
+    about = (str(_CACHE_FORMAT), defaults.VERSION, code_digest(), *known)
+    return hashlib.sha256("\n".join(about).encode()).hexdigest()[:32] if all(known) else ""
 
 
 def _digest(documents: Iterable[Document]) -> str:

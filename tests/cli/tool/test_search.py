@@ -1,13 +1,16 @@
 """`vespe tool search`."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.ondisk import write_tool
 from tests.support.terminal import vespe_on_a_terminal
+from vespe.tools import search
 
 Command = Callable[..., Any]
 EVALUATION = {
@@ -47,6 +50,21 @@ def test_a_person_is_told_how_to_see_more_than_was_asked_for(project: Path) -> N
     assert "shows more" not in vespe_on_a_terminal(
         "tool", "search", "files", "--limit", "1000", cwd=project
     )
+
+
+def test_what_changed_is_found_by_its_new_words_where_an_index_is_kept(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "IN_MEMORY", 0)
+    tool = project / ".vespe/tools/tool-x"
+    for said in ("Feed a zebra.", "Wash a giraffe.", "Feed a zebra."):
+        write_tool(tool, "care", description=said)
+        for _ in range(2):
+            for animal in ("zebra", "giraffe"):
+                found = command("tool", "search", animal, "--json").document["tools"]
+                assert [one["description"] for one in found] == [said] * (animal in said)
+        shutil.rmtree(tool)
+        assert command("tool", "search", "zebra", "--json").document["tools"] == []
 
 
 def test_where_nothing_fits_a_note_says_so(command: Command) -> None:

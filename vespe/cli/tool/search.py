@@ -4,6 +4,7 @@ queries find them.
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from vespe.documents import strict_json
 from vespe.documents.near import join_words
 from vespe.files import locations
 from vespe.models import JsonObject, Tool
-from vespe.projects.workspace import open_workspace
+from vespe.projects.workspace import Workspace, open_workspace
 from vespe.records import json_of
 from vespe.tools import search
 from vespe.tools.search import Document, Evaluation
@@ -57,10 +58,9 @@ def command(
     if cases is not None:
         _evaluate(cases, project_dir, as_json)
         return
-    tools = _tools(project_dir)
-    matches = _index([search.document_of(tool) for tool in tools]).find(
-        query or "", limit=limit + 1
-    )
+    tools = _Tools(open_workspace(project_dir))
+    index = search.ToolIndex(_Documents(tools), cache=_cache(), key=tools.key)
+    matches = index.find(query or "", limit=limit + 1)
     matches, is_cut = matches[:limit], len(matches) > limit
     found = [(tools[match.number], match.score) for match in matches]
     if as_json:
@@ -84,13 +84,46 @@ def _row(tool: Tool, score: float) -> JsonObject:
     return json_of(tool, "name", "uid", "scope", "description") | {"score": round(score, 3)}
 
 
-def _tools(project_dir: str | None) -> list[Tool]:
-    workspace = open_workspace(project_dir)
-    return [workspace.load_listed(entry) for entry in workspace.available()]
+class _Tools(Sequence[Tool]):
+    """The tools of a project, each read when it is asked for: of 10,000 a search reads those that
+    it shows, where it has an index of them.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._entries, self._digests = workspace.available_with_digests()
+
+    def key(self) -> str:
+        """Return what stands for their content: as it was first, then as it is now."""
+        digests, self._digests = self._digests, []
+        return search.key_of(digests or self._workspace.available_with_digests()[1])
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._workspace.load_listed(self._entries[number])
+
+
+class _Documents(Sequence[Document]):
+    """What is searched of tools, made when it is asked for."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = tools
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __getitem__(self, number: Any) -> Any:
+        return search.document_of(self._tools[number])
+
+
+def _cache() -> str:
+    return os.path.join(locations.user_cache_dir(), "search")
 
 
 def _index(documents: Sequence[Document]) -> search.ToolIndex:
-    return search.ToolIndex(documents, cache=os.path.join(locations.user_cache_dir(), "search"))
+    return search.ToolIndex(documents, cache=_cache())
 
 
 def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
@@ -100,7 +133,9 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         given = _given_tools(document)
     except ValueError as error:
         raise errors.InvalidDocument(str(error), path=path) from None
-    named = given or [(tool.name, search.document_of(tool)) for tool in _tools(project_dir)]
+    named = given or [
+        (tool.name, search.document_of(tool)) for tool in _Tools(open_workspace(project_dir))
+    ]
     names = [name for name, _ in named]
     if unknown := sorted(
         {name for _, needs in cases for need in needs for name in need} - set(names)
