@@ -114,7 +114,7 @@ def draw_way() -> str:
     high = 20 + half * (HIGH + 24)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high}" role="img" '
-        'aria-label="The way of one call, in ten stops">\n'
+        'aria-label="The path of one call, in ten steps">\n'
         f"<style>{STYLE}</style>\n" + "\n".join(rows) + "\n</svg>\n"
     )
 
