@@ -100,10 +100,11 @@ _FILES: Final = {
 @click.command("demo", epilog="Example: vespe demo --fast")
 @click.option("--fast", is_flag=True, help="Do not wait for Enter between the steps.")
 def command(fast: bool) -> int:
-    """Watch Vespe work: a function becomes a tool, a wrong call is refused, a model uses the tools.
+    """Watch Vespe work: a function becomes a tool, an invalid call is refused, and a model uses the
+    tools.
 
-    Everything happens in a temporary directory with a home of its own, and is gone afterwards. On a
-    terminal each step waits for Enter.
+    The demo uses a temporary directory as project and home, and removes it afterwards. On a
+    terminal, each step waits for Enter.
     """
     with tempfile.TemporaryDirectory(prefix="vespe-demo-") as scratch:
         project = os.path.join(scratch, "project")

@@ -11,13 +11,16 @@ from vespe.records import json_of
 @click.option(
     "--escapes",
     is_flag=True,
-    help="Try the known ways out of the sandbox on this machine instead, against files and "
-    "processes made for it. Exit code 1 if one gets through that should be held.",
+    help="Instead, try the known ways out of the sandbox on this machine, against files and "
+    "processes that are created for it. The exit code is 1 if one succeeds that should "
+    "be blocked.",
 )
 @options.project_option
 @options.json_option
 def command(escapes: bool, project_dir: str | None, as_json: bool) -> int:
-    """Check the installation and the project. Exit code 1 only for what stops every call."""
+    """Check the installation and the project. The exit code is 1 only if a problem prevents every
+    call.
+    """
     if escapes:
         return int(features.load("escapes", "report").show(as_json=as_json))
     found = diagnosis.diagnose(project_dir)

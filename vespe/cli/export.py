@@ -27,17 +27,17 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
     "shape",
     type=click.Choice([*SHAPES, *LANGUAGES]),
     required=True,
-    help="Whose shape, or which language.",
+    help="The API's format, or the language.",
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Rewrite each schema for OpenAI's strict mode, or say what it cannot be given.",
+    help="Convert each schema to OpenAI's strict mode, or print why that is not possible.",
 )
 @click.option(
     "--native",
     is_flag=True,
-    help="Defer all but what is always exposed, and let the API search (anthropic, "
+    help="Let the API search for all tools that are not always exposed (anthropic, "
     "openai-responses).",
 )
 @click.option(
@@ -45,12 +45,12 @@ STRICT: Final = tuple(name for name in SHAPES if name.startswith("openai"))
     "--output",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Write to FILE, not to stdout.",
+    help="Write to FILE instead of stdout.",
 )
 @click.option(
     "--check",
     is_flag=True,
-    help="Write nothing; exit with 1 where FILE is not what would be written.",
+    help="Write nothing; exit code 1 if FILE is out of date.",
 )
 @options.project_option
 @options.json_option

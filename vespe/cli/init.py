@@ -12,8 +12,8 @@ from vespe.projects.init import found_project
 def command(directory: str, as_json: bool) -> None:
     """Make DIR (default: this directory) a project.
 
-    What this makes is yours, so it is trusted. Where there already is a .vespe/, nothing changes
-    and no trust is given.
+    A new project is yours, so it is trusted. If DIR already contains .vespe/, nothing changes and
+    nothing is approved.
     """
     founded = found_project(directory)
     where = "this directory" if directory == "." else directory

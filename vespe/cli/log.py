@@ -27,24 +27,22 @@ _LONGEST: Final = 200
     metavar="N",
     default=50,
     show_default=True,
-    help="How many calls, the newest last.",
+    help="How many calls to show, the newest last.",
 )
-@click.option("--tool", metavar="NAME", help="Only calls of this tool.")
-@click.option("--failed", is_flag=True, help="Only calls that failed.")
+@click.option("--tool", metavar="NAME", help="Show only calls of this tool.")
+@click.option("--failed", is_flag=True, help="Show only calls that failed.")
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Also the calls of `vespe tool test` and `vespe tool fuzz`.",
+    help="Also show calls of `vespe tool test` and `vespe tool fuzz`.",
 )
-@click.option(
-    "-f", "--follow", is_flag=True, help="Print further calls as they come, until Ctrl-C."
-)
+@click.option("-f", "--follow", is_flag=True, help="Print new calls as they happen, until Ctrl-C.")
 @click.option(
     "--stats",
     is_flag=True,
-    help="Count calls and failures by tool, with how long calls took, also of calls that are no "
-    "longer in the log.",
+    help="Show the number of calls and failures and the durations by tool, including older "
+    "calls that are no longer in the log.",
 )
 @options.project_option
 @options.json_option
@@ -59,11 +57,12 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Show this project's calls, the newest last; outside a project, those of every project.
+    """Show this project's calls, the newest last. Outside a project, show the calls of all
+    projects.
 
-    The calls that a program made are below it, indented. Times are local. Arguments are kept only
-    where a command was told so (--log-arguments); else their digest is shown. `show ID` prints all
-    that is known of one call.
+    Calls that a program made are indented below it. Times are local. Arguments are only in the log
+    if the command had --log-arguments; otherwise their digest is shown. `show ID` prints everything
+    about one call.
     """
     root = _root(project_dir)
     if stats:

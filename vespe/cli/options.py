@@ -74,7 +74,7 @@ def interactive() -> bool:
 user_option = click.option(
     "--user",
     is_flag=True,
-    help="The kits that you installed for every project, and not this project's.",
+    help="Use the kits that you installed for all your projects instead of this project's.",
 )
 
 

@@ -21,15 +21,15 @@ from vespe.schemas import published
 @click.option(
     "--write",
     is_flag=True,
-    help="Write all of them into the project's .vespe/schemas, for editors.",
+    help="Write all schemas to the project's .vespe/schemas, for editors.",
 )
 @options.project_option
 @options.json_option
 def command(name: str | None, write: bool, project_dir: str | None, as_json: bool) -> None:
     """Print the JSON Schema of one of Vespe's files, or list them.
 
-    With `--write` the project keeps them, and the config.json of each tool made from then on names
-    its schema, so that editors complete and check it.
+    With `--write`, the schemas are saved in the project. The config.json of each tool that you
+    create afterwards refers to its schema, so that editors can complete and check it.
     """
     if write:
         if name is not None:

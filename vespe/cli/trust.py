@@ -27,17 +27,19 @@ if TYPE_CHECKING:
 @click.option(
     "--develop",
     is_flag=True,
-    help="Trust the place and not the bytes: any later change is fine too.",
+    help="Trust the directory instead of its current files, so that later changes need no new "
+    "approval.",
 )
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
     """Show every command, URL and script that this project would run, then ask for your approval.
-    Where you approve a project for the first time, its code is shown too.
+    The first review also shows the code.
 
-    The approval is of the bytes under .vespe/tools in this place, and of the active kits: a
-    changed, added, renamed or re-moded file and one more kit revoke it.
+    The approval covers the files under .vespe/tools in this directory and the active kits. It is
+    revoked when a file there is changed, added, removed or renamed, when a file's mode changes, or
+    when a kit is added.
     """
     shown = review.review(project.read_config(find_root(project_dir)))
     _show(shown, paged=not yes)

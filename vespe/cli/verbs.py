@@ -12,11 +12,11 @@ from vespe import features
 TOOL: Final[dict[str, Any]] = {
     "create": (
         "vespe.cli.tool.create",
-        "Make a tool that runs at once, from a template or from a Python function.",
+        "Create a tool that already runs, from a template or a Python function.",
     ),
     "list": ("vespe.cli.tool.list", "List the tools that a model would see here."),
     "search": ("vespe.cli.tool.search", "Search tools by what you want to do."),
-    "show": ("vespe.cli.tool.show", "Show one tool, in Vespe's or a model API's shape."),
+    "show": ("vespe.cli.tool.show", "Show one tool, in Vespe's or a model API's format."),
     "resolve": ("vespe.cli.tool.resolve", "Show which tool a name resolves to, and why."),
     "expose": ("vespe.cli.tool.expose", "Set which tools models see, and how."),
     "run": ("vespe.cli.tool.run", "Check the arguments and run a tool."),
@@ -58,11 +58,11 @@ KIT: Final[dict[str, Any]] = {
 CACHE: Final[dict[str, Any]] = {
     "list": (
         "vespe.cli.cache.list",
-        "List the kits in the store with who needs them, and the environments.",
+        "List the kits in the store, the projects that use them, and the environments.",
     ),
     "clean": (
         "vespe.cli.cache.clean",
-        "Remove kits that nobody needs, and environments that nobody used.",
+        "Remove unused kits and environments.",
     ),
 }
 CONFIG: Final[dict[str, Any]] = {
@@ -72,15 +72,15 @@ CONFIG: Final[dict[str, Any]] = {
 }
 VERBS: Final[dict[str, Any]] = {
     "init": ("vespe.cli.init", "Make this directory a project."),
-    "tool": ("Make, list, resolve, run and test tools.", TOOL),
-    "kit": ("Install, list, make and activate kits.", KIT),
+    "tool": ("Create, list, resolve, run and test tools.", TOOL),
+    "kit": ("Install, list, create and activate kits.", KIT),
     "cache": ("List and clean installed kits, and environments of Python tools.", CACHE),
     "prepare": (
         "vespe.cli.tool.prepare",
         "Create the Python environments that this project's tools need.",
     ),
     "schema": ("vespe.cli.schema", "Print the JSON Schema of one of Vespe's files."),
-    "export": ("vespe.cli.export", "Print tools in a model API's shape."),
+    "export": ("vespe.cli.export", "Print tools in a model API's format."),
     "trust": ("vespe.cli.trust", "Review what a project can run, and approve it."),
     "untrust": ("vespe.cli.untrust", "Withdraw all approvals of a project."),
     "config": ("Read and change your own settings.", CONFIG),

@@ -152,7 +152,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "settings": {},
         "verbs": {
             "task": {
-                "help": "See and end calls that run in the background.",
+                "help": "List, show and cancel calls that run in the background.",
                 "heading": "Tools and kits",
                 "after": "batch",
             },
@@ -162,11 +162,11 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
             "task show": {
                 "module": "vespe.features.tasks.verbs.show",
-                "help": "Show a task, and its result when it is over.",
+                "help": "Show a task and, when it is finished, its result.",
             },
             "task cancel": {
                 "module": "vespe.features.tasks.verbs.cancel",
-                "help": "End a task's call.",
+                "help": "Cancel a task and end its call.",
             },
         },
         "aliases": {
@@ -273,11 +273,11 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
             },
             "program run": {
                 "module": "vespe.features.programs.verbs.run",
-                "help": "Check a program, then run it; its calls are calls of tools.",
+                "help": "Check a program, then run it. Its functions are the project's tools.",
             },
             "program check": {
                 "module": "vespe.features.programs.verbs.check",
-                "help": "Check a program without running any of it.",
+                "help": "Check a program without running it.",
             },
         },
         "aliases": {},

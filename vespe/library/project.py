@@ -302,7 +302,7 @@ class Project:
         return found
 
     def run_code(self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100) -> Outcome:
-        """Check a Python program whose functions are the project's tools, and run it.
+        """Check a Python program whose functions are the project's tools, then run it.
 
         The result is the value of its last expression, and `logs` what it printed. A program that
         is wrong runs no part: the error has all that is wrong. Its calls are yours, as those of

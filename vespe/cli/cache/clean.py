@@ -15,22 +15,21 @@ _DAYS: Final = 30
 
 
 @click.command("clean", epilog="Example: vespe cache clean --dry-run")
-@click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option(
     "--environments",
     "every",
     is_flag=True,
-    help="Remove every environment, whenever it was used; a call makes it again.",
+    help="Remove all environments, even recently used ones. They are created again when needed.",
 )
 @options.yes_option
 @options.json_option
 def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
-    """Remove the kits from your store that no lock on this machine names, and environments that
-    nobody used for 30 days.
+    """Remove kits that are in no lock on this machine, and environments that were not used for 30
+    days.
 
-    A project is known from the moment when it installed or synced a kit here. What a known
-    project's lock names is never removed; `vespe kit sync` brings a kit back, and `vespe prepare`
-    an environment.
+    Only the locks of projects that have installed or synced a kit on this machine are considered.
+    To restore a kit, run `vespe kit sync`; to restore an environment, run `vespe prepare`.
     """
     unused = tuple(kit for kit in store_usage.stored_kits() if not kit.used_by)
     old = tuple(

@@ -14,8 +14,8 @@ from vespe.types.python_script import environments as script_environments
 @click.command("list", epilog="Example: vespe cache list")
 @options.json_option
 def command(as_json: bool) -> None:
-    """List the kits in your store with the projects on this machine whose lock names them, and the
-    environments of Python tools.
+    """List the kits in your store, the projects on this machine that have them in their lock, and
+    the environments of Python tools.
     """
     found, environments = store_usage.stored_kits(), script_environments.list_kept()
     if as_json:

@@ -12,11 +12,11 @@ from vespe.projects.workspace import find_root
 
 @click.command("get", epilog="Example: vespe config get allow_hosts")
 @click.argument("key")
-@click.option("--origin", is_flag=True, help="Name the file that the value came from.")
+@click.option("--origin", is_flag=True, help="Also print the file that the value comes from.")
 @options.json_option
 def command(key: str, origin: bool, as_json: bool) -> None:
-    """Print one of your own settings, as a dotted key; a secret too, a provider's key never. What
-    you did not set has the project's value, else its default.
+    """Print one of your own settings, given as a dotted key. If you did not set it, the project's
+    value or the default is printed. Secrets are printed, but keys of model providers are not.
     """
     value, where = _setting(key)
     if as_json:

@@ -15,13 +15,13 @@ from vespe.projects.workspace import find_root
     "--all",
     "everything",
     is_flag=True,
-    help="Also the settings that nobody set, and what each is for.",
+    help="Also list settings that are not set, with a description of each.",
 )
-@click.option("--origin", is_flag=True, help="Name the file that each value came from.")
+@click.option("--origin", is_flag=True, help="Also print the file that each value comes from.")
 @options.project_option
 @options.json_option
 def command(origin: bool, everything: bool, project_dir: str | None, as_json: bool) -> None:
-    """List the settings in force here, yours and the project's; secrets are masked.
+    """List the settings that apply here, yours and the project's. Secrets are masked.
 
     In the list of --all, NAME stands for a name that you choose. `vespe config set KEY VALUE`
     changes your own settings, and with --project those of the project.

@@ -22,22 +22,21 @@ _RULES: Final = (
 @click.command("set", epilog="Example: vespe config set allow_hosts '[\"127.0.0.1:8080\"]'")
 @click.argument("key")
 @click.argument("value", required=False)
-@click.option("--unset", is_flag=True, help="Remove the setting, so that its default counts.")
+@click.option("--unset", is_flag=True, help="Remove the setting, so that its default applies.")
 @click.option(
     "--project",
     "of_project",
     is_flag=True,
-    help="Set it in .vespe/config.json of the project that you are in, for everybody who works "
-    "on it.",
+    help="Set it in .vespe/config.json of the current project, for everyone who works on it.",
 )
 @options.json_option
 def command(key: str, value: str | None, unset: bool, of_project: bool, as_json: bool) -> None:
-    """Set one of your own settings: VALUE is JSON where it parses as JSON, text elsewhere; - reads
-    it from stdin. `vespe config list --all` lists the settings.
+    """Set one of your own settings. VALUE is read as JSON if it is valid JSON, and as a string
+    otherwise; - reads it from stdin. `vespe config list --all` lists the settings.
 
-    With --project it is a setting of the project: active_kits, approvals.ask, approvals.deny,
-    approvals.flow, lint, sandbox (only tighter than yours), tool_budget, tool_resolution_order or
-    tools. If you trust the project, you go on to trust it; if not, this changes nothing about that.
+    With --project, set a setting of the project: active_kits, approvals.ask, approvals.deny,
+    approvals.flow, lint, sandbox (only stricter than yours), tool_budget, tool_resolution_order or
+    tools. A trusted project stays trusted, and an untrusted one stays untrusted.
     """
     if (value is None) != unset:
         raise click.UsageError("give either a VALUE or --unset", click.get_current_context())

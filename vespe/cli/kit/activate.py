@@ -12,14 +12,14 @@ from vespe.projects.workspace import find_root
 @options.project_option
 @options.json_option
 def command(kit_ids: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
-    """Make the tools of kits available in this project, after those of the kits that are already
+    """Make the tools of kits available in this project. They come after the kits that are already
     active.
 
     If several MCP servers on this machine have the name, you are asked which one to use; KIT@DIGEST
     selects it.
 
-    If a tool shadows another one, the command first says whether callers find the same contract
-    (see `vespe tool diff`).
+    If a tool would shadow another one, the command first shows whether the two are compatible for
+    callers (see `vespe tool diff`).
     """
     config = activation.activate(find_root(project_dir), kit_ids)
     if as_json:

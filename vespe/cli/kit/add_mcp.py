@@ -25,47 +25,48 @@ from vespe.types.mcp_tool.exchange import Unauthorized
     "--from",
     "source",
     metavar="FILE",
-    help="Take the servers of a client's own file, or of a server.json; NAME takes one.",
+    help="Add the servers in an MCP client's configuration file or a server.json; NAME "
+    "selects one.",
 )
 @click.option(
     "--url",
     metavar="URL",
-    help="A server that listens, over Streamable HTTP, instead of a command.",
+    help="The URL of a server that speaks Streamable HTTP, instead of COMMAND.",
 )
 @click.option(
     "--header",
     "headers",
     multiple=True,
     metavar="'NAME: VALUE'",
-    help="A header for --url; a secret in it is ${env:NAME}.",
+    help="A header for --url; write a secret as ${env:NAME}.",
 )
 @click.option(
     "--secret",
     "secrets",
     multiple=True,
     metavar="NAME",
-    help="An environment variable that the server may see; may be repeated.",
+    help="An environment variable that the server may see; repeatable.",
 )
 @click.option(
     "--client-id",
     default="",
     metavar="ID",
-    help="For --url: the client that you registered at the server's authorization server; default: "
-    "Vespe registers one.",
+    help="For --url: the OAuth client that you registered at the authorization server; "
+    "default: Vespe registers one.",
 )
 @click.option(
     "--client-secret",
     "client_secret",
     default="",
     metavar="NAME",
-    help="The name of the secret (`vespe secret set NAME`) that this client has.",
+    help="The name of the secret with this client's password (`vespe secret set NAME`).",
 )
 @click.option(
     "--port",
     type=int,
     default=0,
     metavar="PORT",
-    help="The port of the redirect of a login, where it has to be a fixed one; default: any.",
+    help="The port that a login redirects to, if it has to be a fixed one; default: any free port.",
 )
 @click.option(
     "--no-browser",
@@ -77,22 +78,22 @@ from vespe.types.mcp_tool.exchange import Unauthorized
     "written",
     multiple=True,
     metavar="PATH",
-    help="A file or directory that the server may write beside the project, such as ~/notes; may "
-    "be repeated, and added with --update.",
+    help="A file or directory outside the project that the server may write, such as ~/notes; "
+    "repeatable. Use --update to add one later.",
 )
 @click.option(
     "--timeout",
     "timeout_s",
     type=float,
     metavar="S",
-    help="Deadline of the start and of each call, in seconds; default: 120 and 30.",
+    help="The time limit of the start and of each call, in seconds; default: 120 and 30.",
 )
 @click.option(
-    "--update", is_flag=True, help="Ask the server again, show what changed, and approve that."
+    "--update",
+    is_flag=True,
+    help="Read the server's definitions again, show what changed, and ask for approval.",
 )
-@click.option(
-    "--activate", is_flag=True, help="Make the kit's tools available in this project too."
-)
+@click.option("--activate", is_flag=True, help="Also activate the kit in this project.")
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -115,14 +116,16 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int | None:
-    """Start an MCP server, show its tools, and keep their definitions as the kit NAME among your
-    own.
+    """Start an MCP server, show its tools, and save their definitions as the kit NAME in your own
+    kits.
 
-    A call starts the server with the same limits as every tool; a process that makes several
-    calls (`vespe mcp serve`, an agent) starts it once. A call is refused if the server's definition
-    is not the one that you approved: `--update` shows what changed. Without it, a kit of that name
-    is never replaced. With `--activate` the project's lock names the server and its tools' digests,
-    so that `vespe kit sync` makes the kit elsewhere.
+    A call starts the server with the same limits as every tool. A process that makes several calls
+    (`vespe mcp serve`, an agent) starts it once. If a tool's definition is no longer the one that
+    you approved, calls are refused; `--update` shows what changed. An existing kit with the name is
+    only replaced with `--update`.
+
+    With `--activate`, the project's lock contains the server and the digests of its tools, so that
+    `vespe kit sync` can create the kit on other machines.
     """
     if source is not None:
         if server_command or url or headers or secrets or written or update:

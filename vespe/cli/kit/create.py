@@ -17,7 +17,7 @@ from vespe.lazy import shutil
     "--in",
     "parent",
     metavar="DIR",
-    help="Where to make it; default: your own kits directory, where every project finds it.",
+    help="Where to create it; default: your own kits directory, where every project finds it.",
 )
 @click.option("--description", metavar="TEXT", help="What the kit is for.")
 @click.option(

@@ -23,7 +23,7 @@ from vespe.projects import user_config
     "subdirectory",
     metavar="DIR",
     default="",
-    help="The directory in the source that is, or holds, the kits.",
+    help="The directory in the source that is a kit or contains the kits.",
 )
 @click.option(
     "--kit",
@@ -35,11 +35,9 @@ from vespe.projects import user_config
 @click.option(
     "--user",
     is_flag=True,
-    help="Install for every project of yours, and not in this project's lock.",
+    help="Install for all your projects, without changing this project's lock.",
 )
-@click.option(
-    "--activate", is_flag=True, help="Make their tools available in this project at once."
-)
+@click.option("--activate", is_flag=True, help="Also activate the kits in this project.")
 @options.yes_option
 @options.project_option
 @options.json_option
@@ -53,12 +51,12 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Fetch the kits of SOURCE, show everything that they would run, ask, and pin them in
-    .vespe/kits.lock.json.
+    """Fetch the kits of SOURCE, show everything that they would run, ask for approval, and pin them
+    in .vespe/kits.lock.json.
 
     SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a
-    repository or a folder). REF is a branch, a tag or a whole commit; without one it is the default
-    branch. Nothing of a kit runs while it is installed.
+    repository or a folder). REF is a branch, a tag or a full commit hash; the default is the
+    default branch. Installing a kit runs none of its code.
     """
     from vespe.cli.kit import activation
     from vespe.kits import review

@@ -10,11 +10,11 @@ from vespe.kits import links, roots
 @click.argument("directory", metavar="DIR")
 @options.json_option
 def command(directory: str, as_json: bool) -> None:
-    """Let all your projects use the kit in DIR as it is there, before any other kit with its id,
-    while you edit it.
+    """Use the kit in DIR in all your projects while you edit it. It takes precedence over any other
+    kit with its id.
 
-    The directory is trusted as a whole, like a kit that you put among your own kits. Any code that
-    appears in it can run in your trusted projects that have the kit active.
+    The whole directory is trusted, like a kit in your own kits directory. Any code in it, including
+    code that is added later, can run in your trusted projects that have the kit active.
     """
     kit_id, path = links.link_kit(directory)
     hidden = [

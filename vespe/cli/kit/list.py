@@ -14,7 +14,8 @@ from vespe.models import JsonObject
 @click.option(
     "--outdated",
     is_flag=True,
-    help="Ask the sources; list only installed kits whose ref moved, or has a newer tag.",
+    help="Contact the sources, and list only installed kits whose ref has moved or that have "
+    "a newer tag.",
 )
 @options.project_option
 @options.json_option

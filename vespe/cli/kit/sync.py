@@ -22,15 +22,14 @@ from vespe.types.mcp_tool import server_kits
 @click.option(
     "--locked",
     is_flag=True,
-    help="For CI: fail where an active kit is in neither the lock nor a kit root.",
+    help="For CI: fail if an active kit is neither in the lock nor in a kit root.",
 )
 @options.user_option
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_json: bool) -> None:
-    """Install exactly the commits and bytes that .vespe/kits.lock.json names, without changing the
-    lock.
+    """Install exactly the commits and bytes in .vespe/kits.lock.json, without changing the lock.
 
     Only the sources of missing kits are contacted; `vespe kit list --outdated` contacts all of
     them. Content that was never approved on this machine is shown first. A tag that has moved is

@@ -10,7 +10,7 @@ from vespe.kits import links
 @click.argument("kit_id", metavar="KIT")
 @options.json_option
 def command(kit_id: str, as_json: bool) -> None:
-    """Take the link of a kit back; its directory stays as it is."""
+    """Remove the link to a kit. Its directory does not change."""
     path = links.unlink_kit(kit_id)
     if as_json:
         report.emit_json({"kit_id": kit_id, "path": path})

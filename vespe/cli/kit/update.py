@@ -27,12 +27,12 @@ from vespe.projects import user_config
     "--to",
     "ref",
     metavar="REF",
-    help="The branch, tag or commit to go to; default: what the lock's ref means now.",
+    help="The branch, tag or commit to update to; default: the current commit of the lock's ref.",
 )
 @click.option(
     "--allow-signer-change",
     is_flag=True,
-    help="Accept a version that the signer in the lock did not sign.",
+    help="Accept a version that is not signed by the signer in the lock.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @options.user_option

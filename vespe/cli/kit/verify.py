@@ -15,8 +15,8 @@ from vespe.kits import store
 @options.project_option
 @options.json_option
 def command(user: bool, project_dir: str | None, as_json: bool) -> None:
-    """Compare every byte of the kits in the lock with their digests; the first file that differs
-    makes it fail.
+    """Compare every byte of the kits in the lock with their digests. Fails at the first file that
+    differs.
     """
     lock = options.lock_of(project_dir, user=user)
     kits = kit_lock.read_lock(lock)

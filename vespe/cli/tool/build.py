@@ -25,10 +25,10 @@ from vespe.trust import gate
     "--compiler",
     metavar="COMMAND",
     default="",
-    help='The compiler to use, with options of your own: "rustc -C linker=lld".',
+    help='The compiler to use, with optional arguments: "rustc -C linker=lld".',
 )
 @click.option(
-    "--check", is_flag=True, help="Write nothing; exit code 1 where the module would be another."
+    "--check", is_flag=True, help="Write nothing; exit code 1 if the module would change."
 )
 @options.project_option
 @options.trust_option

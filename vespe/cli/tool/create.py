@@ -28,7 +28,7 @@ _WHAT: Final = (
     "--type",
     "kind",
     metavar="TYPE",
-    help=f"Begin with a template: {', '.join((*new_tool.created_types(), drafts.IN_PROCESS))}.",
+    help=f"Start from a template:  {', '.join((*new_tool.created_types(), drafts.IN_PROCESS))}.",
 )
 @click.option(
     "--from",
@@ -39,13 +39,14 @@ _WHAT: Final = (
 @click.option(
     "--in-place",
     is_flag=True,
-    help="With --from PACKAGE.MODULE:function: run it where it stands, in the project's .venv.",
+    help="With --from PACKAGE.MODULE:function: run the file itself, with the project's .venv, "
+    "instead of a copy.",
 )
 @field_options.field_options
 @click.option(
     "--kit",
     metavar="KIT",
-    help="Make it in this kit that you edit, by its directory or its id, and not in the project.",
+    help="Create the tool in this kit (directory or id) instead of the project.",
 )
 @click.option("--edit", "then_edit", is_flag=True, help="Open the new tool in your editor.")
 @options.project_option

@@ -44,14 +44,14 @@ _SERVER: Final = "vespe.server_command"
 @click.option(
     "--as-models",
     is_flag=True,
-    help="Compare what models see of the project: from one git revision to another, or to now.",
+    help="Compare what models see of the project in two git revisions, or in one and on disk.",
 )
 @click.option(
     "--secret",
     "secrets",
     multiple=True,
     metavar="NAME",
-    help="An environment variable that the server behind -- may see; may be repeated.",
+    help="An environment variable that the server after -- may see; repeatable.",
 )
 @options.json_option
 @click.pass_context
@@ -63,8 +63,8 @@ def command(
     secrets: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Compare two versions and say of each change whether it breaks callers: breaking, compatible,
-    or unknown.
+    """Compare two versions, and classify each change as breaking for callers, compatible, or
+    unknown.
 
     OLD and NEW are each a tool's name, a kit, a directory of tools or kits, or REV:NAME or REV:path
     for a git revision. A breaking schema change is shown with a value that one version accepts and

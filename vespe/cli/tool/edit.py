@@ -16,8 +16,8 @@ from vespe.tools import directory
 @options.project_option
 @options.json_option
 def command(name: str, kit: str | None, project_dir: str | None, as_json: bool) -> int:
-    """Open a project tool's files in your editor ($VISUAL, $EDITOR), then check them; a broken tool
-    can be edited too.
+    """Open a project tool's files in your editor ($VISUAL, $EDITOR), then check them. This also
+    works for a broken tool.
     """
     entry = owner.ToolOwner(kit, project_dir).find(name)
     if not (os.isatty(0) and os.isatty(1)):

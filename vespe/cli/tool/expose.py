@@ -15,8 +15,9 @@ from vespe.projects.workspace import Workspace, open_workspace
 
 _HELP: Final = {
     "always": "Declare it to models in every mode.",
-    "search": "Declare it where all tools are; else models find it by search_tools.",
-    "never": "Show it to no model.",
+    "search": "Declare it only in modes that declare every tool; in others, models find it "
+    "with search_tools.",
+    "never": "Hide it from models.",
 }
 
 
@@ -29,27 +30,27 @@ def _exposure_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("expose", epilog="Example: vespe tool expose 'github/*' --search")
 @click.argument("patterns", metavar="PATTERN...", nargs=-1, required=True)
 @_exposure_options
-@click.option("--as", "name", metavar="NAME", help="The name that models know it by; for one tool.")
+@click.option("--as", "name", metavar="NAME", help="Show one tool to models under this name.")
 @click.option(
     "--preset",
     "presets",
     metavar="ARG=VALUE",
     multiple=True,
-    help="Fill in an argument at each call; models do not see it. Repeatable.",
+    help="Set an argument to this value in every call and hide it from models; repeatable.",
 )
 @click.option(
     "--hide",
     "hidden",
     metavar="ARG",
     multiple=True,
-    help="Leave out an argument that a call can do without; repeatable.",
+    help="Hide an optional argument from models; repeatable.",
 )
 @click.option(
     "--description",
     metavar="TEXT",
-    help="What models read in the place of the tool's own description.",
+    help="Show this description to models instead of the tool's own.",
 )
-@click.option("--reset", is_flag=True, help="First forget what was said under the pattern.")
+@click.option("--reset", is_flag=True, help="First remove the current settings of this pattern.")
 @options.project_option
 @options.json_option
 def command(

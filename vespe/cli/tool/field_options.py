@@ -14,17 +14,23 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HINTS: Final = {
-    "read_only": ("readOnlyHint", "It changes nothing, so a model may call it without a question."),
-    "destructive": ("destructiveHint", "What it changes may be lost."),
-    "idempotent": ("idempotentHint", "A second call with the same arguments changes nothing more."),
-    "open_world": ("openWorldHint", "It reaches other machines."),
+    "read_only": (
+        "readOnlyHint",
+        "The tool changes nothing, so models may call it without approval.",
+    ),
+    "destructive": ("destructiveHint", "The tool can delete or overwrite data."),
+    "idempotent": (
+        "idempotentHint",
+        "Repeating a call with the same arguments has no further effect.",
+    ),
+    "open_world": ("openWorldHint", "The tool reaches other machines."),
 }
 _OPTIONS: Final = (
-    click.option("--description", metavar="TEXT", help="What the model reads."),
+    click.option("--description", metavar="TEXT", help="The description that models read."),
     click.option(
         "--schema",
         metavar="FILE|-|JSON",
-        help='The inputs\' JSON Schema, or {"input": …, "output": …}.',
+        help='The JSON Schema of the inputs, or {"input": …, "output": …}.',
     ),
     click.option(
         "--path", metavar="PATH", help="The script or program to copy into the tool, or the URL."
@@ -32,7 +38,7 @@ _OPTIONS: Final = (
     click.option(
         "--url",
         metavar="URL",
-        help="The URL of an http_request, with {input} where an input stands.",
+        help="The URL of an http_request, with {NAME} in place of each input.",
     ),
     click.option(
         "--entrypoint",
@@ -60,7 +66,7 @@ _OPTIONS: Final = (
         "--timeout",
         type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
         metavar="SECONDS",
-        help="How long a call may take.",
+        help="The time limit of a call.",
     ),
     click.option("--tag", "tags", metavar="TEXT", multiple=True, help="A tag; repeatable."),
     click.option(

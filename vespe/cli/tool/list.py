@@ -21,7 +21,7 @@ from vespe.tools import directory
     "--all",
     "everything",
     is_flag=True,
-    help="Shadowed, inactive and broken tools too, with the reason.",
+    help="Also list shadowed, inactive and broken tools, with the reason.",
 )
 @click.option(
     "--kit",
@@ -33,15 +33,17 @@ from vespe.tools import directory
     "--as-models",
     "seen",
     is_flag=True,
-    help="As models see them: the names, arguments and exposure that this project gives.",
+    help="Show the names, arguments and exposure that models see in this project.",
 )
 @click.option(
     "--size",
     "sized",
     is_flag=True,
-    help="What each definition costs a model, in characters and tokens.",
+    help="Show the size of each definition, in characters and tokens.",
 )
-@click.option("--as", "shape", metavar="API", help="With --size: in the shape of this API only.")
+@click.option(
+    "--as", "shape", metavar="API", help="With --size: measure only the format of this API."
+)
 @options.project_option
 @options.json_option
 def command(
@@ -55,8 +57,8 @@ def command(
 ) -> None:
     """List the tools that a model would see here.
 
-    With --size, tokens are counted where tiktoken is installed and has its data (nothing is ever
-    fetched), else estimated at one for every 4 characters of the definition as compact JSON.
+    With --size, tokens are counted if tiktoken and its data are installed (nothing is downloaded).
+    Otherwise they are estimated as one token per 4 characters of the definition in compact JSON.
     """
     if shape is not None and not sized:
         raise errors.UsageError(

@@ -25,7 +25,7 @@ from vespe.types.python_script import locking as script_locking
 @click.option(
     "--check",
     is_flag=True,
-    help="Write nothing; exit code 4 where a lock is missing or does not fit its script.",
+    help="Write nothing; exit code 4 if a lock is missing or does not match its script.",
 )
 @options.trust_option
 @options.project_option
@@ -36,8 +36,8 @@ def command(
     """Lock the dependencies of a Python tool's script, with hashes; without NAME, of every project
     tool.
 
-    The lock file lies beside the script (`main.py.lock`), in uv's format. uv makes it if it is on
-    PATH, otherwise pip does. With a lock, every machine installs exactly the same files.
+    The lock file is next to the script (`main.py.lock`), in uv's format. It is created with uv if
+    that is on PATH, otherwise with pip. With a lock, every machine installs exactly the same files.
     """
     workspace = open_workspace(project_dir)
     path = CallPath(

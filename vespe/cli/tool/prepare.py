@@ -21,8 +21,8 @@ from vespe.types.python_script import execution as python_script
 @options.project_option
 @options.json_option
 def command(trusted: bool, project_dir: str | None, as_json: bool) -> int:
-    """Make the environments of all Python tools that a model would see here. Exit code 1 where one
-    cannot be made.
+    """Create the environments of all available Python tools. The exit code is 1 if one cannot be
+    created.
     """
     workspace = open_workspace(project_dir)
     path = CallPath(

@@ -15,9 +15,9 @@ from vespe.tools import authoring
 @options.project_option
 @options.json_option
 def command(name: str, kit: str | None, yes: bool, project_dir: str | None, as_json: bool) -> None:
-    """Delete a project tool, by its name or UID; a broken one too.
+    """Delete a project tool, given by its name or UID. This also works for a broken tool.
 
-    A tool of a kit that you edit is deleted with `--kit`.
+    To delete a tool of a kit that you edit, use `--kit`.
     """
     own = owner.ToolOwner(kit, project_dir)
     entry = own.find(name)

@@ -24,13 +24,13 @@ from vespe.trust import gate
     "--snapshot",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Write the map of all names to uid and digest.",
+    help="Write a map of all names to their UIDs and digests.",
 )
 @click.option(
     "--check",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Compare with a snapshot; 1 where they differ.",
+    help="Compare with a snapshot; exit code 1 if they differ.",
 )
 @options.project_option
 @options.json_option

@@ -34,7 +34,7 @@ from vespe.tools.fields import MAX_TIMEOUT_S
     "--timeout",
     type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
     metavar="SECONDS",
-    help="Default: the tool's, or 30.",
+    help="The time limit; default: the tool's, or 30.",
 )
 @click.option(
     "--dry-run",
@@ -44,15 +44,15 @@ from vespe.tools.fields import MAX_TIMEOUT_S
 @click.option(
     "--background",
     is_flag=True,
-    help="Start the call, print the id of its task, and do not wait for it (`vespe task`).",
+    help="Start the call, print the id of its task, and return at once (see `vespe task`).",
 )
 @click.option(
-    "--log-arguments", is_flag=True, help="Keep the arguments in the log, not only their digest."
+    "--log-arguments", is_flag=True, help="Write the arguments to the log, not only their digest."
 )
 @click.option(
     "--save-example",
     is_flag=True,
-    help="Keep the call and its result among the tool's examples, if it succeeds.",
+    help="If the call succeeds, add it and its result to the tool's examples.",
 )
 @options.trust_option
 @options.project_option
@@ -62,7 +62,7 @@ from vespe.tools.fields import MAX_TIMEOUT_S
     "--help",
     "helped",
     is_flag=True,
-    help="Show this message, or with a NAME what the tool takes.",
+    help="Show this message, or with NAME the tool's arguments.",
 )
 @click.pass_context
 def command(
@@ -82,8 +82,8 @@ def command(
 ) -> int:
     """Check the arguments and run a tool.
 
-    KEY=VALUE and --KEY VALUE are typed by the tool's schema; KEY:=JSON is raw JSON; KEY=@FILE reads
-    a file. `vespe tool run NAME --help` shows what the tool takes.
+    KEY=VALUE and --KEY VALUE are converted to the types in the tool's schema. KEY:=JSON is raw
+    JSON, and KEY=@FILE reads a file. `vespe tool run NAME --help` shows the tool's arguments.
     """
     if name is None or name.startswith("-"):
         return _page(context) if helped and name is None else _nameless(context, name)

@@ -36,7 +36,7 @@ _MAX_FILE_BYTES = 64 * 1024 * 1024
     "--eval",
     "cases",
     metavar="FILE",
-    help="Judge the search by a file of queries and the tools that are right for each.",
+    help="Evaluate the search with a file of queries and the right tools for each.",
 )
 @options.project_option
 @options.json_option
@@ -45,11 +45,12 @@ def command(
 ) -> None:
     """Search tools by what you want to do.
 
-    Names, titles, tags, descriptions, arguments, examples and the `queries` of a tool's config.json
-    are searched, and words count by their stems. --eval reads
-    `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`; with
-    `"tools": [{"name", "description", "input_schema", "queries"}]` in the same file those are
-    searched, and the project's otherwise.
+    The search covers names, titles, tags, descriptions, arguments, examples and the `queries` of a
+    tool's config.json, and compares words by their stems.
+
+    --eval reads `{"queries": [{"query": …, "gold": [[NAME, …], …]}]}`, where `gold` has one list of
+    acceptable tools for each need in the query. If the file contains `"tools": [{"name",
+    "description", "input_schema", "queries"}]`, these are searched instead of the project's.
     """
     if (query is None) == (cases is None):
         raise errors.UsageError(

@@ -33,9 +33,9 @@ def command(
 ) -> None:
     """Set keys of a project tool's config.json, and show what changed.
 
-    KEY is dotted (limits.timeout_s, annotations.readOnlyHint); VALUE is JSON where it parses as
-    JSON, text elsewhere; KEY:=JSON is JSON in any case. What would make the tool invalid is
-    refused. If you trust the project, you go on to trust it with this change.
+    KEY is dotted (limits.timeout_s, annotations.readOnlyHint). VALUE is read as JSON if it is valid
+    JSON, and as a string otherwise; KEY:=JSON is always JSON. Changes that make the tool invalid
+    are refused. If the project is trusted, it stays trusted with this change.
     """
     if not assignments and not unset:
         raise errors.UsageError("say what to set", hint=f"`vespe tool set {name} KEY=VALUE`")

@@ -23,12 +23,12 @@ from vespe.tools.secret_items import items_of
     "shape",
     type=click.Choice(["vespe", *SHAPES]),
     default="vespe",
-    help="Whose shape; default: vespe.",
+    help="The format; default: vespe.",
 )
 @options.project_option
 @options.json_option
 def command(name: str, shape: str, project_dir: str | None, as_json: bool) -> None:
-    """Show one tool, by its name or uid, in Vespe's or a model API's shape."""
+    """Show one tool, by its name or UID, in Vespe's or a model API's format."""
     tool = open_workspace(project_dir).tool(name)
     if shape != "vespe":
         report.emit_json(SHAPES[shape].definition(tool))

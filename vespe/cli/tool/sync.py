@@ -23,9 +23,7 @@ from vespe.tools.syncing import Synced
     metavar="FILE.py:function",
     help="Use this file as the tool's source from now on.",
 )
-@click.option(
-    "--check", is_flag=True, help="Change nothing; exit code 1 where a tool would change."
-)
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if a tool would change.")
 @owner.kit_option
 @options.project_option
 @options.json_option

@@ -230,7 +230,7 @@ def rule(
 
         '''A tool has no description.
 
-        A model sees the name, the description and the schema, and chooses by them.
+        A model chooses tools by their names, descriptions and schemas.
 
         Bad: {"name": "get_weather"}
         Good: {"name": "get_weather", "description": "Tell the weather of a city today."}

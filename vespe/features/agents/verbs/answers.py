@@ -11,16 +11,18 @@ from vespe.records import json_of
 
 @click.command("answers", epilog="Example: vespe agent answers --forget write_file")
 @click.option(
-    "--forget", metavar="TOOL", help="Forget the answers on this tool: it is asked again."
+    "--forget",
+    metavar="TOOL",
+    help="Forget the answers for this tool, so that you are asked again.",
 )
-@click.option("--forget-all", is_flag=True, help="Forget every answer of this project.")
+@click.option("--forget-all", is_flag=True, help="Forget all answers for this project.")
 @options.project_option
 @options.json_option
 def command(forget: str | None, forget_all: bool, project_dir: str | None, as_json: bool) -> None:
-    """List the answers on calls that you gave for this project.
+    """List your approvals and denials for this project.
 
-    One that allows a tool holds while its files stay as they were; one that denies it holds until
-    you forget it.
+    An approval of a tool applies until the tool's files change. A denial applies until you forget
+    it.
     """
     root = find_root(project_dir)
     gone = policy_answers.forget(root, forget) if forget is not None or forget_all else ()

@@ -40,14 +40,17 @@ _WHY: Final = "the conversation was kept before anybody allowed this call"
 @click.option(
     "--happened",
     metavar="JSON",
-    help="A call of a program had begun, and nobody saw how it ended: it happened, and gave this.",
+    help="For a program's call that had begun and whose end is unknown: it happened, with "
+    "this result.",
 )
 @click.option(
     "--alike",
     is_flag=True,
-    help="Answer the same for further calls of that tool in the program that waits.",
+    help="Give the same answer for further calls of that tool in the waiting program.",
 )
-@click.option("--run-again", is_flag=True, help="The same: it did not happen, so make it again.")
+@click.option(
+    "--run-again", is_flag=True, help="For such a call: it did not happen, so run it again."
+)
 @options.yes_option
 @options.trust_option
 @options.project_option
@@ -64,15 +67,15 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """List the calls in FILE that have no result yet; approve runs them, deny answers them. Without
-    an ID, all of them.
+    """List the pending calls in FILE, approve them (which runs them), or deny them. Without an ID,
+    this applies to all pending calls.
 
-    The results are kept in FILE; the model is not asked: `vespe agent run --resume FILE` goes on.
-    What your configuration denies stays denied. The exit code of approve is 1 where a call failed,
-    or a call of a program waits now.
+    The results are saved in FILE, and nothing is sent to the model; `vespe agent run --resume FILE`
+    continues the conversation. Calls that your configuration denies stay denied. The exit code of
+    approve is 1 if a call failed, or if a program now waits for another call.
 
-    A program that waits goes on from its start, and every call that it made before has the result
-    that it had. approve and deny are about the call that it waits for.
+    A program that waits for a call is run again from its start, and calls that it made before
+    return their earlier results. approve and deny apply to the call that it waits for.
     """
     if action == "list":
         transcript = transcripts.load(file)

@@ -20,12 +20,12 @@ from vespe.processes.signals import Terminated, go_on
     "chat", epilog="Example: vespe agent chat --provider anthropic --model claude-sonnet-4-5"
 )
 @setup.agent_options
-@click.option("--resume", metavar="FILE", help="Begin with this conversation.")
+@click.option("--resume", metavar="FILE", help="Start with this conversation.")
 def command(resume: str | None, **given: Any) -> None:
-    """Talk with a model; it may use the project's tools.
+    """Chat with a model that can call the project's tools.
 
-    /help lists the commands. Ctrl-C ends a turn, not the session: what runs is ended, and calls
-    that were not begun are answered as not run. Ctrl-D ends the session.
+    /help lists the commands. Ctrl-C ends a turn, not the session: running calls are stopped, and
+    calls that have not begun are answered as not run. Ctrl-D ends the session.
     """
     gc.enable()  # off for commands that live for a moment
     wanted = setup.Wanted(**given)

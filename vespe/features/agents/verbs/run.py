@@ -47,24 +47,28 @@ _Parts: TypeAlias = tuple[setup.Wanted, CallPath, recording.Recorded]
 @click.option(
     "--resume",
     metavar="FILE",
-    help="Go on with this conversation: calls that wait are run first. It is kept there.",
+    help="Continue this conversation and save it in the same file. Pending calls run first.",
 )
 @click.option(
-    "--save", metavar="FILE", help="Keep the conversation in this new file, as OpenAI-format JSON."
+    "--save",
+    metavar="FILE",
+    help="Save the conversation to this new file, as JSON in OpenAI's format.",
 )
 @click.option(
-    "--record", metavar="FILE", help="Write down every request, answer and result, to replay them."
+    "--record",
+    metavar="FILE",
+    help="Record every request, answer and result in FILE, to replay them later.",
 )
 @click.option(
     "--replay",
     metavar="FILE",
-    help="Take the answers and results from a recording: nothing is sent, and no tool runs.",
+    help="Take answers and results from a recording. Nothing is sent, and no tool runs.",
 )
-@click.option("--run-tools", is_flag=True, help="With --replay: run the tools all the same.")
+@click.option("--run-tools", is_flag=True, help="With --replay: run the tools anyway.")
 @click.option(
     "--in-copy",
     is_flag=True,
-    help="With --replay and --tools live: run every call, in a copy of the project.",
+    help="With --replay and --tools live: run all calls, in a copy of the project.",
 )
 @options.json_option
 def command(
@@ -75,15 +79,15 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Ask a model, run the tools that it calls, tell it the results, and go on until it is done.
+    """Send a prompt to a model and run the tools that it calls, until the model is done.
 
-    The answer goes to stdout as it comes; what the tools do is shown on stderr. PROMPT - is read
-    from stdin. Exit codes: 0 the model is done; 1 the provider failed, a replay differs, or a limit
-    ended it; 124 its time was over; 130 interrupted.
+    The answer is printed to stdout as it arrives, and tool calls are shown on stderr. PROMPT -
+    reads the prompt from stdin. Exit codes: 0 if the model is done; 1 if the provider failed, a
+    replay differs, or a limit was reached; 124 if the time limit was reached; 130 if interrupted.
 
-    --replay TALK --tools live holds the calls of a recording, or of a kept conversation, to the
-    tools that are here now: those that only read run, others are compared by their schemas, and the
-    differences are printed by turn.
+    --replay FILE --tools live checks the calls of a recording or a saved conversation against the
+    current tools. Read-only calls run again and their results are compared; other calls are only
+    compared with the schemas. The differences are printed by turn.
     """
     gc.enable()  # off for commands that live for a moment: a conversation may be long
     recorded = recording.Recorded(

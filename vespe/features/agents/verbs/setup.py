@@ -49,19 +49,19 @@ _OPTIONS: Final = (
         "--provider",
         metavar="NAME",
         shell_complete=_completed,
-        help=f"Where the model is: {', '.join(PROVIDERS)}, "
-        "or a name of your own (your configuration's `providers.NAME`). "
-        "Default: that of the conversation to resume, else your configuration's `agent.provider`.",
+        help=f"Where the model is: {', '.join(PROVIDERS)}, or the NAME of an endpoint in your "
+        "configuration (`providers.NAME`). Default: the provider of the resumed "
+        "conversation, otherwise `agent.provider` in your configuration.",
     ),
     click.option(
         "--model",
         metavar="M",
         default="",
-        help="The model's name. Default: that of the conversation to resume, "
-        "else your configuration's (`agent.model`, `providers.NAME.model`).",
+        help="The model's name. Default: the model of the resumed conversation, otherwise "
+        "`agent.model` or `providers.NAME.model` in your configuration.",
     ),
     click.option(
-        "--script", metavar="FILE", help="What the simulated provider answers, as JSON or YAML."
+        "--script", metavar="FILE", help="The answers of the simulated provider, as JSON or YAML."
     ),
     click.option(
         "--system", metavar="TEXT", default="", help="The system prompt of a new conversation."
@@ -71,29 +71,27 @@ _OPTIONS: Final = (
         "names",
         metavar="NAME",
         multiple=True,
-        help="Show the model this tool; repeat it, or divide by commas.",
+        help="Show the model only this tool; repeatable, or several separated by commas.",
     ),
     click.option(
         "--kit",
         metavar="KIT",
-        help="Show the model this kit's tools (project_tools: the project's own).",
+        help="Show the model only this kit's tools (project_tools: the project's own).",
     ),
-    click.option("--no-tools", is_flag=True, help="Show the model no tools at all."),
+    click.option("--no-tools", is_flag=True, help="Show the model no tools."),
     click.option(
         "--tools-mode",
         type=click.Choice(MODES),
-        help="all: declare every tool; bridge: let the model search for those that "
-        "are not always exposed; "
-        "code: let the model write programs whose functions are the tools (vespe[code]); "
-        "native: let the vendor's API search for them (Anthropic, "
-        "OpenAI's Responses); auto: all, until they cost more than the "
-        "project's tool_budget or are more than the API takes. "
-        "Default: your configuration's `agent.tools_mode`, else auto.",
+        help="all: declare every tool; bridge: let the model search for tools that are not "
+        "always exposed; code: let the model write programs whose functions are the "
+        "tools (vespe[code]); native: let the vendor's API search (Anthropic, OpenAI's "
+        "Responses); auto: all, unless the tools exceed the project's tool_budget or the "
+        "API's limit. Default: `agent.tools_mode` in your configuration, otherwise auto.",
     ),
     click.option(
         "--strict",
         is_flag=True,
-        help="Show tools in OpenAI's strict mode, where their schemas allow it.",
+        help="Declare tools in OpenAI's strict mode if their schemas allow it.",
     ),
     click.option(
         "--max-iterations",
@@ -101,7 +99,7 @@ _OPTIONS: Final = (
         metavar="N",
         default=MAX_ITERATIONS,
         show_default=True,
-        help="Rounds of calls; then it must answer.",
+        help="The maximum number of rounds of calls; after that, the model must answer.",
     ),
     click.option(
         "--max-calls",
@@ -109,36 +107,38 @@ _OPTIONS: Final = (
         metavar="N",
         default=MAX_CALLS,
         show_default=True,
-        help="Calls that may run.",
+        help="The maximum number of calls that run.",
     ),
     click.option(
         "--max-calls-per-tool",
         type=_POSITIVE,
         metavar="N",
-        help="Calls of one and the same tool that may run.",
+        help="The maximum number of calls that run per tool.",
     ),
     click.option(
         "--max-seconds",
         type=click.FloatRange(0, min_open=True),
         metavar="S",
-        help="Time on the clock for all of it.",
+        help="The time limit of the whole run.",
     ),
     click.option(
         "--max-tokens",
         type=_POSITIVE,
         metavar="N",
-        help="Tokens, prompts and answers together, as the provider counts them.",
+        help="The maximum number of tokens (prompts and answers), as the provider counts them.",
     ),
     click.option(
         "--approve",
         type=click.Choice(POLICIES),
         default="ask",
         show_default=True,
-        help="ask: ask for tools that are not read-only; read-only: deny these; all: "
-        "allow every tool; none: deny every call.",
+        help="ask: ask before calls of tools that are not read-only; read-only: deny these "
+        "calls; all: allow every tool; none: deny every call.",
     ),
     click.option(
-        "--stream/--no-stream", default=True, help="Take the answer as it comes, or whole."
+        "--stream/--no-stream",
+        default=True,
+        help="Print the answer as it arrives, or when it is complete.",
     ),
     options.trust_option,
     options.project_option,

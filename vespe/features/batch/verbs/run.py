@@ -32,7 +32,9 @@ _EVERY_ON_A_TERMINAL_S: Final = 0.2
 )
 @click.argument("tool_name", metavar="TOOL")
 @click.argument("source", metavar="[IN.jsonl|IN.csv|-]", default="-")
-@click.option("-o", "--output", metavar="OUT.jsonl", help="Where the outcomes go; default: stdout.")
+@click.option(
+    "-o", "--output", metavar="OUT.jsonl", help="Write the outcomes to this file; default: stdout."
+)
 @click.option(
     "--on",
     "engine",
@@ -44,41 +46,48 @@ _EVERY_ON_A_TERMINAL_S: Final = 0.2
     "--jobs",
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Calls at the same time; default: one for each core.",
+    help="The number of parallel calls; default: one per core.",
 )
 @click.option(
     "--id",
     "id_field",
     metavar="FIELD",
-    help="The member of each input that is its id, and not an argument; default: its line.",
+    help="The field of each input that is its id, not an argument; default: the line number.",
 )
 @click.option(
     "--retries",
     type=click.IntRange(0, 100),
     metavar="N",
     default=0,
-    help="Tries after a failure, if the tool is read-only or idempotent.",
+    help="How often to retry a failed call, if the tool is read-only or idempotent.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the output of a batch that was ended: what has its line is not called again.",
+    help="Continue an interrupted batch: inputs that already have a line in the output are "
+    "skipped.",
 )
 @click.option(
     "--insecure",
     is_flag=True,
-    help="Use a cluster elsewhere that does not know its users, without asking.",
+    help="Use a cluster on other machines that does not authenticate its users, without asking.",
 )
 @click.option("--ordered", is_flag=True, help="Write the outcomes in the order of the inputs.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N inputs.")
 @click.option(
-    "--csv", "is_csv", is_flag=True, default=None, help="Read the input as CSV, whatever its name."
+    "--limit", type=click.IntRange(1), metavar="N", help="Process only the first N inputs."
+)
+@click.option(
+    "--csv",
+    "is_csv",
+    is_flag=True,
+    default=None,
+    help="Read the input as CSV even if its name does not end in .csv.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(0, MAX_TIMEOUT_S, min_open=True),
     metavar="S",
-    help="The deadline of each call.",
+    help="The time limit of each call.",
 )
 @options.trust_option
 @options.project_option
@@ -99,12 +108,12 @@ def command(
     trusted: bool,
     project_dir: str | None,
 ) -> int:
-    """Call one tool with many inputs, and write one line for each.
+    """Call one tool with many inputs, and write one line of output for each.
 
-    An input is an object of arguments, one a line, or a row of CSV with the arguments' names in its
-    first line, typed by the tool's schema. A line of output is {"id", "ok", "result" or "error",
-    "duration_ms"}. A broken input is a line with an error, never the end of the batch. Exit code 1
-    says that some failed.
+    The input is JSON lines, with one object of arguments per line, or CSV with the arguments' names
+    in the first line. CSV values are converted to the types in the tool's schema. A line of output
+    is {"id", "ok", "result" or "error", "duration_ms"}. An invalid input produces a line with an
+    error and does not end the batch. The exit code is 1 if a call failed.
     """
     if resume and output is None:
         raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")

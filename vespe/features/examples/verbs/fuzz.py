@@ -26,20 +26,20 @@ from vespe.records import json_of
     type=click.FloatRange(0.1, 86_400),
     default=10.0,
     metavar="S",
-    help="How long to try; default: 10.",
+    help="How long to run; default: 10.",
 )
 @click.option(
     "--seed",
     type=int,
     metavar="N",
-    help="Try the same arguments again; default: a new seed, which is said.",
+    help="Repeat a run with the same arguments; default: a new seed, which is printed.",
 )
 @click.option(
     "--timeout",
     "timeout_s",
     type=click.FloatRange(0.01, 86_400),
     metavar="S",
-    help="A call longer than this hangs; default: the tool's.",
+    help="Calls that take longer count as hanging; default: the tool's time limit.",
 )
 @options.yes_option
 @options.trust_option
@@ -55,13 +55,13 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Run a tool with arguments made from its input schema, and say what breaks it; each finding
-    has a command that shows it.
+    """Run a tool with arguments generated from its input schema, to find failures. Each finding has
+    a command that reproduces it.
 
-    A finding is a crash, a call that hangs, an output that breaks its schema or is too large, a
-    traceback in the result, and one and the same error whatever the arguments are. The tool runs
-    for real, in one fresh directory; one that asks other machines, or says that it is destructive,
-    needs a yes. Exit code 1 for findings.
+    Findings are crashes, calls that hang, results that violate the output schema or are too large,
+    tracebacks in results, and a tool that fails with the same error for all arguments. The calls
+    are real and run in one empty directory. A tool that reaches other machines or is marked as
+    destructive needs your approval first. The exit code is 1 if there are findings.
     """
     gc.enable()  # unlike most commands, this one lives
     workspace = open_workspace(project_dir)

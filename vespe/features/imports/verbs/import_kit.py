@@ -22,11 +22,11 @@ _DEAR = 10_000
 
 @click.command("import", epilog="Example: vespe kit import openapi.yaml --id pets --tag pet")
 @click.argument("source", metavar="SOURCE")
-@click.option("--id", "kit_id", metavar="KIT", help="The id of the kit that is made.")
+@click.option("--id", "kit_id", metavar="KIT", help="The id of the new kit.")
 @click.option(
     "--kind",
     metavar="KIND",
-    help=f"What SOURCE is: {', '.join(recognition.KINDS)}; detected by default.",
+    help=f"The format of SOURCE:  {', '.join(recognition.KINDS)}; detected by default.",
 )
 @click.option(
     "--tag",
@@ -47,26 +47,24 @@ _DEAR = 10_000
     "most",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Take at most so many tools, the first ones.",
+    help="Import at most N tools, the first ones.",
 )
 @click.option(
     "--into",
     "parent",
     metavar="DIR",
-    help="Where to make the kit; default: your own kits directory.",
+    help="Where to create the kit; default: your own kits directory.",
 )
-@click.option(
-    "--server", metavar="URL", help="Where the API is, in place of what the description says."
-)
+@click.option("--server", metavar="URL", help="The URL of the API; default: the one in SOURCE.")
 @click.option(
     "--fetch",
     is_flag=True,
-    help="Let the description's references lead to addresses, and fetch those.",
+    help="Also fetch the URLs that SOURCE refers to.",
 )
 @click.option(
     "--update",
     is_flag=True,
-    help="Bring a kit of an earlier import up to date, after showing what changes.",
+    help="Update the kit of an earlier import, after showing what changes.",
 )
 @options.yes_option
 @options.json_option
@@ -79,12 +77,12 @@ def command(
     as_json: bool,
     **said: Any,
 ) -> None:
-    """Make a kit of what SOURCE describes: a tool for each operation of an OpenAPI document (2.0 to
-    3.2, JSON or YAML).
+    """Create a kit from SOURCE, for example with one tool for each operation of an OpenAPI document
+    (2.0 to 3.2, JSON or YAML).
 
-    SOURCE is a file, a directory or an address. Nothing it refers to is read outside its own
-    directory, and nothing is fetched but what you name; what could not be taken over is listed with
-    the reason. The same source makes the same bytes.
+    SOURCE is a file, a directory or a URL. References in it are only followed within its own
+    directory, and only the URL that you name is fetched. Operations that cannot be imported are
+    listed with the reason. The same source always produces the same bytes.
     """
     kit_id = recognition.checked_id(kit_id, source, kind=said["kind"])
     parent = (

@@ -20,13 +20,13 @@ from vespe.records import json_of
 @options.project_option
 @options.json_option
 def command(file: str, names: tuple[str, ...], project_dir: str | None, as_json: bool) -> None:
-    """Make project tools from the definitions in FILE (`-` is stdin): those with the NAMEs, or all.
+    """Create project tools from the definitions in FILE (`-` is stdin): all of them, or those with
+    the NAMEs.
 
-    FILE is JSON, JSON lines or YAML, with definitions as a model's API or an MCP server has them, a
-    UTCP manual, or a list of the Docker MCP registry. The tools resolve and lint at once. Only
-    those of a manual say how they are called: running another one says that nothing implements it,
-    until an implementation is registered in-process or written into config.json. Nothing is made
-    unless every one of them can be.
+    FILE is JSON, JSON lines or YAML. It contains definitions in the format of a model API or an MCP
+    server, a UTCP manual, or a list of the Docker MCP registry. You can list and lint the new tools
+    at once. Only tools from a UTCP manual can also run; for the others, register an implementation
+    in-process or add one to config.json. If one definition is invalid, no tool is created.
     """
     root = find_root(project_dir)
     data = (

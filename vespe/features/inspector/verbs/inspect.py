@@ -21,11 +21,11 @@ from vespe.projects.workspace import open_workspace
 )
 @options.project_option
 def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> None:
-    """Look at the project in a browser: its tools, which of them run and why, what they cost, and
-    what became of their calls.
+    """Open the project in a browser: its tools, which of them can run and why, their size, and
+    their calls.
 
-    A RECORDING is a file that `vespe agent run --record` wrote. The link that is printed opens the
-    pages once, in one browser, and nobody else is answered. Ctrl-C ends it.
+    A RECORDING is a file written by `vespe agent run --record`. The printed link works once, in one
+    browser; other browsers and programs get no answer. Ctrl-C ends the inspector.
     """
     workspace = open_workspace(project_dir)
     try:

@@ -31,10 +31,10 @@ def _args(details: dict[str, Any]) -> dict[str, Any]:
 
 @rule("safety-argv-option", "warning")
 def _options(subject: Subject) -> Iterator[Found]:
-    """An argument of a command can become an option.
+    """An argument of a command could be read as an option.
 
-    A value such as --output=x is an option to the program. Vespe refuses such a call, even where
-    the value is right.
+    A program reads a value such as --output=x as an option. Vespe refuses calls with such values,
+    even if the value is intended. Put `--` before the argument to allow them.
 
     Bad: {"argv": ["{file}"]}
     Good: {"argv": ["--", "{file}"]}
@@ -44,9 +44,9 @@ def _options(subject: Subject) -> Iterator[Found]:
 
 @rule("safety-shell", "warning")
 def _shell(subject: Subject) -> Iterator[Found]:
-    """An input becomes part of a shell's program.
+    """An input becomes part of a shell command.
 
-    A shell runs what its text says, so that a value with ; or $( in it runs other programs.
+    A value that contains ; or $( makes the shell run other programs.
 
     Bad: {"entrypoint": "sh", "argv": ["-c", "wc -l {file}"]}
     Good: {"entrypoint": "wc", "argv": ["-l", "--", "{file}"]}
@@ -56,9 +56,9 @@ def _shell(subject: Subject) -> Iterator[Found]:
 
 @rule("safety-plain-http", "warning")
 def _plain_http(subject: Subject) -> Iterator[Found]:
-    """A request goes over plain http.
+    """A request uses plain HTTP.
 
-    Whoever is on the way reads and changes what is sent and what comes back.
+    Others on the network can read and change the request and the response.
 
     Bad: {"path": "http://api.example.org/v1"}
     Good: {"path": "https://api.example.org/v1"}
@@ -68,10 +68,10 @@ def _plain_http(subject: Subject) -> Iterator[Found]:
 
 @rule("safety-literal-secret", "warning")
 def _literals(subject: Subject) -> Iterator[Found]:
-    """What looks like a secret's place is not one, or others can see it.
+    """A placeholder for a secret has the wrong form, or its value would be visible to others.
 
-    Only ${env:NAME} in `args` is replaced; other spellings are passed on. A command line is public
-    on its machine.
+    Only ${env:NAME} in `args` is replaced; other spellings are passed on unchanged. On a command
+    line, a secret is visible to all users of the machine.
 
     Bad: {"headers": {"Authorization": "Bearer ${API_KEY}"}}
     Good: {"headers": {"Authorization": "Bearer ${env:API_KEY}"}}
@@ -102,7 +102,8 @@ def _literals(subject: Subject) -> Iterator[Found]:
 def _unused_secrets(subject: Subject) -> Iterator[Found]:
     """A declared secret is not used.
 
-    Trust grants every declared secret; one that is not needed is a risk for nothing.
+    An approval gives the tool every secret that it declares. A secret that it does not use is an
+    unnecessary risk.
 
     Bad: {"secrets": ["API_KEY"], "implementation_details": {"args": {}}}
     Good: {"secrets": []}

@@ -93,11 +93,11 @@ def _is_of(kind: str, value: JsonValue) -> bool:
 
 @rule("schema-default", "error")
 def _default(subject: Subject) -> Iterator[Found]:
-    """A default that its own schema refuses.
+    """A default is not valid for its own schema.
 
-    Vespe fills defaults in before it judges the arguments, so that every call without this one is
-    refused; other readers send the model a wrong example. A default of null is a warning in
-    definitions that are not Vespe's own.
+    Vespe fills in defaults before it validates the arguments, so every call without this argument
+    is refused. For other programs, the default is a wrong example for the model. A default of null
+    is a warning in definitions for other APIs.
 
     Bad: {"type": "integer", "default": "10"}
     Good: {"type": "integer", "default": 10}
@@ -121,10 +121,10 @@ def _default(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-enum", "error")
 def _enum(subject: Subject) -> Iterator[Found]:
-    """A value in `enum` that the rest of the schema refuses.
+    """The rest of the schema refuses a value of `enum`.
 
-    A model will choose it, and be refused. OpenAI refuses the schema. A null beside other values is
-    a warning in definitions that are not Vespe's own.
+    If a model chooses this value, its call is refused. OpenAI refuses the whole schema. A null
+    among other values is a warning in definitions for other APIs.
 
     Bad: {"type": "string", "enum": [1, 2]}
     Good: {"type": "string", "enum": ["1", "2"]}
@@ -150,9 +150,9 @@ def _enum(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-const", "error")
 def _const(subject: Subject) -> Iterator[Found]:
-    """A `const` that the rest of the schema refuses.
+    """The rest of the schema refuses the value of `const`.
 
-    No value can satisfy both.
+    No value is valid for both.
 
     Bad: {"type": "string", "const": 1}
     Good: {"const": 1}
@@ -177,9 +177,9 @@ def _const(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-contradiction", "error")
 def _contradiction(subject: Subject) -> Iterator[Found]:
-    """Constraints that exclude each other.
+    """Constraints exclude each other.
 
-    No value satisfies them, so that every call with this argument is refused.
+    No value is valid, so every call with this argument is refused.
 
     Bad: {"type": "integer", "minimum": 10, "maximum": 1}
     Good: {"type": "integer", "minimum": 1, "maximum": 10}
@@ -247,9 +247,9 @@ def _listed(schema: dict[str, Any], key: str) -> list[Any]:
 
 @rule("schema-duplicate", "warning")
 def _duplicates(subject: Subject) -> Iterator[Found]:
-    """A value stands twice in `enum` or `required`.
+    """`enum` or `required` contains a value twice.
 
-    Drafts before 2019-09 forbid it, some APIs refuse it, and a reader looks for the difference.
+    Drafts before 2019-09 forbid this, some APIs refuse it, and it confuses readers.
 
     Bad: {"enum": ["a", "b", "a"]}
     Good: {"enum": ["a", "b"]}
@@ -276,9 +276,9 @@ def _number(value: Any) -> TypeGuard[int | float]:
 
 @rule("schema-no-effect", "warning")
 def _without_effect(subject: Subject) -> Iterator[Found]:
-    """A keyword that does nothing for the type.
+    """A keyword has no effect for the type.
 
-    `minLength` of a number is passed over: the constraint that the author meant does not hold.
+    For example, `minLength` is ignored for numbers, so the intended constraint does not apply.
 
     Bad: {"type": "integer", "minLength": 1}
     Good: {"type": "integer", "minimum": 1}
@@ -307,9 +307,9 @@ def _without_effect(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-unreachable", "warning")
 def _unreachable(subject: Subject) -> Iterator[Found]:
-    """A part of the schema that is never reached.
+    """A part of the schema never applies.
 
-    What cannot apply was meant to: most often its condition is missing.
+    Most often the condition of this part is missing.
 
     Bad: {"then": {"required": ["b"]}}
     Good: {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
@@ -350,7 +350,7 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-example", "warning")
 def _schema_examples(subject: Subject) -> Iterator[Found]:
-    """An example in a schema that breaks it.
+    """An example is not valid for its schema.
 
     Models follow examples more than rules.
 
@@ -374,9 +374,9 @@ def _schema_examples(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-tool-example", "error")
 def _tool_examples(subject: Subject) -> Iterator[Found]:
-    """An example of the tool that its schemas refuse.
+    """An example of the tool is not valid for its schemas.
 
-    `vespe tool test` runs the examples: this one can only fail.
+    `vespe tool test` runs the examples, and this one always fails.
 
     Bad: "examples": [{"input": {"count": "3"}}]
     Good: "examples": [{"input": {"count": 3}}]

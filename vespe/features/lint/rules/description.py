@@ -25,7 +25,7 @@ _FILLER: Final = re.compile(
 def _missing(subject: Subject) -> Iterator[Found]:
     """A tool has no description.
 
-    A model sees the name, the description and the schema, and chooses by them.
+    A model chooses tools by their names, descriptions and schemas.
 
     Bad: {"name": "get_weather"}
     Good: {"name": "get_weather", "description": "Tell the weather of a city today."}
@@ -48,9 +48,9 @@ def _missing(subject: Subject) -> Iterator[Found]:
 
 @rule("description-too-short", "warning")
 def _too_short(subject: Subject) -> Iterator[Found]:
-    """A description says no more than the name.
+    """A description adds nothing to the name.
 
-    A model that cannot tell when to use a tool uses it wrongly or not at all.
+    If a model does not know when to use a tool, it uses the tool wrongly or not at all.
 
     Bad: {"name": "get_weather", "description": "Get weather."}
     Good: {"description": "Tell the weather of a city today."}
@@ -80,9 +80,9 @@ def _words(text: str) -> list[str]:
 
 @rule("description-too-long", "warning")
 def _too_long(subject: Subject) -> Iterator[Found]:
-    """A description is longer than an API has taken.
+    """A description is too long for some APIs.
 
-    OpenAI's older models and Azure refuse the whole request for one of them.
+    OpenAI's older models and Azure refuse the whole request because of one such description.
 
     Bad: {"description": "more than 1,024 characters"}
     Good: {"description": "Tell the weather of a city today."}
@@ -105,7 +105,7 @@ def _too_long(subject: Subject) -> Iterator[Found]:
 def _parameters(subject: Subject) -> Iterator[Found]:
     """An argument has no description.
 
-    A model fills in what it is told about: the meaning, the unit and the form of each argument.
+    A model needs to know the meaning, the unit and the format of each argument.
 
     Bad: {"city": {"type": "string"}}
     Good: {"city": {"type": "string", "description": "A city's name, such as Oslo."}}

@@ -62,7 +62,8 @@ def _unreadable(subject: Subject) -> Iterator[Found]:
     """A file cannot be read, or is not strict JSON.
 
     Vespe reads strict JSON in UTF-8: no duplicate keys, NaN, comments, byte order mark or lone
-    surrogates, at most 64 levels and 1 MiB; and regular files, never links, FIFOs or devices.
+    surrogates, and at most 64 levels and 1 MiB. It reads only regular files, not links, FIFOs or
+    devices.
 
     Bad: {"name": "a", "name": "b"}
     Good: {"name": "a"}
@@ -79,10 +80,10 @@ def _unreadable(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-unrecognised", "error")
 def _unrecognised(subject: Subject) -> Iterator[Found]:
-    """A definition in no shape that Vespe knows.
+    """The format of a definition is not recognized.
 
-    OpenAI, Anthropic, Gemini, Ollama and MCP definitions are recognised by their keys; what has
-    none of them is not a tool.
+    Definitions for OpenAI, Anthropic, Gemini, Ollama and MCP are recognized by their keys. An
+    object with none of these keys is not a tool.
 
     Bad: [{"tool_name": "a"}]
     Good: [{"name": "a", "description": "…", "inputSchema": {"type": "object"}}]
@@ -94,7 +95,8 @@ def _unrecognised(subject: Subject) -> Iterator[Found]:
 def _definition_fields(subject: Subject) -> Iterator[Found]:
     """A key of a definition has a value of the wrong type.
 
-    The vendors' own types say it, and their APIs and clients refuse the whole request.
+    The types are those of the vendors. Their APIs and clients refuse the whole request if one value
+    has another type.
 
     Bad: "description": ["Read a file."]
     Good: "description": "Read a file."
@@ -130,7 +132,7 @@ def _definition_fields(subject: Subject) -> Iterator[Found]:
 def _uid(subject: Subject) -> Iterator[Found]:
     """The uid is not the directory's name, or is not a uid.
 
-    A tool is found by its directory, and its uid must say the same.
+    A tool is found by its directory, so its uid must be the directory's name.
 
     Bad: tool-a/config.json: {"uid": "tool-b"}
     Good: tool-a/config.json: {"uid": "tool-a"}
@@ -140,9 +142,9 @@ def _uid(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-kit-id", "error")
 def _kit_id(subject: Subject) -> Iterator[Found]:
-    """`kit_id` is not the kit that the tool stands in.
+    """`kit_id` is not the kit that contains the tool.
 
-    A tool that was copied from one kit to another, or to a project, still claims the first.
+    This happens when a tool is copied from one kit to another kit or to a project.
 
     Bad: kits/files/tool-a: {"kit_id": "web"}
     Good: kits/files/tool-a: {"kit_id": "files"}
@@ -164,10 +166,10 @@ def _kit_id(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-kit-limits", "error")
 def _kit_limits(subject: Subject) -> Iterator[Found]:
-    """A tool goes beyond what its kit states that its tools may use.
+    """A tool exceeds what its kit declares.
 
-    `allow_types`, `allow_hosts` and `secrets` in kit_config.json are what people read before they
-    install the kit. With such a tool the kit does not become active.
+    People read `allow_types`, `allow_hosts` and `secrets` in kit_config.json before they install
+    the kit. A kit with a tool that exceeds them cannot be activated.
 
     Bad: "secrets": ["API_KEY"], in a kit with "secrets": []
     Good: "secrets": ["API_KEY"], in a kit with "secrets": ["API_KEY"]
@@ -179,8 +181,8 @@ def _kit_limits(subject: Subject) -> Iterator[Found]:
 def _path(subject: Subject) -> Iterator[Found]:
     """A tool's own file is missing, or is not inside its directory.
 
-    `path` is relative, without . and .., and names a regular file, which for a shell_command is
-    executable.
+    `path` must be relative, without . and .., and name a regular file. For a shell_command, the
+    file must be executable.
 
     Bad: "path": "../run.py"
     Good: "path": "run.py"
@@ -192,7 +194,8 @@ def _path(subject: Subject) -> Iterator[Found]:
 def _entrypoint(subject: Subject) -> Iterator[Found]:
     """The script has no such function, or is not Python.
 
-    The script is parsed and never imported: the function must stand at the top of the file.
+    Lint parses the script and does not import it, so the function must be defined at the top level
+    of the file.
 
     Bad: "entrypoint": "serach"
     Good: "entrypoint": "search"
@@ -242,10 +245,10 @@ def _entrypoint(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-build", "error")
 def _build(subject: Subject) -> Iterator[Found]:
-    """A compiled tool's module is not what its source says.
+    """A compiled tool's module does not match its source.
 
-    People read the source, and the module is what runs: build.json has the digests of both, and
-    each must hold.
+    People review the source, but the module runs. build.json contains the digests of both, and both
+    must match.
 
     Bad: src/tool.rs changed, tool.wasm as it was
     Good: `vespe tool build` after each change
@@ -264,7 +267,8 @@ def _build(subject: Subject) -> Iterator[Found]:
 def _implementation(subject: Subject) -> Iterator[Found]:
     """`implementation_details` cannot run.
 
-    Each type has its own keys; secrets stand in `args` alone and are declared in `secrets`.
+    Each type has its own keys. Secrets are only allowed in `args`, and must be declared in
+    `secrets`.
 
     Bad: {"type": "shell"}
     Good: {"type": "shell_command", "entrypoint": "git"}
@@ -276,7 +280,7 @@ def _implementation(subject: Subject) -> Iterator[Found]:
 def _field(subject: Subject) -> Iterator[Found]:
     """A key of config.json has a value of the wrong type.
 
-    Listing, running and serving all read these keys, and refuse the tool.
+    These keys are read when tools are listed, run and served. The tool is refused each time.
 
     Bad: "tags": "files"
     Good: "tags": ["files"]
@@ -286,9 +290,10 @@ def _field(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-kit-config", "error")
 def _kit_config(subject: Subject) -> Iterator[Found]:
-    """A kit_config.json that Vespe refuses.
+    """Vespe refuses a kit_config.json.
 
-    `kit_id` is the directory's name; a broken kit hides all its tools.
+    For example, `kit_id` must be the directory's name. None of the tools of such a kit are
+    available.
 
     Bad: web/kit_config.json: {"kit_id": "Web"}
     Good: web/kit_config.json: {"kit_id": "web"}
@@ -298,10 +303,10 @@ def _kit_config(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-project-config", "error")
 def _project_config(subject: Subject) -> Iterator[Found]:
-    """A project's config.json that Vespe refuses or warns of.
+    """Vespe refuses a project's config.json, or warns about it.
 
-    Nothing runs in a project whose configuration is refused. A kit that this machine does not have,
-    or a key that only the user may set, is a warning.
+    If the configuration is refused, nothing runs in the project. A kit that is missing on this
+    machine, or a key that only the user may set, is a warning.
 
     Bad: {"active_kits": "web"}
     Good: {"active_kits": ["web"]}
@@ -311,9 +316,9 @@ def _project_config(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-lint-config", "error")
 def _lint_config(subject: Subject) -> Iterator[Found]:
-    """The configuration of lint says what it cannot.
+    """The lint configuration is invalid.
 
-    Every ignore has its reason; codes, severities and targets are those that lint knows.
+    Every ignore needs a reason. Codes, severities and targets must be known to lint.
 
     Bad: "lint": {"ignore": {"schema-open": ""}}
     Good: "lint": {"ignore": {"schema-open": "any header may be sent"}}
@@ -323,10 +328,10 @@ def _lint_config(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-view", "error")
 def _view(subject: Subject) -> Iterator[Found]:
-    """What a project shows models of a tool does not fit the tool.
+    """The project's `tools` setting does not fit a tool.
 
-    A call with a preset that the schema refuses fails each time, and a hidden argument that is
-    required cannot be given.
+    If the schema refuses a preset, every call fails. If a required argument is hidden, models
+    cannot pass it.
 
     Bad: "tools": {"count": {"preset": {"limit": "ten"}}}
     Good: "tools": {"count": {"preset": {"limit": 10}}}
@@ -336,9 +341,9 @@ def _view(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-unused-ignore", "warning")
 def _unused_ignore(subject: Subject) -> Iterator[Found]:
-    """An ignore that nothing needs.
+    """An ignore is not needed.
 
-    It would hide the next fault of its kind.
+    It would hide the next problem of its kind.
 
     Bad: "lint": {"ignore": {"schema-bomb": "it is large"}}, of a small schema
     Good: "lint": {}
@@ -360,7 +365,7 @@ def _config_problems(subject: Subject, api: str) -> Iterator[Found]:
 def _description_file(subject: Subject) -> Iterator[Found]:
     """A tool has no description.md.
 
-    The long text for people: what the tool is for, needs and changes.
+    description.md tells people what the tool is for, what it needs and what it changes.
 
     Bad: tool-a/config.json alone
     Good: tool-a/description.md beside it
@@ -389,7 +394,7 @@ def _details(subject: Subject) -> dict[str, Any]:
 def _program(subject: Subject) -> Iterator[Found]:
     """The program is not on PATH.
 
-    The tool cannot run on this machine; elsewhere it may.
+    The tool cannot run on this machine. It may run on others.
 
     Bad: "entrypoint": "pdftotxt"
     Good: "entrypoint": "pdftotext"
@@ -399,9 +404,9 @@ def _program(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-unknown-key", "warning")
 def _unknown_key(subject: Subject) -> Iterator[Found]:
-    """A key that looks like a known one, but is not.
+    """A key looks like a misspelt known key.
 
-    Unknown keys are kept and passed over, so that a misspelt one does nothing, silently.
+    Unknown keys are kept and ignored, so a misspelt key silently has no effect.
 
     Bad: "secret": ["TOKEN"]
     Good: "secrets": ["TOKEN"]
@@ -421,9 +426,9 @@ def _unknown_key(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-unknown-slot", "warning")
 def _unknown_slot(subject: Subject) -> Iterator[Found]:
-    """Braces that name no input.
+    """Braces do not contain the name of an input.
 
-    They are sent as they stand.
+    Such braces are sent unchanged.
 
     Bad: "argv": ["{fille}"]
     Good: "argv": ["{file}"]
@@ -454,9 +459,9 @@ def _texts(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
 
 @set_rule("layout-same-uid", "error")
 def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int, Found]]:
-    """A uid that another active scope has too.
+    """Two active scopes contain the same uid.
 
-    A uid is unique within all scopes of a project: by uid, either could be meant.
+    A uid must be unique within a project; otherwise it does not identify one tool.
 
     Bad: .vespe/tools/tool-a and kits/files/tool-a
     Good: .vespe/tools/tool-b and kits/files/tool-a

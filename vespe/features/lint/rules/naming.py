@@ -38,7 +38,7 @@ _STYLES: Final = ("snake_case", "camelCase", "kebab-case")
 def _missing(subject: Subject) -> Iterator[Found]:
     """A tool has no name.
 
-    The name is what a model calls; no API takes a tool without one.
+    Models call a tool by its name. No API accepts a tool without one.
 
     Bad: {"description": "Read a file."}
     Good: {"name": "read_file", "description": "Read a file."}
@@ -65,10 +65,10 @@ def _missing(subject: Subject) -> Iterator[Found]:
 
 @rule("naming-characters", "error")
 def _characters(subject: Subject) -> Iterator[Found]:
-    """A name holds characters, or is of a length, that is refused.
+    """A name has invalid characters or is too long.
 
-    Vespe and the model APIs take letters, digits, _ and -; 64 characters at most. Definitions in an
-    API's own shape are judged by that API's portability rules.
+    Vespe and the model APIs accept letters, digits, _ and -, at most 64 characters. For definitions
+    in an API's own format, that API's portability rules are used instead.
 
     Bad: "name": "math.factorial"
     Good: "name": "math_factorial"
@@ -116,9 +116,9 @@ def _mended(name: str) -> str:
 
 @rule("naming-vague", "warning")
 def _vague(subject: Subject) -> Iterator[Found]:
-    """A name says nothing.
+    """A name is too vague.
 
-    A model chooses by name first.
+    Models choose tools by their names first.
 
     Bad: "name": "run"
     Good: "name": "run_query"
@@ -142,9 +142,10 @@ def _inputs(subject: Subject) -> Iterator[tuple[str, str]]:
 
 @rule("naming-input", "warning")
 def _input_name(subject: Subject) -> Iterator[Found]:
-    """An input's name holds white space, or nothing.
+    """An input's name is empty or contains white space.
 
-    Models drop or change such characters, and no programming language can write them.
+    Models drop or change such characters, and most programming languages do not allow them in
+    names.
 
     Bad: {"properties": {"file name": {}}}
     Good: {"properties": {"file_name": {}}}
@@ -161,9 +162,9 @@ def _input_name(subject: Subject) -> Iterator[Found]:
 
 @rule("naming-clash", "warning")
 def _clash(subject: Subject) -> Iterator[Found]:
-    """Two inputs that case or underscores alone tell apart.
+    """The names of two inputs differ only in case or underscores.
 
-    A model mixes them up.
+    Models confuse such names.
 
     Bad: {"properties": {"userId": {}, "user_id": {}}}
     Good: {"properties": {"user_id": {}, "owner_id": {}}}
@@ -184,9 +185,9 @@ def _clash(subject: Subject) -> Iterator[Found]:
 
 @rule("naming-mixed", "info")
 def _mixed(subject: Subject) -> Iterator[Found]:
-    """Inputs are written in several ways.
+    """The names of inputs follow different conventions.
 
-    A model that has seen `user_id` will write `page_size` where the schema says `pageSize`.
+    A model that has seen `user_id` is likely to write `page_size` instead of `pageSize`.
 
     Bad: {"properties": {"user_id": {}, "pageSize": {}}}
     Good: {"properties": {"user_id": {}, "page_size": {}}}

@@ -13,10 +13,10 @@ from vespe.tools.permissions import LISTS, permissions_of
 
 @rule("safety-permissions", "warning")
 def _unstated(subject: Subject) -> Iterator[Found]:
-    """A kit's tool does not say what it uses.
+    """A kit's tool states no permissions.
 
-    Its process is held to what it states, and whoever installs the kit reads that; where nothing is
-    stated, much is open.
+    The sandbox enforces the stated permissions, and people read them before they install the kit. A
+    tool without them can do much more.
 
     Bad: config.json without `permissions`
     Good: "permissions": {"read": ["."], "write": [], "network": [], "programs": []}
@@ -41,11 +41,11 @@ def _unstated(subject: Subject) -> Iterator[Found]:
 
 @rule("safety-links", "warning")
 def _links(subject: Subject) -> Iterator[Found]:
-    """A path that a tool of the project states is a link out of it, and opens nothing.
+    """A tool's permission names a link out of the project, which has no effect.
 
-    A tool that may write the project, or a clone, can put a link where a directory was. So a link
-    is followed as long as it ends in the project; `.git`, `.vespe` and protected places are opened
-    only by their names.
+    A tool that may write to the project, or a clone, could replace a directory with a link. So
+    links in permissions are followed only if they end in the project, and not into `.git`, `.vespe`
+    or protected places. State the target itself.
 
     Bad: "permissions": {"read": ["data"]}, where data is a link to /mnt/data
     Good: "permissions": {"read": ["data", "/mnt/data"]}

@@ -20,7 +20,7 @@ _CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
 def _names(subject: Subject) -> Iterator[Found]:
     """A tool's name has characters that an API refuses.
 
-    A name outside an API's alphabet is refused with the whole request. Letters, digits and _ do
+    The API refuses the whole request because of one such name. Letters, digits and _ work
     everywhere.
 
     Bad: {"name": "weather.get"}
@@ -40,9 +40,9 @@ def _names(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-name-length", "name-length")
 def _name_lengths(subject: Subject) -> Iterator[Found]:
-    """A tool's name is longer than an API takes.
+    """A tool's name is too long for an API.
 
-    Clients put their own prefix before the name too: leave them room.
+    Clients also add a prefix to the name, so leave some room.
 
     Bad: {"name": "a name of 65 characters or more"}
     Good: {"name": "get_weather"}
@@ -81,7 +81,7 @@ def _rename(name: str) -> str:
 def _root_keywords(subject: Subject) -> Iterator[Found]:
     """The root of the input schema has a keyword that an API refuses there.
 
-    OpenAI and Anthropic refuse the whole request for alternatives at the root, though JSON Schema
+    OpenAI and Anthropic refuse the whole request if the root has alternatives, although JSON Schema
     allows them.
 
     Bad: {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
@@ -104,8 +104,7 @@ def _root_keywords(subject: Subject) -> Iterator[Found]:
 def _root_properties(subject: Subject) -> Iterator[Found]:
     """The input schema has no `properties`.
 
-    OpenAI's models have refused an object schema without them; an empty object of properties does
-    no harm.
+    OpenAI's models have refused object schemas without `properties`. An empty object is enough.
 
     Bad: {"type": "object"}
     Good: {"type": "object", "properties": {}}
@@ -131,8 +130,8 @@ def _root_properties(subject: Subject) -> Iterator[Found]:
 def _property_names(subject: Subject) -> Iterator[Found]:
     """An argument's name has characters that an API refuses.
 
-    Anthropic checks the names of a tool's arguments, and one that does not fit refuses the whole
-    request.
+    Anthropic checks the names of a tool's arguments, and refuses the whole request because of one
+    invalid name.
 
     Bad: {"properties": {"filter[id]": {}}}
     Good: {"properties": {"filter.id": {}}}
@@ -157,9 +156,9 @@ def _property_names(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-array-items", "array-items")
 def _array_items(subject: Subject) -> Iterator[Found]:
-    """An array says nothing of what it holds.
+    """An array does not describe its items.
 
-    OpenAI and Gemini refuse an array without `items`; a model has to guess them anyway.
+    OpenAI and Gemini refuse an array without `items`, and other models have to guess the items.
 
     Bad: {"type": "array"}
     Good: {"type": "array", "items": {"type": "string"}}
@@ -179,9 +178,9 @@ def _array_items(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-older-draft", "draft")
 def _older_draft(subject: Subject) -> Iterator[Found]:
-    """A schema is right in its own draft, and wrong in 2020-12.
+    """A schema is valid in its own draft, but not in 2020-12.
 
-    Anthropic judges every schema by 2020-12, whatever its `$schema` says.
+    Anthropic reads every schema as 2020-12 and ignores `$schema`.
 
     Bad: {"items": [{"type": "string"}]}
     Good: {"prefixItems": [{"type": "string"}]}
@@ -208,10 +207,10 @@ def _older_draft(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-header", "header-name")
 def _headers(subject: Subject) -> Iterator[Found]:
-    """A header for an argument is not one that MCP allows.
+    """MCP does not allow the header of an argument.
 
-    Since revision 2026-07-28 clients over HTTP send such arguments as headers too, and must leave
-    out a tool with a wrong one.
+    Since revision 2026-07-28, clients over HTTP also send such arguments as headers, and must
+    ignore a tool with an invalid header.
 
     Bad: {"type": "string", "x-mcp-header": "my region"}
     Good: {"type": "string", "x-mcp-header": "Region"}

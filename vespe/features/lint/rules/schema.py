@@ -219,10 +219,10 @@ def _is_known(name: Any, api: str) -> bool:
 
 @rule("schema-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
-    """A tool has no schema of its inputs.
+    """A tool has no input schema.
 
-    Without one nothing tells a model what to send, and nothing can refuse what it makes up. Vespe,
-    MCP and Anthropic refuse such a definition; elsewhere it is a warning.
+    Without a schema, a model does not know what to send, and invented arguments cannot be refused.
+    Vespe, MCP and Anthropic refuse such a definition; for other APIs it is a warning.
 
     Bad: {"name": "now", "description": "Tell the time."}
     Good: {"name": "now", "description": "Tell the time.", "inputSchema": {"type": "object",
@@ -240,10 +240,10 @@ def _missing(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-root", "error")
 def _root_type(subject: Subject) -> Iterator[Found]:
-    """The root of the inputs' schema is not of type object.
+    """The root of the input schema is not of type object.
 
-    A tool's inputs are named, so that every API wants an object at the root and refuses a request
-    without one.
+    The inputs of a tool have names, so every API requires an object at the root and refuses other
+    schemas.
 
     Bad: {"type": "dict", "properties": {"city": {"type": "string"}}}
     Good: {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -276,9 +276,9 @@ def _root_type(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-output", "error")
 def _output_root(subject: Subject) -> Iterator[Found]:
-    """The output's schema is not a schema.
+    """The output schema is not a valid schema.
 
-    A result is judged by it; what is not a schema judges nothing.
+    Results are validated with the output schema, which must be a schema.
 
     Bad: "output": "string"
     Good: "output": {"type": "string"}
@@ -329,10 +329,10 @@ def _sentence(problem: SchemaProblem) -> str:
 
 @rule("schema-unknown-type", "error")
 def _unknown_type(subject: Subject) -> Iterator[Found]:
-    """A type that JSON Schema does not know.
+    """A type does not exist in JSON Schema.
 
-    JSON Schema has seven types. Names from programming languages (dict, float, tuple, any) make the
-    whole schema invalid: APIs refuse it, or leave the type out silently.
+    JSON Schema has seven types. Type names of programming languages (dict, float, tuple, any) make
+    the whole schema invalid. APIs refuse the schema or silently ignore the type.
 
     Bad: {"type": "float"}
     Good: {"type": "number"}
@@ -361,10 +361,10 @@ def _unknown_type(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-invalid", "error")
 def _invalid(subject: Subject) -> Iterator[Found]:
-    """A schema breaks its own meta-schema.
+    """A schema does not conform to its meta-schema.
 
-    Each draft of JSON Schema says what its keywords may hold; the draft is the one that `$schema`
-    names, else 2020-12.
+    Each draft of JSON Schema defines the values of its keywords. The draft is the one in `$schema`,
+    or 2020-12 by default.
 
     Bad: {"type": "object", "properties": {"city": {"type": "string", "required": true}}}
     Good: {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -399,10 +399,10 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
 
 @rule("schema-reference", "error")
 def _reference(subject: Subject) -> Iterator[Found]:
-    """A reference leads nowhere, outside, or back to itself.
+    """A reference is broken, external or endless.
 
-    No model API and no validator here fetches anything: every `$ref` must name a place of the same
-    document, and must not multiply without end.
+    Neither the model APIs nor Vespe fetch other documents. Every `$ref` must point to a place in
+    the same document, and must not expand endlessly.
 
     Bad: {"$ref": "#/$defs/City"}
     Good: {"$ref": "#/$defs/City", "$defs": {"City": {"type": "string"}}}
@@ -413,10 +413,10 @@ def _reference(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-dialect", "error")
 def _dialect(subject: Subject) -> Iterator[Found]:
-    """`$schema` names a draft that is not carried along.
+    """`$schema` names an unknown draft.
 
-    A schema in an unknown dialect cannot be judged. Draft 4, 6, 7, 2019-09 and 2020-12 are known.
-    In others' definitions this is a warning: the APIs pass it over.
+    A schema in an unknown dialect cannot be checked. Vespe knows drafts 4, 6, 7, 2019-09 and
+    2020-12. In definitions for other APIs this is a warning, because the APIs ignore `$schema`.
 
     Bad: {"$schema": "https://example.com/my-dialect", "type": "object"}
     Good: {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
@@ -427,10 +427,10 @@ def _dialect(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-bomb", "error")
 def _bomb(subject: Subject) -> Iterator[Found]:
-    """A schema is past the bounds of size, depth or number.
+    """A schema is too large, too deep or has too many parts.
 
-    A schema that takes seconds to judge one value stops every caller. Vespe refuses it; in others'
-    definitions it is a warning.
+    A schema that takes seconds to validate one value blocks every caller. Vespe refuses it; in
+    definitions for other APIs it is a warning.
 
     Bad: {"anyOf": [ …1,001 schemas… ]}
     Good: {"anyOf": [{"type": "string"}, {"type": "integer"}]}
@@ -453,10 +453,10 @@ def _said(subject: Subject, about: str, *, foreign: Severity | None, fix: str) -
 
 @rule("schema-pattern", "error")
 def _pattern(subject: Subject) -> Iterator[Found]:
-    r"""A pattern that linear-time engines refuse.
+    r"""A pattern cannot run in linear time.
 
-    Look-around and back references can take exponential time; Vespe and several APIs refuse them.
-    In others' definitions it is a warning.
+    Look-around and back references can take exponential time, so Vespe and several APIs refuse
+    them. In definitions for other APIs this is a warning.
 
     Bad: {"pattern": "^(?=.*\\d).+$"}
     Good: {"pattern": "\\d"}
@@ -495,11 +495,11 @@ def _is_pattern(text: str) -> bool:
 
 @rule("schema-result-reference", "warning")
 def _result_reference(subject: Subject) -> Iterator[Found]:
-    """An argument has a property `$result`, which is how large results are passed on.
+    """An argument has a property `$result`, which Vespe uses to pass large results.
 
     `{"$result": "r7"}` as the value of an argument stands for a result that was too large for the
-    model. An argument whose own schema has that property is passed as it came, so no result can be
-    passed to it by its handle.
+    model. If the argument's own schema has a property with this name, the value is passed
+    unchanged, so a large result cannot be passed by its handle.
 
     Bad: {"properties": {"body": {"type": "object", "properties": {"$result": {"type": "string"}}}}}
     Good: {"properties": {"body": {"type": "object", "properties": {"result": {"type": "string"}}}}}
@@ -519,10 +519,11 @@ def _result_reference(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-open", "warning")
 def _open(subject: Subject) -> Iterator[Found]:
-    """The inputs take names that nothing describes.
+    """The schema allows inputs that it does not describe.
 
-    Models misspell and make up arguments; a closed object turns that into an error that they can
-    mend. In a tool of Vespe's own a missing `additionalProperties` is closed already.
+    Models misspell and invent arguments. If unknown names are not allowed, the model gets an error
+    that it can correct. In tools in Vespe's own format, a missing `additionalProperties` already
+    means that they are not allowed.
 
     Bad: {"type": "object", "properties": {"city": {"type": "string"}}}
     Good: {"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties":
@@ -554,10 +555,10 @@ def _open(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-required-unknown", "warning")
 def _required(subject: Subject) -> Iterator[Found]:
-    """`required` names a property that is not described.
+    """`required` contains a property that is not described.
 
-    A model sees that it must send the name, and nothing says what. Where no other names are
-    allowed, no value can satisfy the schema, and that is an error.
+    The model must send a value for this name, but does not know which. If no other names are
+    allowed, no arguments are valid, and this is an error.
 
     Bad: {"properties": {"city": {"type": "string"}}, "required": ["town"]}
     Good: {"properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -597,10 +598,9 @@ def _required(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-keyword", "warning")
 def _keyword(subject: Subject) -> Iterator[Found]:
-    """A keyword that looks like a known one, but is not.
+    """A keyword looks like a misspelt known keyword.
 
-    JSON Schema passes over what it does not know, so that a misspelt keyword constrains nothing,
-    silently.
+    JSON Schema ignores unknown keywords, so a misspelt one silently has no effect.
 
     Bad: {"type": "string", "optional": true}
     Good: {"type": "string"}, not named in `required`

@@ -31,11 +31,11 @@ _MULTIPLES: Final = 40
 
 @rule("schema-pattern-dialect", "warning")
 def _pattern_dialect(subject: Subject) -> Iterator[Found]:
-    r"""A pattern that Python's reference validator reads otherwise.
+    r"""Python's reference validator reads a pattern differently.
 
-    Many MCP servers, SDKs and editors' tools judge by Python's jsonschema, whose patterns are
-    Python's: it crashes at \p{L} and (?<name>…), and its \d, \w and \s hold the digits, letters and
-    spaces of every script.
+    Many MCP servers, SDKs and editors use Python's jsonschema, which uses Python's regular
+    expressions: it crashes at \p{L} and (?<name>…), and its \d, \w and \s match the digits, letters
+    and spaces of every script.
 
     Bad: {"pattern": "^\\p{L}+$"}
     Good: {"pattern": "^[A-Za-z]+$"}
@@ -66,11 +66,12 @@ def _pattern_dialect(subject: Subject) -> Iterator[Found]:
 
 @rule("schema-second-judge", "warning")
 def _disagreement(subject: Subject) -> Iterator[Found]:
-    """Python's reference validator judges a value otherwise.
+    """Python's reference validator disagrees about a value.
 
-    What one program accepts and the next refuses is found out by a user. Values near to the schema
-    are put before both judges, where it has keywords that they are known to read differently:
-    fractions in `multipleOf`, keywords of earlier drafts.
+    If one program accepts a value that another refuses, users get errors that are hard to explain.
+    Lint tests values at the limits of the schema with both validators if the schema has keywords
+    that they are known to read differently: fractions in `multipleOf`, and keywords of earlier
+    drafts.
 
     Bad: {"type": "number", "multipleOf": 0.01}
     Good: {"type": "integer", "description": "The price in cents."}

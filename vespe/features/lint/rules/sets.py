@@ -63,9 +63,9 @@ def groups(outlines: Outlines) -> list[list[int]]:
 
 @set_rule("sets-duplicate-name", "warning")
 def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
-    """Two tools of one place have the same name.
+    """Two tools in the same place have the same name.
 
-    A call by that name has no one meaning; Vespe refuses to choose, and APIs differ.
+    A call by that name is ambiguous. Vespe refuses it, and APIs differ in what they do.
 
     Bad: [{"name": "search"}, {"name": "search"}]
     Good: [{"name": "search_files"}, {"name": "search_web"}]
@@ -93,7 +93,7 @@ def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
 def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
     """Two tools have the same description.
 
-    A model has nothing but the name to choose by.
+    A model can choose between them only by their names.
 
     Bad: [{"name": "find"}, {"name": "search"}], both "Search."
     Good: descriptions that tell the two apart
@@ -143,9 +143,9 @@ def _own(outline: Outline, other: Collection[str]) -> bool:
 
 @set_rule("sets-confusable", "warning")
 def _confusable(outlines: Outlines, _: Bounds) -> Said:
-    """A model could mix two tools up.
+    """A model could confuse two tools.
 
-    Tools that use the same words for the same arguments are chosen by chance.
+    If two tools have similar descriptions and arguments, a model chooses between them at random.
 
     Bad: "Search the files for a text." and "Search files for text."
     Good: "Search the text of files." and "List files by name."
@@ -172,11 +172,11 @@ def _confusable(outlines: Outlines, _: Bounds) -> Said:
 
 @set_rule("sets-budget", "error")
 def _budget(outlines: Outlines, bounds: Bounds) -> Said:
-    """The tools cost more of a model's context than the project allows.
+    """The tools exceed the project's token budget.
 
-    Every definition that is sent is sent with every request. Where all of a project's tools cost
-    more than `tool_budget`, models are shown a bridge and the tools that are always exposed, and
-    these are counted; `--tools-mode all` counts every tool.
+    All declared definitions are sent with every request. If all tools of a project together exceed
+    `tool_budget`, models see only the bridge and the tools that are always exposed, and the rule
+    counts these. `--tools-mode all` counts every tool.
 
     Bad: {"tool_budget": 2000}, and always exposed tools of 3,000 tokens
     Good: {"tool_budget": 4000}
@@ -233,11 +233,11 @@ def sent_of(shown: Outlines, bounds: Bounds) -> Sent:
 
 @set_rule("sets-too-many", "warning")
 def _too_many(outlines: Outlines, bounds: Bounds) -> Said:
-    """More tools than an API takes at once.
+    """More tools than an API accepts.
 
-    OpenAI refuses a request with more than 128 tools; models choose worse long before. Of a
-    project's tools those are counted that models are sent: in the mode `auto` more than an API
-    takes are behind a bridge.
+    OpenAI refuses a request with more than 128 tools, and models choose worse long before that. The
+    rule counts the tools that are declared to models. In the mode `auto`, a bridge is used if there
+    are more than an API accepts.
 
     Bad: 129 tools that are always exposed
     Good: 20 available tools

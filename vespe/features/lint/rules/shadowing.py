@@ -21,10 +21,10 @@ _MORE: Final = {
 
 @set_rule("sets-shadow", "warning", reads_files=True)
 def _broken_contracts(outlines: Sequence[Outline], _: Bounds) -> Iterator[tuple[int, Found]]:
-    """A tool shadows another and breaks its contract.
+    """A tool shadows another tool and is not compatible with it.
 
-    Callers of the shadowed tool now reach the other one: what they send may be refused, what they
-    get may be new.
+    Callers of the shadowed tool now reach this one. It may refuse their arguments or return other
+    results.
 
     Bad: a kit's search takes {"query": …}, and the project's own search requires {"text": …}
     Good: the project's own search takes what the kit's takes

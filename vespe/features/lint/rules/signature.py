@@ -78,10 +78,10 @@ def _details(subject: Subject) -> dict[str, Any]:
 
 @rule("signature-origin", "warning")
 def _origin(subject: Subject) -> Iterator[Found]:
-    """The file that a tool was made from has changed since, or is gone.
+    """The source file of a tool has changed or is missing.
 
-    `vespe tool create --from` copies a file of the project, and `created_from` says which. The tool
-    runs its copy: what was changed in the file does not reach it.
+    `vespe tool create --from` copies a file of the project and records it in `created_from`. The
+    tool runs the copy, so later changes of the file have no effect until `vespe tool sync`.
 
     Bad: "created_from": {"path": "calc.py", …} and calc.py is gone
     Good: `vespe tool sync calc --from lib/calc.py` after calc.py was moved
@@ -122,10 +122,10 @@ def _origin(subject: Subject) -> Iterator[Found]:
 
 @rule("signature-missing", "error")
 def _missing(subject: Subject) -> Iterator[Found]:
-    """The function needs an argument that no call can give.
+    """The function requires an argument that is not in the schema.
 
-    Every call ends in a TypeError. An argument that a model may leave out, and the function may
-    not, is a warning.
+    Every call fails with a TypeError. An argument that is optional in the schema but required by
+    the function is a warning.
 
     Bad: def search(query, limit) with the input `query` alone
     Good: def search(query, limit=10)
@@ -184,9 +184,9 @@ def _has_default(schema: Any) -> bool:
 
 @rule("signature-unknown", "error")
 def _unknown(subject: Subject) -> Iterator[Found]:
-    """The function takes no such argument.
+    """The function does not have this argument.
 
-    A call that sends it ends in a TypeError.
+    A call with this argument fails with a TypeError.
 
     Bad: the input `pattern` for def search(query)
     Good: the input `query` for def search(query)
@@ -233,7 +233,7 @@ def _types(schema: Any) -> frozenset[str]:
 def _type(subject: Subject) -> Iterator[Found]:
     """The schema and the annotation name different types.
 
-    One of the two is wrong, and the function finds out at run time.
+    One of the two is wrong, which causes errors at run time.
 
     Bad: {"count": {"type": "string"}} for def f(count: int)
     Good: {"count": {"type": "integer"}} for def f(count: int)
@@ -263,7 +263,7 @@ def _type(subject: Subject) -> Iterator[Found]:
 def _default(subject: Subject) -> Iterator[Found]:
     """The schema and the function have different defaults.
 
-    Vespe fills in the schema's, so that the function's never holds.
+    Vespe fills in the default of the schema, so the function's default is never used.
 
     Bad: {"limit": {"default": 5}} for def f(limit=10)
     Good: {"limit": {"default": 10}} for def f(limit=10)
@@ -290,9 +290,9 @@ def _default(subject: Subject) -> Iterator[Found]:
 
 @rule("signature-unused", "warning")
 def _unused(subject: Subject) -> Iterator[Found]:
-    """An input that no template uses.
+    """No template uses an input.
 
-    A model fills it in for nothing.
+    The value that a model passes has no effect.
 
     Bad: "argv": ["ls"] with the input `path`
     Good: "argv": ["ls", "--", "{path}"]

@@ -261,8 +261,8 @@ def _object_depth(node: Node) -> int:
 def _check(subject: Subject) -> Iterator[Found]:
     """A definition asks for strict mode and is outside its subset of JSON Schema.
 
-    With `strict: true` the API compiles the schema into a grammar, and refuses the request for what
-    it cannot say.
+    With `strict: true` the API compiles the schema into a grammar, and refuses the request if that
+    is not possible.
 
     Bad: {"strict": true, "parameters": {"type": "object", "properties": {"city": {"type":
     "string"}}}}

@@ -15,10 +15,10 @@ _NOT_KEYWORDS: Final = ("$schema", "$id", "$comment", "strict")
 
 @limit_rule("portability-type-list", "root-one-type", "one-type")
 def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
-    """A list of types stands where an API takes one.
+    """A list of types is used where an API accepts only one type.
 
-    Gemini's `parameters` and Ollama's root hold one type. `anyOf` says the same; Gemini has
-    `nullable` for null.
+    Gemini's `parameters` and the root schema for Ollama accept one type. Use `anyOf` instead, or
+    for null Gemini's `nullable`.
 
     Bad: {"type": ["string", "null"]}
     Good: {"type": "string", "nullable": true}
@@ -49,9 +49,9 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-values", "enum-texts", "formats")
 def _values_of_gemini(subject: Subject) -> Iterator[Found]:
-    """An enum or a format is not one that the API takes.
+    """The API does not accept an enum or a format.
 
-    Gemini's `parameters` take enums of strings, and have refused most formats.
+    Gemini's `parameters` accept only enums of strings, and have refused most formats.
 
     Bad: {"type": "integer", "enum": [1, 2]}
     Good: {"type": "integer", "minimum": 1, "maximum": 2}
@@ -87,7 +87,7 @@ def _values_of_gemini(subject: Subject) -> Iterator[Found]:
 def _boolean_properties(subject: Subject) -> Iterator[Found]:
     """A property's schema is true or false.
 
-    Ollama reads each property as an object and refuses the request for any other.
+    Ollama reads the schema of each property as an object, and refuses the request otherwise.
 
     Bad: {"properties": {"any": true}}
     Good: {"properties": {"any": {}}}
@@ -108,10 +108,10 @@ def _boolean_properties(subject: Subject) -> Iterator[Found]:
 
 @limit_rule("portability-keyword", "keywords")
 def _keywords_of_gemini(subject: Subject) -> Iterator[Found]:
-    """Gemini's `parameters` do not know a keyword of the schema.
+    """Gemini's `parameters` do not support a keyword of the schema.
 
-    They are OpenAPI's subset of JSON Schema, and any other word refuses the request;
-    `parametersJsonSchema` takes them.
+    They support only OpenAPI's subset of JSON Schema, and any other keyword makes Gemini refuse the
+    request. `parametersJsonSchema` supports them.
 
     Bad: {"type": "string", "const": "a"}
     Good: {"type": "string", "enum": ["a"]}
@@ -156,10 +156,10 @@ def _first_places(subject: Subject) -> dict[str, str]:
 
 @limit_rule("portability-dropped-keyword", "keywords-dropped")
 def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
-    """Ollama does not pass a keyword of the schema on.
+    """Ollama does not pass a keyword on to the model.
 
-    It reads a few keywords of each property. An argument that is said by reference reaches the
-    model without a type.
+    Ollama reads only a few keywords of each property. For example, an argument that is defined with
+    `$ref` reaches the model without a type.
 
     Bad: {"properties": {"at": {"$ref": "#/$defs/place"}}}
     Good: {"properties": {"at": {"type": "string"}}}

@@ -51,7 +51,7 @@ def _completed(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print exactly one JSON document on stdout: --format json.",
+    help="The same as --format json: print one JSON document to stdout.",
 )
 @click.option(
     "--select",
@@ -77,23 +77,23 @@ def _completed(
     "--target",
     multiple=True,
     metavar="API",
-    help=f"Judge for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.",
+    help=f"Check for these APIs: {', '.join(lint_settings.TARGETS)}; default: all.",
 )
 @click.option(
     "--tools-mode",
     type=click.Choice(MODES),
     default="auto",
     show_default=True,
-    help="How models are told of the project's tools: what is sent then is counted.",
+    help="How tools are declared to models; the size of these declarations is checked.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
-@click.option("--changed", metavar="REV", help="Judge only what changed since a git revision.")
+@click.option("--changed", metavar="REV", help="Check only what changed since a git revision.")
 @click.option(
     "--explain",
     shell_complete=_completed,
     metavar="RULE",
-    help="Explain one rule, or list those of a family, and end.",
+    help="Explain one rule, or list the rules of a family, and exit.",
 )
 def command(
     paths: tuple[str, ...], form: str, as_json: bool, explain: str | None, fix: bool, **asked: Any
@@ -101,8 +101,8 @@ def command(
     """Check tool definitions for problems.
 
     PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic,
-    Gemini, Ollama or MCP (JSON, JSONL, YAML); by default the project here. Nothing that is linted
-    is imported or run. Exit code 1 says that there are errors.
+    Gemini, Ollama or MCP (JSON, JSONL, YAML). The default is the current project. Lint imports and
+    runs nothing. The exit code is 1 if there are errors.
     """
     if explain:
         return _explain(explain, paths)

@@ -33,7 +33,7 @@ from vespe.features.mcp.server.tool_call import CallRunner
 from vespe.models import JsonObject, JsonValue
 
 MAX_CALLS: Final = 16
-"""Calls that run at once."""
+"""The maximum number of parallel calls."""
 QUICK_S: Final = 0.002
 _MAX_SLOW: Final = 3
 """A tool of this process that was slow so often in a row gets a thread of its own."""

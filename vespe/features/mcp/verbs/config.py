@@ -19,22 +19,24 @@ from vespe.projects.workspace import find_root
 @click.option(
     "--write",
     is_flag=True,
-    help="Merge the entry into the client's file; everything else in it is kept.",
+    help="Add the entry to the client's file, and keep everything else in it.",
 )
-@click.option("--remove", is_flag=True, help="Take this project's entry out of the client's file.")
+@click.option("--remove", is_flag=True, help="Remove this project's entry from the client's file.")
 @click.option(
-    "--name", metavar="NAME", help="The server's name; default: vespe- and the directory's name."
+    "--name",
+    metavar="NAME",
+    help="The server's name in the file; default: vespe- and the directory's name.",
 )
-@click.option("--file", "named", metavar="FILE", help="Another file than the client's own.")
+@click.option("--file", "named", metavar="FILE", help="Use this file instead of the client's own.")
 @click.option(
     "--scope",
     type=click.Choice(["project", "user"]),
-    help="The client's file in the project, or the user's own.",
+    help="Use the client's file in the project, or your own.",
 )
 @click.option(
     "--absolute",
     is_flag=True,
-    help="Write this machine's paths, even into a file that a team shares.",
+    help="Write absolute paths of this machine, even into a file that a team shares.",
 )
 @options.yes_option
 @options.project_option
@@ -52,15 +54,15 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Print the entry that makes CLIENT serve this project's tools, or write it into the client's
-    own file.
+    """Print the entry that connects CLIENT to this project's tools, or write it to the client's
+    configuration file.
 
     CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex, zed or generic. Nothing
     else in the file changes: comments, order, indentation and line ends stay. Options after `--`
     are passed to `vespe mcp serve`.
 
-    In a file inside the project, which a team commits, the entry has no path of this machine.
-    `vespe connect` writes the entry too, and tries it.
+    An entry in a file inside the project contains no paths of this machine, so that a team can
+    commit it. `vespe connect` writes the entry too, and also tests it.
     """
     if write and remove:
         raise errors.UsageError("--write and --remove exclude each other", hint="use one of them")

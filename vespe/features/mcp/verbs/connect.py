@@ -48,12 +48,12 @@ _ASKED = (
 @click.option(
     "--scope",
     type=click.Choice(["project", "user"]),
-    help="The client's file in the project, or your own.",
+    help="Write to the client's file in the project, or to your own.",
 )
 @click.option(
     "--absolute",
     is_flag=True,
-    help="Write this machine's paths, even into a file that a team shares.",
+    help="Write absolute paths of this machine, even into a file that a team shares.",
 )
 @options.yes_option
 @options.project_option
@@ -67,12 +67,12 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Give CLIENT this project's tools: write its entry, start the server as the client would, and
-    say what is next.
+    """Connect CLIENT to this project's tools: write its configuration, start the server the way the
+    client would, and print the next step.
 
-    CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex or zed. In a file inside
-    the project the entry has no path of this machine, so a team can commit it. Options after `--`
-    are passed to `vespe mcp serve`. `vespe mcp config` prints or removes the entry.
+    CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex or zed. An entry in a file
+    inside the project contains no paths of this machine, so that a team can commit it. Options
+    after `--` are passed to `vespe mcp serve`. `vespe mcp config` prints or removes the entry.
     """
     root, client = find_root(project_dir), CLIENTS[client_name]
     path = entry_files.path_of(client, root, named=None, scope=scope, needed=True) or ""

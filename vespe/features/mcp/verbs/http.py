@@ -39,22 +39,23 @@ _OPTIONS: Final = (
     click.option(
         "--stateless",
         is_flag=True,
-        help="Keep nothing of a client between requests: for several workers behind a proxy.",
+        help="Keep no state between requests, for several workers behind a proxy.",
     ),
     click.option(
         "--allow-remote",
         is_flag=True,
-        help="Let --http listen on an address that others can reach; needs a token.",
+        help="Let --http listen on an address that other machines can reach. A token is required.",
     ),
     click.option(
         "--no-token",
         is_flag=True,
-        help="Ask for no token: every program of this machine may call. Loopback only.",
+        help="Require no token, so that every program on this machine can call the tools. "
+        "Loopback only.",
     ),
     click.option(
         "--token-file",
         metavar="FILE",
-        help="Read the token from FILE (made where it is missing, mode 0600).",
+        help="Read the token from FILE, which is created with mode 0600 if it does not exist.",
     ),
     click.option(
         "--http",

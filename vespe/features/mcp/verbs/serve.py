@@ -24,13 +24,13 @@ from vespe.projects.workspace import open_workspace
     "kits",
     multiple=True,
     metavar="KIT",
-    help="Show only tools of this kit, or of project_tools; may be repeated.",
+    help="Serve only tools of this kit (project_tools: the project's own); repeatable.",
 )
 @click.option(
-    "--tool", "names", multiple=True, metavar="NAME", help="Show only this tool; may be repeated."
+    "--tool", "names", multiple=True, metavar="NAME", help="Serve only this tool; repeatable."
 )
 @click.option(
-    "--read-only", is_flag=True, help="Show only tools whose annotations say readOnlyHint: true."
+    "--read-only", is_flag=True, help="Serve only tools with the annotation readOnlyHint: true."
 )
 @click.option(
     "--tools-mode",
@@ -38,29 +38,29 @@ from vespe.projects.workspace import open_workspace
     type=click.Choice(MODES),
     default="auto",
     show_default=True,
-    help="all: list every tool; bridge: list search_tools, describe_tool, "
-    "call_tool and what is always exposed; "
-    "code: list search_tools, describe_tool and run_code, which runs programs over the tools; "
-    "native: list every tool, for a client that searches them itself, "
-    "and mark what is always exposed; "
-    "auto: all, until they cost more than the project's tool_budget.",
+    help="all: list every tool; bridge: list search_tools, describe_tool, call_tool and the "
+    "tools that are always exposed; code: list search_tools, describe_tool and run_code, "
+    "which runs programs that call the tools; native: list every tool and mark those "
+    "that are always exposed, for clients that search themselves; auto: all, unless the "
+    "tools exceed the project's tool_budget.",
 )
 @click.option(
     "--ask",
     type=click.Choice(ASKS),
     default="client",
     show_default=True,
-    help="What becomes of calls that need your approval. client: ask the user of a client that "
-    "declares elicitation, deny them for others; deny: deny them; allow: run them.",
+    help="What to do with calls that need your approval. client: ask through clients that "
+    "support elicitation, and deny them for other clients; deny: deny them; allow: run "
+    "them.",
 )
 @click.option(
     "--results",
     type=click.Choice(["whole", "bounded"]),
     default="whole",
     show_default=True,
-    help="whole: the structured content of tools with an output schema is never cut, since clients "
-    "check it; bounded: declare no output schemas and bound it like the text, for clients that "
-    "show it to their model.",
+    help="whole: never cut the structured content of tools with an output schema, because "
+    "clients validate it; bounded: declare no output schemas and cut structured content "
+    "like text, for clients that show it to their model.",
 )
 @click.option(
     "--max-calls",
@@ -68,24 +68,24 @@ from vespe.projects.workspace import open_workspace
     metavar="N",
     default=MAX_CALLS,
     show_default=True,
-    help="Calls that run at once.",
+    help="The maximum number of parallel calls.",
 )
 @click.option(
     "--log-arguments",
     is_flag=True,
-    help="Keep the arguments of calls in the log, not only their digest.",
+    help="Write the arguments of calls to the log, not only their digest.",
 )
 @click.option(
     "--kit-dir",
     metavar="DIR",
     type=click.Path(file_okay=False, exists=True),
-    help="Serve the kit in DIR alone, without a project: its tools start in the working directory. "
-    "For plugins and bundles.",
+    help="Serve only the kit in DIR, without a project. Its tools start in the working "
+    "directory. For plugins and bundles.",
 )
 @click.option(
     "--replay",
     metavar="FILE",
-    help="Answer from a recording of `vespe mcp wrap --record` alone, without a project.",
+    help="Answer only from a recording of `vespe mcp wrap --record`, without a project.",
 )
 @mcp_http.http_options
 @options.trust_option
@@ -108,9 +108,10 @@ def command(
     """Serve the project's tools over the Model Context Protocol: to one client over stdin and
     stdout, or over HTTP.
 
-    Trusted, available tools are shown under their names, but those that your configuration denies;
-    what is left out, and why, is said on stderr. What changes on disk changes for the client too.
-    It ends when stdin does, at Ctrl-C and at SIGTERM, and no tool's process outlives it.
+    The server offers all available tools of a trusted project, except those that your configuration
+    denies. Tools that are left out, and the reasons, are printed on stderr. Changes on disk are
+    passed on to the client. The server ends when stdin closes, at Ctrl-C and at SIGTERM, together
+    with all processes of its tools.
     """
     if replay is not None:
         return _replay(replay)

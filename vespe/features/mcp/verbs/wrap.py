@@ -43,21 +43,22 @@ _SHORTEST: Final = 8
     "read",
     multiple=True,
     metavar="PATH",
-    help="Let it read this alone; may be repeated. Default: all but keys and such.",
+    help="Let it read only this; repeatable. Default: everything except keys and other "
+    "private places.",
 )
 @click.option(
     "--write",
     "write",
     multiple=True,
     metavar="PATH",
-    help="Let it write here; may be repeated. Default: the project, which is `.`.",
+    help="Let it write only here; repeatable. Default: the project (`.`).",
 )
 @click.option(
     "--network",
     "network",
     multiple=True,
     metavar="HOST",
-    help="Let it reach this host alone; may be repeated. Default: all.",
+    help="Let it reach only this host; repeatable. Default: all hosts.",
 )
 @click.option("--no-network", is_flag=True, help="Let it reach no host.")
 @click.option(
@@ -65,21 +66,21 @@ _SHORTEST: Final = 8
     "secrets",
     multiple=True,
     metavar="NAME",
-    help="An environment variable that it may see; may be repeated.",
+    help="An environment variable that it may see; repeatable.",
 )
 @click.option(
-    "--name", metavar="NAME", help="What the log calls the server; default: its program's name."
+    "--name", metavar="NAME", help="The server's name in the log; default: the name of its program."
 )
 @click.option(
     "--record",
     "record",
     metavar="FILE",
-    help="Write what it is asked and answers to FILE, without secrets, for `mcp serve --replay`.",
+    help="Record requests and answers in FILE, without secrets, for `mcp serve --replay`.",
 )
 @click.option(
     "--log-arguments",
     is_flag=True,
-    help="Keep the arguments of calls in the log, not only their digest.",
+    help="Write the arguments of calls to the log, not only their digest.",
 )
 def command(
     server_command: tuple[str, ...],
@@ -92,13 +93,12 @@ def command(
     record: str | None,
     log_arguments: bool,
 ) -> int:
-    """Run an MCP server that speaks over stdin and stdout, and let what it and its client say pass
-    as it is.
+    """Run an MCP server (over stdin and stdout) in Vespe's sandbox. Its messages are passed on
+    unchanged.
 
-    The server is held to what the options say, as a tool is to its `permissions`; it gets no
-    variable of yours that is not named; its calls are in `vespe log`. It ends with all its
-    processes when stdin ends, at Ctrl-C and SIGTERM, and when Vespe itself is killed. The exit code
-    is the server's.
+    The options set the server's permissions. It gets none of your environment variables except
+    those that you name, and its calls are in `vespe log`. It ends with all its processes when stdin
+    closes, at Ctrl-C and SIGTERM, and when Vespe itself is killed. The exit code is the server's.
     """
     if no_network and network:
         raise errors.UsageError(

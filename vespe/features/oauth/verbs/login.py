@@ -16,38 +16,39 @@ F = TypeVar("F")
 
 @click.command("login", epilog="Example: vespe mcp login notes")
 @click.argument("kit_id", metavar="KIT")
-@click.option(
-    "--url", metavar="URL", help="The server's URL, for a kit that is still to be made of it."
-)
+@click.option("--url", metavar="URL", help="The server's URL, if its kit does not exist yet.")
 @click.option(
     "--client-id",
     default="",
     metavar="ID",
-    help="The client that you registered at the authorization server; default: Vespe registers "
-    "one.",
+    help="The OAuth client that you registered at the authorization server; default: Vespe "
+    "registers one.",
 )
 @click.option(
     "--client-secret",
     "secret_name",
     default="",
     metavar="NAME",
-    help="The name of the secret (`vespe secret set NAME`) that this client has.",
+    help="The name of the secret with this client's password (`vespe secret set NAME`).",
 )
 @click.option(
     "--port",
     type=int,
     default=0,
     metavar="PORT",
-    help="The port of the redirect, where the authorization server wants a fixed one: "
-    "http://127.0.0.1:PORT/callback; default: any that is free.",
+    help="The port of the redirect URL http://127.0.0.1:PORT/callback, if the authorization "
+    "server requires a fixed one; default: any free port.",
 )
 @click.option(
-    "--scope", default="", metavar="SCOPES", help="Scopes to ask for besides; separated by spaces."
+    "--scope",
+    default="",
+    metavar="SCOPES",
+    help="Additional scopes to request, separated by spaces.",
 )
 @click.option(
     "--no-browser",
     is_flag=True,
-    help="Print the URL instead of opening it, and take the address that the browser ends at.",
+    help="Print the URL instead of opening it, and ask for the address at which the browser ends.",
 )
 @options.yes_option
 @options.project_option
@@ -64,8 +65,8 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Log in to the remote MCP server of the kit KIT, in your browser. Its tools then use the login
-    until you log out: the tokens are kept in your keyring, or in a file that only you can open,
+    """Log in to the remote MCP server of the kit KIT, in your browser. Its tools use the login
+    until you log out. The tokens are stored in your keyring or in a file that only you can read,
     and refreshed when they expire.
     """
     made = login.log_in(

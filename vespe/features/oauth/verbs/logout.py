@@ -11,8 +11,8 @@ from vespe.features.oauth import login, records
 @click.argument("kit_id", metavar="KIT")
 @options.json_option
 def command(kit_id: str, as_json: bool) -> int:
-    """Log out of the remote MCP server of the kit KIT: its tokens are revoked, where the
-    authorization server does that, and removed from where Vespe kept them.
+    """Log out of the remote MCP server of the kit KIT. Its tokens are revoked, if the authorization
+    server supports that, and deleted from this machine.
     """
     found = records.of_kit(kit_id)
     if not found:

@@ -19,9 +19,8 @@ _MINUTE_S: Final = 60
 @click.argument("kit_id", metavar="[KIT]", required=False)
 @options.json_option
 def command(kit_id: str | None, as_json: bool) -> int:
-    """List your logins to remote MCP servers, or those of the kit KIT, and whether their tokens can
-    be used. The tokens are read from where they are kept; no server is asked. Exits with 1 where a
-    login has to be made again.
+    """List your logins to remote MCP servers, or those of the kit KIT, and whether their tokens are
+    still valid. No server is contacted. The exit code is 1 if you have to log in again.
     """
     logins = records.every() if kit_id is None else records.of_kit(kit_id)
     if kit_id is not None and not logins:

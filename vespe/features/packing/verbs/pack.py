@@ -28,29 +28,28 @@ FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
     type=click.Choice(FORMS),
     default="kit",
     show_default=True,
-    help="kit: one file that `vespe kit install` takes; skill: SKILL.md for clients that read "
-    "skills; plugin: for Claude Code, Codex, "
-    "Cursor and Gemini CLI; mcpb: a bundle for desktop clients; server-json: "
-    "the entry of the MCP registry.",
+    help="kit: one file for `vespe kit install`; skill: SKILL.md for clients that read "
+    "skills; plugin: for Claude Code, Codex, Cursor and Gemini CLI; mcpb: a bundle for "
+    "desktop clients; server-json: the entry of the MCP registry.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="PATH",
-    help="The file (of --as kit) or the directory to write; default: here.",
+    help="The file (with --as kit) or directory to write; default: the working directory.",
 )
 @click.option(
     "--check",
     is_flag=True,
-    help="Write nothing; exit with 1 where what is there is not what the kit gives.",
+    help="Write nothing; exit code 1 if the files differ from the kit.",
 )
 @options.json_option
 def command(kit: str, form: str, output: str | None, check: bool, as_json: bool) -> int:
-    """Write a kit, by its id or its directory (the working directory by default), in a form that
-    others take.
+    """Package a kit, given by its id or its directory (default: the working directory), for other
+    programs.
 
-    The same content gives the same bytes, whoever packs it and wherever, so that --check in CI says
-    whether what is committed is what the kit would give.
+    The same kit produces the same bytes on every machine, so --check in CI can tell whether the
+    committed files match the kit.
     """
     if form != "kit":
         packed_kit = read_kit(kit)

@@ -15,10 +15,10 @@ from vespe.projects.workspace import open_workspace
 @options.project_option
 @options.json_option
 def command(file: str, project_dir: str | None, as_json: bool) -> int:
-    """Check a program against the project's tools. Nothing of it runs.
+    """Check a program against the project's tools, without running it.
 
-    The check finds syntax errors, unknown names, and arguments that do not have the types that a
-    tool's schema asks for. Exit code 5 says that the program would not run.
+    The check finds syntax errors, unknown names, and arguments whose types do not match a tool's
+    schema. The exit code is 5 if there is an error.
     """
     code = read_code(file)
     path = open_path(open_workspace(project_dir))

@@ -23,7 +23,7 @@ from vespe.tools.fields import MAX_TIMEOUT_S
     metavar="SECONDS",
     default=TIMEOUT_S,
     show_default=True,
-    help="How long the program may take, with its calls.",
+    help="The time limit of the program, including its calls.",
 )
 @click.option(
     "--max-calls",
@@ -31,12 +31,12 @@ from vespe.tools.fields import MAX_TIMEOUT_S
     metavar="N",
     default=MAX_CALLS,
     show_default=True,
-    help="How many calls it may make.",
+    help="The maximum number of calls.",
 )
 @click.option(
     "--log-arguments",
     is_flag=True,
-    help="Keep the program and the arguments of its calls in the log, not only their digests.",
+    help="Write the program and the arguments of its calls to the log, not only their digests.",
 )
 @options.trust_option
 @options.project_option
@@ -50,11 +50,11 @@ def command(
     project_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Check a Python program whose functions are the project's tools, and run it.
+    """Check a Python program whose functions are the project's tools, then run it.
 
-    The value of its last expression goes to stdout, and what it prints to stderr. A program that
-    is wrong is refused before any of it runs: exit code 5. The program itself has no files and no
-    network. Its calls are yours, as those of `vespe tool run` are.
+    The value of the last expression is printed to stdout, and the program's own output to stderr.
+    If the check finds an error, nothing runs and the exit code is 5. The program itself has no
+    access to files or the network. Its calls count as your own, like those of `vespe tool run`.
     """
     code = read_code(file)
     workspace = open_workspace(project_dir)

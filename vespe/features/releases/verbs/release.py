@@ -25,7 +25,7 @@ _MOST_TOLD: Final = 10
     type=click.Choice(("auto", *BUMPS)),
     default="auto",
     show_default=True,
-    help="Which part of the version to raise; auto: the one that what changed asks for.",
+    help="Which part of the version to raise; auto chooses it from the changes.",
 )
 @click.option("--sign", is_flag=True, help="Sign the commit and the tag with your key.")
 @click.option(
@@ -35,15 +35,15 @@ _MOST_TOLD: Final = 10
 def command(kit: str, bump: str, sign: bool, dry_run: bool, as_json: bool) -> int:
     """Release a new version of your own kit: check it, and make one commit and one tag.
 
-    Run it in the git repository of the kit, given by its id or its directory (the working directory
-    by default). Lint must find no error and every example must pass. The kit is compared with the
-    last tag: a breaking change needs a new major version, and below 1.0 a new minor one. The new
-    version is written to kit_config.json and what changed for each tool to CHANGELOG.md; both are
-    committed and tagged as vX.Y.Z. Nothing is pushed.
+    The kit is given by its id or its directory (default: the working directory), and must be in a
+    git repository. Lint must find no error, and every example must pass. The kit is compared with
+    the last tag: a breaking change needs a new major version, or below 1.0 a new minor version. The
+    new version is written to kit_config.json, and the changes of each tool to CHANGELOG.md. Both
+    files are committed, and the commit is tagged as vX.Y.Z. Nothing is pushed.
 
-    The hooks of the repository and your signing program run as in every commit; they are named
-    before. Exit code 1 where lint finds an error, an example fails, or git or a hook does; 6 where
-    the repository is in no state for a release. Nothing is changed then.
+    The repository's hooks and your signing program run as in every commit; the command names them
+    first. The exit code is 1 if lint finds an error, or if an example, git or a hook fails, and 6
+    if the repository is not ready for a release. In these cases nothing is changed.
     """
     gc.enable()  # unlike most commands, this one lives
     directory, document = release.kit_of(kit)

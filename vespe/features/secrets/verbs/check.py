@@ -14,9 +14,9 @@ from vespe.projects.workspace import open_workspace
 @options.project_option
 @options.json_option
 def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: bool) -> int:
-    """Fetch the secrets that the available tools declare (where none does, those that you have
-    configured), or those with these names, and say of each whether it has a value. None is shown.
-    Exit code 1 where one has none.
+    """Fetch the secrets that the available tools declare, and report which have a value. With
+    NAMEs, check these; if no tool declares a secret, check the configured ones. Values are not
+    shown. The exit code is 1 if a secret has no value.
     """
     needs = _asked(secret_names, project_dir)
     rows = [need.proved() for need in needs]

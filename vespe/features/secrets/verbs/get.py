@@ -13,8 +13,8 @@ from vespe.features.secrets import stores
 @click.argument("secret_name", metavar="NAME")
 @options.json_option
 def command(secret_name: str, as_json: bool) -> None:
-    """Print the value that your configuration has for a secret, or refers to. `vespe secret check`
-    proves it without showing it.
+    """Print the value of a secret. `vespe secret check` tests that it is available without showing
+    it.
     """
     said = stores.said_of(secret_name)
     environment = {name: value for name, value in os.environ.items() if name != secret_name}

@@ -16,8 +16,8 @@ from vespe.projects.workspace import open_workspace
 @options.project_option
 @options.json_option
 def command(project_dir: str | None, as_json: bool) -> None:
-    """List the secrets of your configuration, where each is kept, and which tools of this project
-    need it. Nothing is fetched, and no value is shown.
+    """List your configured secrets, where each is stored, and which tools of this project need it.
+    No value is fetched or shown.
     """
     rows = _rows(project_dir)
     if as_json:

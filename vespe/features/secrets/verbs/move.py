@@ -16,13 +16,13 @@ from vespe.models import JsonObject
 @click.option(
     "--store",
     type=click.Choice(stores.STORES),
-    help="Where they go; default: the keyring where there is one, else a file that only you can "
-    "open.",
+    help="Where to store them. Default: the keyring if there is one, otherwise a file that "
+    "only you can read.",
 )
 @options.json_option
 def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """Move these secrets, or all whose values stand in your configuration as plain text, into a
-    store. A value is removed where it was once it can be read where it is going.
+    """Move these secrets, or all that are plain text in your configuration, to another store. The
+    old value is removed after the new one has been read back.
     """
     names = secret_names or tuple(name for name in settings.plain() if settings.is_name(name))
     for name in names:

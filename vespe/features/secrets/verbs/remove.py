@@ -13,9 +13,9 @@ from vespe.features.secrets import references, settings, stores
 @options.yes_option
 @options.json_option
 def command(secret_name: str, yes: bool, as_json: bool) -> None:
-    """Remove a secret. A value that `vespe secret set` put into a store is removed there too; what
-    a reference of your own leads to is left as it is. Where the keyring does not answer, a warning
-    says that the value may still be there.
+    """Remove a secret from your configuration. If `vespe secret set` stored the value, the stored
+    value is removed too. A value that you only refer to is kept. If the keyring does not answer, a
+    warning says that the value may still be there.
     """
     said = stores.said_of(secret_name)
     kept, place = stores.is_kept(secret_name, said), references.shown(said)

@@ -20,17 +20,20 @@ from vespe.models import JsonObject, JsonValue
 @click.option(
     "--store",
     type=click.Choice(stores.STORES),
-    help="Where the value is kept; default: where it is, else the keyring where there is one, "
-    "else a file that only you can open. config keeps it in your configuration, as plain text.",
+    help="Where to store the value. Default: where it is now, otherwise the keyring if there "
+    "is one, otherwise a file that only you can read. config stores it in your "
+    "configuration as plain text.",
 )
 @click.option(
     "--from",
     "source",
     metavar="FILE",
-    help="Read the value from a file, - for stdin, not a prompt.",
+    help="Read the value from FILE (- for stdin) instead of a prompt.",
 )
 @click.option(
-    "--ref", metavar="REF", help="Refer to keyring:SERVICE/USER, file:PATH or env:NAME instead."
+    "--ref",
+    metavar="REF",
+    help="Store a reference instead: keyring:SERVICE/USER, file:PATH or env:NAME.",
 )
 @options.json_option
 def command(
@@ -41,8 +44,8 @@ def command(
     ref: str | None,
     as_json: bool,
 ) -> None:
-    """Keep the value of a secret: it is asked for without being shown, or read with --from. A
-    PROGRAM that prints the value, or --ref, says where it is kept already.
+    """Store a secret. The value is read from a hidden prompt, or from a file with --from. If the
+    value is already kept elsewhere, give a PROGRAM that prints it, or a reference with --ref.
     """
     settings.check_name(secret_name)
     if sum((bool(argv), ref is not None, source is not None or store is not None)) > 1:

@@ -16,9 +16,10 @@ _PATIENCE_S = 10.0
 @options.project_option
 @options.json_option
 def command(identifier: str, project_dir: str | None, as_json: bool) -> int:
-    """End a task with all processes of its call. What the call did until then stays done.
+    """Cancel a task and end all processes of its call. Effects that the call already had are not
+    undone.
 
-    A task that is over stays as it is.
+    A finished task does not change.
     """
     tasks = TaskStore()
     task = find(tasks, identifier, project_dir)

@@ -25,7 +25,7 @@ _MOST = 50
 def command(limit: int | None, everything: bool, project_dir: str | None, as_json: bool) -> None:
     """List the newest tasks of this project, the newest last. A task is kept for a week.
 
-    A task that runs when its process is killed ends as failed ("interrupted"); it is not run again.
+    If the process of a running task is killed, the task fails ("interrupted"). It is not run again.
     """
     if everything and limit is not None:
         raise errors.UsageError("--all lists all tasks, and takes no --limit")

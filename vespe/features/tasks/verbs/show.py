@@ -13,14 +13,14 @@ from vespe.projects.workspace import find_root
 
 @click.command("show", epilog="Example: vespe task show 0f3c… --wait")
 @click.argument("identifier", metavar="TASK")
-@click.option("--wait", is_flag=True, help="Wait until the task is over.")
+@click.option("--wait", is_flag=True, help="Wait until the task is finished.")
 @options.project_option
 @options.json_option
 def command(identifier: str, wait: bool, project_dir: str | None, as_json: bool) -> int:
-    """Show a task: its status, and when it is over its result or error.
+    """Show a task: its status and, when it is finished, its result or error.
 
-    The exit code is that of the call: 0 while the task runs and where it succeeded, else that of
-    `vespe tool run`; 1 for a task that was interrupted or cancelled.
+    The exit code is 0 while the task runs and after it has succeeded, and 1 if it was interrupted
+    or cancelled. Other failures have the exit codes of `vespe tool run`.
     """
     tasks = TaskStore()
     task = find(tasks, identifier, project_dir)
