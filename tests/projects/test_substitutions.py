@@ -41,7 +41,7 @@ def test_a_substitution_says_who_stands_for_whom_and_why_it_breaks(stocked: Path
     python_tool(stocked / ".vespe/tools/tool-mine", "other", "return 2", schema=NUMBER)
     said = str(substitutions(open_workspace(stocked).scopes)[0])
     assert (
-        "other of project_tools shadows that of mine and breaks its contract "
+        "other of project_tools shadows that of mine and is not compatible with it "
         "(/schema/input/properties/a/type: only number" in said
     )
 

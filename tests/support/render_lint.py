@@ -16,8 +16,8 @@ HEAD = """# Lint
 
 This page is generated from the rules themselves (`./dev docs`); a test compares the two.
 
-`vespe lint [PATH…]` judges a project, a kit, a directory of tools, one tool, or files of definitions for OpenAI, Anthropic, Gemini,
-Ollama or MCP (JSON, JSONL, YAML), recognised by their shape. Nothing that is linted is imported or run.
+`vespe lint [PATH…]` checks a project, a kit, a directory of tools, one tool, or files of definitions for OpenAI, Anthropic, Gemini,
+Ollama or MCP (JSON, JSONL, YAML), which it recognizes by their keys. Lint imports and runs nothing.
 
 ```console
 $ vespe init
@@ -28,19 +28,19 @@ $ vespe lint
 0 errors, 0 warnings in 1 tool
 ```
 
-An **error** is what a model's API or Vespe refuses; a **warning** misleads a model or a reader; an **info** is worth a look. Errors
-exit with 1, with `--strict` warnings too. A file that is not JSON is exit 4 where it is the only thing linted. A portability rule
-speaks for an API: what that API refuses is an error in definitions of its own shape, and wherever `--target` asks for it; elsewhere
+An **error** is something that Vespe or a model API refuses. A **warning** can mislead a model or a reader. An **info** is worth a look.
+The exit code is 1 if there are errors (with `--strict` also for warnings), and 4 if the only file to lint is not JSON. A portability rule
+is about one API. It is an error in definitions in that API's format and with `--target`; otherwise
 it is a warning.
 
-- `--format text|json|sarif|github`: text for people, JSON for scripts, SARIF 2.1.0 for code scanning, annotations for GitHub.
-- `--select` and `--ignore` take codes, families (`schema`) or beginnings of codes (`schema-required`), `--severity` the least grave.
-- `--target openai,anthropic,gemini,ollama,mcp` keeps the portability rules of those. `openai-responses` and `openresponses` are judged as
-  `openai`, `gemini-interactions` as `gemini`, whose limits on schemas hold for `generateContent` alone.
-- `--changed REV` judges only the tools that changed since a git revision; the others are compared with.
-- `--fix` mends what is safe to mend: the form of Vespe's own files, a missing `additionalProperties`, types under another language's
-  name. YAML stays as it is, since its comments would be lost; so does what cannot be read.
-- `--explain CODE` prints what stands here, `--explain FAMILY` the rules of one family.
+- `--format text|json|sarif|github` chooses the output: text for people, JSON for scripts, SARIF 2.1.0 for code scanning, annotations for GitHub.
+- `--select` and `--ignore` take codes, families (`schema`) or prefixes of codes (`schema-required`). `--severity` sets the lowest severity to report.
+- `--target openai,anthropic,gemini,ollama,mcp` checks only the portability rules of these APIs. `openai-responses` and `openresponses` count as
+  `openai`, and `gemini-interactions` as `gemini`, without the limits on schemas that apply only to `generateContent`.
+- `--changed REV` reports only on tools that changed since a git revision. The other tools are still used for comparisons.
+- `--fix` fixes what is safe to fix: the format of Vespe's own files, a missing `additionalProperties`, and type names of programming
+  languages. It does not change YAML, because comments would be lost, or files that cannot be read.
+- `--explain CODE` prints the text on this page, and `--explain FAMILY` lists the rules of one family.
 
 To suppress a rule for one tool, list it in its config.json, with the reason:
 
@@ -48,7 +48,7 @@ To suppress a rule for one tool, list it in its config.json, with the reason:
 {"lint": {"ignore": {"description-too-short": "the model needs no more than the name"}}}
 ```
 
-A project does in `.vespe/config.json`, for all its tools, and may choose rules, targets and severities and set a budget of tokens:
+`.vespe/config.json` does the same for all tools of a project. It can also choose rules, targets and severities, and set a token budget:
 
 ```json
 {
@@ -57,7 +57,7 @@ A project does in `.vespe/config.json`, for all its tools, and may choose rules,
 }
 ```
 
-An ignore that nothing needs is itself reported.
+An ignore that is not needed is reported as well.
 
 ## In CI
 
@@ -65,14 +65,14 @@ With [pre-commit](https://pre-commit.com), in `.pre-commit-config.yaml`:
 
 ```text
 repos:
-  - repo: https://github.com/OWNER/vespe  # where you have Vespe from
+  - repo: https://github.com/OWNER/vespe  # your source of Vespe
     rev: COMMIT
     hooks:
       - id: vespe-lint
       - id: vespe-tool-test
 ```
 
-On GitHub, as a step of a job (the annotations stand beside the lines):
+On GitHub, as a step of a job (annotations appear beside the lines):
 
 ```text
 - uses: OWNER/vespe/.github/actions/lint@COMMIT
@@ -81,14 +81,14 @@ On GitHub, as a step of a job (the annotations stand beside the lines):
     target: openai,anthropic
 ```
 
-Both take Vespe from the commit that you name there, and ask no package index for it; `version:` of the step names another.
+Both install Vespe from the commit that you name, without a package index. The step's `version:` selects another version.
 For code scanning, upload what `vespe lint --format sarif` prints.
 """
 
 
 def rule_text(rule: AnyRule) -> str:
     """Give the section of one rule."""
-    about = f" It speaks for {', '.join(sorted(rule.targets))}." if rule.targets else ""
+    about = f" It applies to {', '.join(sorted(rule.targets))}." if rule.targets else ""
     head = f"### {rule.code}\n\n**{rule.severity}** · {rule.title}\n\n{rule.rationale}{about}\n"
     return f"{head}\n```text\nbad:  {rule.bad}\ngood: {rule.good}\n```\n"
 
@@ -113,11 +113,11 @@ def figures() -> str:
     rows = json.loads(FIGURES.read_text(encoding="utf-8"))
     lines = [
         "## Figures\n",
-        "Every rule over real definitions, made by `python -m tests.benchmarks.lint_corpus DIR "
-        "--write`, where DIR has one folder a",
+        "All rules on real definitions, measured with `python -m tests.benchmarks.lint_corpus DIR "
+        "--write`. DIR has one folder for each",
         "collection. `bfcl` is a leaderboard whose definitions use the types of programming "
-        "languages; the others were taken by APIs and",
-        "clients as they are.\n",
+        "languages. APIs and clients accept the",
+        "definitions of the other collections.\n",
         "| collection | files | definitions | with errors | seconds |",
         "|---|---|---|---|---|",
     ]
@@ -128,7 +128,7 @@ def figures() -> str:
     ]
     speed = json.loads(SPEED.read_text(encoding="utf-8"))
     lines += [
-        f"\n{speed['tools']:,} tool directories, every rule, on two cores that other work shared: "
+        f"\n{speed['tools']:,} tool directories, every rule, on two shared cores: "
         f"{speed['seconds']} s,",
         f"{speed['ratio']} times reading and parsing the same files; "
         f"at its peak {speed['mib']} MiB,",

@@ -35,9 +35,9 @@ class Substitution:
 
     def __str__(self) -> str:
         kept = {
-            "compatible": "and keeps its contract",
-            "breaking": "and breaks its contract",
-            "unknown": "and may break its contract",
+            "compatible": "and is compatible with it",
+            "breaking": "and is not compatible with it",
+            "unknown": "and may not be compatible with it",
         }
         why = "; ".join(
             f"{change.pointer}: {change.message}"

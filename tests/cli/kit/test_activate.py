@@ -36,12 +36,12 @@ def test_it_is_said_before_a_tool_takes_another_s_name_whether_the_contract_is_k
     command("kit", "activate", "file_io_without_git")
     said = command("kit", "activate", "file_io_with_git")
     assert (
-        "read_file of file_io_without_git shadows that of file_io_with_git and keeps its contract"
-        in said.err
-    )
+        "read_file of file_io_without_git shadows that of file_io_with_git and is compatible "
+        "with it"
+    ) in said.err
     assert (
-        "write_file of file_io_without_git shadows that of file_io_with_git and breaks its "
-        "contract (/schema/input/" in said.err
+        "write_file of file_io_without_git shadows that of file_io_with_git and is not "
+        "compatible with it (/schema/input/" in said.err
     )
     assert said.err.index("shadows") < said.err.index("active: ")
     assert "shadows" not in command("kit", "activate", "file_io_with_git").err

@@ -95,8 +95,8 @@ def parse(data: bytes, text: str, *, path: str, kind: str) -> ForeignFile:
     if not file.definitions and not file.troubles and value not in ([], {"tools": []}):
         file.troubles.append(
             Trouble(
-                "holds no tool definitions in a shape that Vespe knows: a list of them, "
-                "or an object with `tools`"
+                "contains no tool definitions in a format that Vespe knows: a list of "
+                "definitions, or an object with `tools`"
             )
         )
     return file
@@ -190,7 +190,7 @@ def _add(value: JsonObject, pointer: str, file: ForeignFile, api: str | None) ->
         inner, at = value["function"], f"{pointer}/function"
     elif shape is None and not (api or "description" in value or _is_utcp(value)):
         file.troubles.append(
-            _misplaced("is not a tool definition in a shape that Vespe knows", pointer, file)
+            _misplaced("is not a tool definition in a format that Vespe knows", pointer, file)
         )
         return
     pointers = {"": pointer}

@@ -60,7 +60,7 @@ def _places(path: str) -> Iterator[LintPath]:
         found = list(_of_directory(path))
         if not found:
             raise NotFound(
-                f"{path} holds nothing to lint: no project, kit, tool or file of definitions"
+                f"there is nothing to lint in {path}: no project, kit, tool or file of definitions"
             )
         yield from found
     else:

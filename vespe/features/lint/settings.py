@@ -129,9 +129,7 @@ def ignores(document: JsonValue, *, at: str = "/lint") -> tuple[dict[str, str], 
         return {}, [(at, "`lint` must be an object")]
     given = lint.get("ignore", {})
     if not isinstance(given, dict):
-        return {}, [
-            (f"{at}/ignore", "`lint.ignore` must be an object of codes and the reason for each")
-        ]
+        return {}, [(f"{at}/ignore", "`lint.ignore` must be an object with a reason for each code")]
     reasons = {
         code: reason for code, reason in given.items() if isinstance(reason, str) and reason.strip()
     }
@@ -154,7 +152,7 @@ def of_project(document: JsonObject, given: Settings) -> tuple[Settings, list[Wr
     lint = document.get("lint")
     lint = lint if isinstance(lint, dict) else {}
     wrong += [
-        (f"/lint{pointer_to((key,))}", f"`lint` knows {', '.join(_KEYS)}, and no {key}")
+        (f"/lint{pointer_to((key,))}", f"`lint` has no key {key}; its keys are {', '.join(_KEYS)}")
         for key in lint
         if key not in _KEYS
     ]
@@ -204,8 +202,7 @@ def _texts(lint: JsonObject, key: str, wrong: list[Wrong], *, known: Any) -> tup
         index for index, item in enumerate(value) if not isinstance(item, str) or not known(item)
     ]
     wrong += [
-        (f"/lint/{key}/{index}", f"`lint.{key}[{index}]` names nothing that lint knows")
-        for index in bad
+        (f"/lint/{key}/{index}", f"`lint.{key}[{index}]` is not known to lint") for index in bad
     ]
     return tuple(item for index, item in enumerate(value) if index not in bad)
 

@@ -55,7 +55,9 @@ def test_a_new_required_input_breaks_the_contract_at_its_place_in_the_winner(
         "warning",
         True,
     )
-    assert "search of project_tools shadows that of web and breaks its contract" in found.message
+    assert (
+        "search of project_tools shadows that of web and is not compatible with it" in found.message
+    )
 
 
 def test_a_wider_input_keeps_it(tmp_path: Path) -> None:

@@ -81,8 +81,7 @@ def _literals(subject: Subject) -> Iterator[Found]:
         for place in _OTHER_WAYS.finditer(text):
             fix = "write ${env:NAME}, and name it in `secrets`"
             yield Found(
-                message=f"{short(place[0])} is not replaced by anything: "
-                "it is passed on as it stands",
+                message=f"{short(place[0])} is not replaced: it is passed on unchanged",
                 pointer=at,
                 fix=fix,
             )
@@ -92,8 +91,8 @@ def _literals(subject: Subject) -> Iterator[Found]:
         for at, text in _strings(document.get(key), f"/{key}"):
             if "${env:" in text:
                 message = (
-                    "`${env:NAME}` is replaced in `implementation_details.args` alone: "
-                    "here it is passed on as it stands"
+                    "`${env:NAME}` is only replaced in `implementation_details.args`; here it "
+                    "is passed on unchanged"
                 )
                 yield Found(message=message, pointer=at, fix="write the value that is meant")
 

@@ -143,8 +143,8 @@ def _enum(subject: Subject) -> Iterator[Found]:
                     severity="warning"
                     if value is None and subject.api != "vespe" and len(values) > 1
                     else None,
-                    message=f"{short(value)} stands in `enum` and can never be: {why}",
-                    fix="write it as a value of that type, or mend `type`",
+                    message=f"{short(value)} in `enum` is never valid: {why}",
+                    fix="write it as a value of that type, or correct `type`",
                 )
 
 
@@ -170,8 +170,8 @@ def _const(subject: Subject) -> Iterator[Found]:
                 part=node.part,
                 pointer=f"{node.pointer}/const",
                 fix="write `const` as a value that the rest allows",
-                message=f"no value can be {short(node.schema['const'])}, "
-                f"which `const` wants: {why}",
+                message=f"`const` requires {short(node.schema['const'])}, which is not valid: "
+                f"{why}",
             )
 
 
@@ -197,7 +197,7 @@ def _contradiction(subject: Subject) -> Iterator[Found]:
                     part=node.part,
                     pointer=f"{node.pointer}/{high}",
                     fix=f"make `{low}` less than `{high}`",
-                    message=f"`{low}` is {least} and `{high}` is {most}: no value can keep both",
+                    message=f"`{low}` is {least} and `{high}` is {most}: no value satisfies both",
                 )
         if schema.get("enum") == []:
             yield Found(
@@ -215,7 +215,7 @@ def _contradiction(subject: Subject) -> Iterator[Found]:
                         part=node.part,
                         pointer=f"{node.pointer}/required/{index}",
                         fix="allow it, or do not require it",
-                        message=f"{short(name)} is required and never allowed",
+                        message=f"{short(name)} is required but not allowed",
                     )
 
 
@@ -235,8 +235,8 @@ def _disjoint(node: Node) -> Iterator[Found]:
         yield Found(
             part=node.part,
             pointer=f"{node.pointer}/allOf",
-            message="the types in `allOf` exclude each other: no value has them all",
-            fix="write `anyOf` where one of them is enough",
+            message="the types in `allOf` exclude each other: no value has all of them",
+            fix="write `anyOf` if one of them is enough",
         )
 
 
@@ -264,7 +264,7 @@ def _duplicates(subject: Subject) -> Iterator[Found]:
                     yield Found(
                         part=node.part,
                         pointer=f"{node.pointer}/{key}/{index}",
-                        message=f"{short(value)} stands twice in `{key}`",
+                        message=f"`{key}` contains {short(value)} twice",
                         fix="remove one",
                     )
                 seen.add(text)
@@ -299,9 +299,9 @@ def _without_effect(subject: Subject) -> Iterator[Found]:
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/{key}",
-                    fix=f"remove `{key}`, or mend `type`",
-                    message=f"`{key}` has no effect on {' or '.join(sorted(names))}; "
-                    f"it is for {' and '.join(wanted)}",
+                    fix=f"remove `{key}`, or correct `type`",
+                    message=f"`{key}` has no effect on {' or '.join(sorted(names))}; it "
+                    f"applies to {' and '.join(wanted)}",
                 )
 
 
@@ -320,7 +320,7 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/{key}",
-                    message=f"`{key}` is never reached: there is no `{needs}`",
+                    message=f"`{key}` never applies, because there is no `{needs}`",
                     fix=f"add `{needs}`, or remove `{key}`",
                 )
         for key in ("anyOf", "oneOf"):
@@ -343,8 +343,8 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
                         part=node.part,
                         pointer=f"{node.pointer}/{key}/{index}",
                         fix="remove it, or all the others",
-                        message="this part of `anyOf` allows everything: "
-                        "the others are without effect",
+                        message="this part of `anyOf` allows everything, so the others have "
+                        "no effect",
                     )
 
 
@@ -409,7 +409,7 @@ def _example(at: str, value: JsonValue, schema: dict[str, Any], *, closed: bool)
             part="examples",
             pointer=at + problem.pointer if _is_there(value, problem.pointer) else at,
             message=f"the example breaks the tool's schema: {problem.message}",
-            fix="mend the example, or give the `error` that is expected",
+            fix="correct the example, or state the expected `error`",
         )
 
 

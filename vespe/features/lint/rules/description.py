@@ -70,7 +70,7 @@ def _too_short(subject: Subject) -> Iterator[Found]:
     yield Found(
         message=f"the description {why}",
         part="description",
-        fix="say what the tool does, what it gives back, and when to use it",
+        fix="say what the tool does, what it returns, and when to use it",
     )
 
 
@@ -96,8 +96,8 @@ def _too_long(subject: Subject) -> Iterator[Found]:
                 part="description",
                 target=limit.api,
                 severity=limit.severity,
-                fix="put what a model needs for the choice first, "
-                "and the rest into the arguments' descriptions",
+                fix="begin with what a model needs to choose the tool, and move the rest to "
+                "the arguments' descriptions",
             )
 
 
@@ -121,8 +121,8 @@ def _parameters(subject: Subject) -> Iterator[Found]:
                     message=f"the argument {short(name)} has no description",
                     part="input_schema",
                     pointer=f"{node.pointer}{pointer_to(('properties', name))}",
-                    fix="say what it means, in which unit or form, "
-                    "and give an example where it is not plain",
+                    fix="say what it means and in which unit or format, and give an example "
+                    "if that is not obvious",
                 )
 
 

@@ -158,7 +158,7 @@ def _kit_id(subject: Subject) -> Iterator[Found]:
     if subject.kit_id is None and isinstance(claimed, str):
         yield Found(
             pointer="/kit_id",
-            message=f"claims the kit {short(claimed)}, and is not in a kit",
+            message=f"names the kit {short(claimed)}, but the tool is not in a kit",
             fix="take `kit_id` out",
             severity="warning",
         )
@@ -377,7 +377,7 @@ def _description_file(subject: Subject) -> Iterator[Found]:
     ):
         yield Found(
             message=f"has no {defaults.DESCRIPTION_FILE}",
-            fix="write one: what the tool is for, for people",
+            fix="write one that tells people what the tool is for",
         )
 
 
@@ -442,7 +442,7 @@ def _unknown_slot(subject: Subject) -> Iterator[Found]:
             close = difflib.get_close_matches(name, names, n=1)
             yield Found(
                 pointer=_DETAILS + pointer_to(steps),
-                message=f"{{{name}}} names no input, so it stays as it is",
+                message=f"{{{name}}} is not the name of an input, so it is not replaced",
                 fix=f"did you mean {{{close[0]}}}?"
                 if close
                 else f"add {short(name)} to the schema's properties",
@@ -480,7 +480,7 @@ def _same_uid(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple[int
                 index,
                 Found(
                     pointer="/uid",
-                    message=f"the scope {other.scope} has a tool of the uid {uid} too",
-                    fix="copy the tool with `vespe tool copy`, which gives a new uid",
+                    message=f"the scope {other.scope} also has a tool with the uid {uid}",
+                    fix="copy the tool with `vespe tool copy`, which assigns a new uid",
                 ),
             )

@@ -54,7 +54,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
             part="name",
             message=f"`name` must be a string, not {describe(inner['name'])}"
             if given
-            else "has no `name`, which is what a model calls",
+            else "has no `name`, by which models call it",
             fix="give a name of letters, digits, _ and -",
         )
     elif not subject.name.strip():
@@ -85,8 +85,8 @@ def _characters(subject: Subject) -> Iterator[Found]:
     elif subject.api == "bare" and (odd := _odd(name)):
         yield Found(
             part="name",
-            message=f"{short(name)} holds {odd}: model APIs allow letters, digits, "
-            "_ and - in a tool's name",
+            message=f"{short(name)} contains {odd}: model APIs allow letters, digits, _ and - "
+            "in a tool's name",
             fix=f"call it {short(_mended(name))}",
         )
     elif subject.api == "bare" and len(name) > 64:
@@ -126,8 +126,8 @@ def _vague(subject: Subject) -> Iterator[Found]:
     if subject.name and subject.name.lower() in _SAYS_NOTHING:
         yield Found(
             part="name",
-            message=f"{short(subject.name)} says nothing of what the tool does",
-            fix="name it by a verb and what it is done to",
+            message=f"{short(subject.name)} does not say what the tool does",
+            fix="use a verb and its object as the name",
         )
 
 
@@ -155,8 +155,8 @@ def _input_name(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part="input_schema",
                 pointer=at,
-                message=f"an input is called {short(name)}, with white space or nothing in it",
-                fix="name it by letters, digits and _",
+                message=f"an input is named {short(name)}, which is empty or contains white space",
+                fix="use only letters, digits and _",
             )
 
 
@@ -176,8 +176,8 @@ def _clash(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part="input_schema",
                 pointer=at,
-                message=f"the inputs {short(seen[plain])} and {short(name)} are told "
-                "apart by case or _ alone",
+                message=f"the inputs {short(seen[plain])} and {short(name)} differ only in "
+                "case or underscores",
                 fix="give one of them another name",
             )
         seen.setdefault(plain, name)
@@ -204,6 +204,6 @@ def _mixed(subject: Subject) -> Iterator[Found]:
         named = " and ".join(f"{short(name)} ({style})" for style, name in styles.items())
         yield Found(
             part="input_schema",
-            message=f"the inputs are written in several ways: {named}",
-            fix="write all of them in one way",
+            message=f"the names of the inputs follow different conventions: {named}",
+            fix="use one convention for all of them",
         )

@@ -33,9 +33,9 @@ def _unstated(subject: Subject) -> Iterator[Found]:
     permissions = document.get("permissions")
     if not isinstance(permissions, dict) or not any(key in permissions for key in LISTS):
         yield Found(
-            message="states no `permissions`: it may read all but keys, write the project, "
-            "and reach any host",
-            fix="let its examples say what it uses: `vespe tool observe NAME --write`",
+            message="states no `permissions`, so it may read everything except keys, write to "
+            "the project, and reach any host",
+            fix="find its permissions from its examples: `vespe tool observe NAME --write`",
         )
 
 
@@ -61,7 +61,7 @@ def _links(subject: Subject) -> Iterator[Found]:
     for place in find_leads(tools[: -len(beneath)], permissions_of(stated)):
         yield Found(
             pointer="/permissions",
-            message=f"states {short(place.stated)}, a link to {place.leads!r}: "
-            "a link opens nothing out of the project, nor what is protected",
-            fix=f"where the tool is to have it, state {place.leads!r} beside it",
+            message=f"states {short(place.stated)}, which is a link to {place.leads!r}. Links "
+            "out of the project or to protected places have no effect",
+            fix=f"if the tool needs it, also state {place.leads!r}",
         )

@@ -95,8 +95,8 @@ def _root_keywords(subject: Subject) -> Iterator[Found]:
                 f"takes {limit.words} at the root of a tool's schema",
                 "input_schema",
                 pointer=pointer_to((keyword,)),
-                fix=f"move `{keyword}` into a property, or say it in the description "
-                "and check it in the tool",
+                fix=f"move `{keyword}` into a property, or describe it in the description and "
+                "check it in the tool",
             )
 
 
@@ -170,7 +170,7 @@ def _array_items(subject: Subject) -> Iterator[Found]:
             and "prefixItems" not in node.schema
         ):
             for limit in limits_for("array-items", subject):
-                fix = 'say what the array holds, such as `"items": {"type": "string"}`'
+                fix = 'describe the array\'s items, such as `"items": {"type": "string"}`'
                 yield refused_at(
                     limit, subject, node, f"takes {limit.words}, which is missing here", fix=fix
                 )
@@ -201,7 +201,7 @@ def _older_draft(subject: Subject) -> Iterator[Found]:
                 message,
                 "input_schema",
                 pointer=problem.pointer,
-                fix="write it as 2020-12 has it",
+                fix="write it as 2020-12 requires",
             )
 
 
@@ -225,9 +225,9 @@ def _headers(subject: Subject) -> Iterator[Found]:
                 if not isinstance(name, str) or not re.fullmatch(limit.value, name):
                     why = f"takes {limit.words} in `x-mcp-header`, not {short(name)}"
                 elif before != node.pointer:
-                    why = f"takes each header once, and {short(name)} stands at {before} too"
+                    why = f"takes each header once, and {short(name)} is also used at {before}"
                 elif not set(types(node.schema)) <= {"string", "integer", "boolean", "null"}:
-                    why = "takes headers for strings, integers and booleans alone"
+                    why = "takes headers only for strings, integers and booleans"
                 else:
                     continue
                 yield refused(
@@ -235,5 +235,5 @@ def _headers(subject: Subject) -> Iterator[Found]:
                     why,
                     "input_schema",
                     pointer=f"{node.pointer}/x-mcp-header",
-                    fix="leave the header out, or mend it",
+                    fix="remove the header, or correct it",
                 )

@@ -147,7 +147,9 @@ def _invisible(subject: Subject) -> Iterator[Found]:
     for text, at in _suspects(subject, hidden_text.invisible):
         if odd := hidden_text.invisible(text):
             yield Found(
-                message=_unseen(odd, text), pointer=at, fix="take them out, or write what they say"
+                message=_unseen(odd, text),
+                pointer=at,
+                fix="remove them, or write their text visibly",
             )
     for text, path in own_files(subject):
         if odd := hidden_text.invisible(text.removeprefix("\ufeff")):
@@ -157,7 +159,7 @@ def _invisible(subject: Subject) -> Iterator[Found]:
                 file=path,
                 line=line,
                 column=column,
-                fix="take them out, or write them as escapes",
+                fix="remove them, or write them as escapes",
             )
 
 
@@ -167,7 +169,7 @@ def _unseen(odd: list[hidden_text.Odd], text: str) -> str:
         for one in odd[:5]
     )
     spelt = hidden_text.tagged(text)
-    return f"holds characters that a person does not see: {shown}" + (
+    return f"contains invisible characters: {shown}" + (
         f"; they spell {short(spelt)}" if spelt else ""
     )
 
@@ -188,8 +190,8 @@ def _steering(subject: Subject) -> Iterator[Found]:
             yield Found(
                 message=f"the text {steer.aim}: {short(steer.words)}",
                 pointer=at,
-                fix="say what the tool does; "
-                "what a model should do otherwise is for its user to say",
+                fix="describe what the tool does; other instructions to the model are up to "
+                "its user",
             )
 
 
@@ -243,14 +245,16 @@ def _annotations(subject: Subject) -> Iterator[Found]:
         return
     pointer = "/annotations" if "annotations" in subject.document else ""
     if annotations.get("readOnlyHint") is True:
-        fix = "leave `readOnlyHint` out, and say `destructiveHint`"
+        fix = "remove `readOnlyHint`, and set `destructiveHint`"
         yield Found(
-            message=f"the tool says that it only reads, and it can {does}", pointer=pointer, fix=fix
+            message=f"the tool is annotated as read-only, but it can {does}",
+            pointer=pointer,
+            fix=fix,
         )
     elif "destructiveHint" not in annotations:
-        fix = 'add `"annotations": {"destructiveHint": true}`, or false where nothing is lost'
+        fix = 'add `"annotations": {"destructiveHint": true}`, or false if no data can be lost'
         yield Found(
-            message=f"the tool can {does}, and no annotation says whether it destroys",
+            message=f"the tool can {does}, but no annotation says whether it is destructive",
             pointer=pointer,
             fix=fix,
         )

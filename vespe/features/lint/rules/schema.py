@@ -232,7 +232,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
         custom = isinstance(subject.document, dict) and "custom" in subject.document
         if not custom:
             yield Found(
-                message="has no schema of its inputs: nothing says what a model may send",
+                message="has no input schema, so a model does not know what to send",
                 fix='give an object, at the least {"type": "object", "properties": {}}',
                 severity="error" if subject.api in _NEEDS_SCHEMA else "warning",
             )
@@ -255,7 +255,7 @@ def _root_type(subject: Subject) -> Iterator[Found]:
         empty = schema is None and api not in _NEEDS_SCHEMA
         yield Found(
             part="input_schema",
-            message=f"the schema of the inputs must be an object, not {describe(schema)}",
+            message=f"the input schema must be an object, not {describe(schema)}",
             fix='write {"type": "object", "properties": {…}}',
             severity="warning" if empty else None,
         )
@@ -267,8 +267,8 @@ def _root_type(subject: Subject) -> Iterator[Found]:
         yield Found(
             part="input_schema",
             pointer="/type" if "type" in schema else "",
-            message='the root of the inputs\' schema must have "type": "object", '
-            f"since a tool's inputs are named; {said}",
+            message='the root of the input schema must have "type": "object", '
+            f"because a tool's inputs have names; {said}",
             fix='write "type": "object" at the root',
             severity="warning" if not schema and api not in _NEEDS_SCHEMA else None,
         )
@@ -287,7 +287,7 @@ def _output_root(subject: Subject) -> Iterator[Found]:
     if "output_schema" in subject.pointers and not isinstance(schema, (dict, bool)):
         yield Found(
             part="output_schema",
-            message=f"the schema of the output must be an object, not {describe(schema)}",
+            message=f"the output schema must be an object, not {describe(schema)}",
         )
     elif subject.api == "mcp" and isinstance(schema, dict) and schema.get("type") != "object":
         yield Found(
@@ -346,7 +346,7 @@ def _unknown_type(subject: Subject) -> Iterator[Found]:
             fix = (
                 f"write {short(right)}"
                 if right
-                else "leave `type` out: then every value is allowed"
+                else "remove `type`, so that every value is allowed"
                 if right == ""
                 else None
             )
@@ -386,7 +386,7 @@ def _mend(problem: SchemaProblem, subject: Subject) -> str | None:
         return None
     parent, _, last = problem.pointer.rpartition("/")
     if last == "required" and isinstance(value, (bool, str)):
-        return "`required` is a list of names that stands at the object, beside `properties`"
+        return "`required` is a list of names in the object that has `properties`"
     if not isinstance(value, str):
         return None
     if last in _NUMBERS:
@@ -467,9 +467,11 @@ def _pattern(subject: Subject) -> Iterator[Found]:
         pattern = resolve_pointer(schema, problem.pointer) if last == "pattern" else last
         malformed = not isinstance(pattern, str) or not _is_pattern(pattern)
         fix = (
-            "mend the regular expression"
+            "correct the regular expression"
             if malformed
-            else "write it without looking around or back, and check the rest in the tool"
+            else (
+                "write it without look-around and back references, and check the rest in the tool"
+            )
         )
         severity: Any = None if malformed or subject.api == "vespe" else "warning"
         yield Found(
@@ -541,14 +543,14 @@ def _open(subject: Subject) -> Iterator[Found]:
         yield Found(
             part="input_schema",
             pointer="/additionalProperties",
-            message="the inputs take any name that a model makes up",
-            fix='write "additionalProperties": false, or say what further inputs are',
+            message="the schema allows any input that a model invents",
+            fix='write "additionalProperties": false, or describe the further inputs',
         )
     elif extra is None and subject.api != "vespe":
         yield Found(
             part="input_schema",
-            message="`additionalProperties` is missing, so a model's made-up or misspelt inputs "
-            "are let through",
+            message="`additionalProperties` is missing, so invented or misspelt inputs are "
+            "accepted",
             fix='write "additionalProperties": false',
         )
 
@@ -582,8 +584,7 @@ def _required(subject: Subject) -> Iterator[Found]:
         for index, name in enumerate(names):
             if isinstance(name, str) and name not in properties:
                 what = (
-                    "is required, and no other than the described are allowed: "
-                    "no value can satisfy this"
+                    "is required, but only described names are allowed, so no arguments are valid"
                     if closed
                     else "is required"
                 )
@@ -592,7 +593,7 @@ def _required(subject: Subject) -> Iterator[Found]:
                     pointer=f"{node.pointer}/required/{index}",
                     severity="error" if closed else None,
                     message=f"{short(name)} {what}, but `properties` does not describe it",
-                    fix=f"describe {short(name)} in `properties`, or take it out of `required`",
+                    fix=f"describe {short(name)} in `properties`, or remove it from `required`",
                 )
 
 
@@ -611,6 +612,6 @@ def _keyword(subject: Subject) -> Iterator[Found]:
                 yield Found(
                     part=node.part,
                     pointer=f"{node.pointer}/{key}",
-                    message=f"`{key}` means nothing in JSON Schema, and is not looked at",
+                    message=f"`{key}` is not a JSON Schema keyword, and is ignored",
                     fix=hint,
                 )

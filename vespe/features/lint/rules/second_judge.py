@@ -14,16 +14,16 @@ from vespe.schemas.reference import differs_in_python
 from vespe.schemas.subschemas import REFERENCES, References
 
 _ASKED: Final = {
-    "multipleOf": "a fraction has no exact form in binary: take whole numbers, such as cents, "
-    "or leave it out",
-    "dependencies": "write `dependentRequired` or `dependentSchemas`, "
-    "which every judge of draft 2020-12 reads",
-    "$recursiveRef": "write `$dynamicRef`, as draft 2020-12 has it",
-    "contains": "say `minContains` and `maxContains` where they matter",
-    "unevaluatedProperties": "write `additionalProperties` where the properties stand beside it",
-    "unevaluatedItems": "write `items` where the others stand beside it",
+    "multipleOf": "fractions are not exact in binary: use whole numbers, such as cents, or "
+    "remove it",
+    "dependencies": "write `dependentRequired` or `dependentSchemas`, which every validator "
+    "of draft 2020-12 supports",
+    "$recursiveRef": "write `$dynamicRef`, the form of draft 2020-12",
+    "contains": "state `minContains` and `maxContains` if they matter",
+    "unevaluatedProperties": "write `additionalProperties` in the schema that has the properties",
+    "unevaluatedItems": "write `items` in the schema that has the other items",
     "dependentSchemas": "write `if` and `then`",
-    "uniqueItems": "leave it out where items of several types come",
+    "uniqueItems": "remove it if the items have several types",
 }
 """Keywords that two judges have read differently, and what to write in their place."""
 _MULTIPLES: Final = 40
@@ -90,8 +90,8 @@ def _disagreement(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part=node.part,
                 pointer=f"{node.pointer}/{keyword}",
-                message=f"Python's jsonschema judges {short(value[0])} by this `{keyword}` "
-                "otherwise than JSON Schema says",
+                message=f"for {short(value[0])}, Python's jsonschema does not follow JSON "
+                f"Schema in this `{keyword}`",
                 fix=_ASKED[keyword],
             )
 

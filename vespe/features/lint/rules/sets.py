@@ -77,11 +77,11 @@ def _duplicate_names(outlines: Outlines, _: Bounds) -> Said:
         before = first.setdefault((outline.scope, outline.name), index)
         if before != index and outline.linted:
             where = f", in {outlines[before].directory}" if outlines[before].directory else ""
-            fix = "rename one of them: a call by this name has no one meaning"
+            fix = "rename one of them: a call by this name is ambiguous"
             yield (
                 index,
                 Found(
-                    message="another tool of the same place has the name "
+                    message="another tool in the same place has the name "
                     f"{short(outline.name)}{where}",
                     part="name",
                     fix=fix,
@@ -104,8 +104,8 @@ def _identical_descriptions(outlines: Outlines, _: Bounds) -> Said:
             text = " ".join(outlines[index].description.split()).casefold()
             before = first.setdefault(text, index) if text else index
             if outlines[before].name != outlines[index].name and outlines[index].linted:
-                fix = "say in each what the other does not do"
-                message = f"the description is the same as that of {short(outlines[before].name)}"
+                fix = "describe in each how it differs from the other"
+                message = f"{short(outlines[before].name)} has the same description"
                 yield index, Found(message=message, part="description", fix=fix)
 
 
@@ -160,12 +160,11 @@ def _confusable(outlines: Outlines, _: Bounds) -> Said:
         yield (
             index,
             Found(
-                message=f"a model could take it for {short(other.name)}: "
-                f"they are {pair.alike:.2f} alike, of 1, by BM25 over their names, "
-                "descriptions and arguments",
+                message=f"a model could confuse it with {short(other.name)}: their similarity "
+                f"is {pair.alike:.2f} of 1 (BM25 over names, descriptions and "
+                "arguments)",
                 part="description",
-                fix="say in each description when to use it and not the other, "
-                "or make one tool of both",
+                fix="say in each description when to use which tool, or merge the two",
             ),
         )
 
@@ -201,7 +200,7 @@ def _budget(outlines: Outlines, bounds: Bounds) -> Said:
             f"`tool_budget` is {bounds.tool_budget:,}" + (f"; the largest: {most}" if most else ""),
             fix="deactivate a kit, or shorten descriptions"
             if whole
-            else "expose fewer tools always, or raise `tool_budget`",
+            else "expose fewer tools with `always`, or raise `tool_budget`",
         ),
     )
 

@@ -14,8 +14,8 @@ from vespe.tools import directory
 
 _GRAVITY: Final[dict[str, Severity]] = {"breaking": "warning", "unknown": "info"}
 _MORE: Final = {
-    "breaking": "breaks its contract",
-    "unknown": "may break its contract, which cannot be decided",
+    "breaking": "is not compatible with it",
+    "unknown": "may not be compatible with it, which cannot be decided",
 }
 
 
@@ -65,7 +65,7 @@ def _found(winner: Outline, shadowed: Outline, *, side: str | None) -> Iterator[
         f"{gravest.pointer}: {gravest.message}{more}",
         pointer=gravest.pointer if gravest.side == side else "",
         severity=severity,
-        fix="rename one of them, or take what the other takes and give what it gives",
+        fix="rename one of them, or accept the same arguments and return the same results",
     )
 
 

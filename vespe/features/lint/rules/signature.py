@@ -94,9 +94,9 @@ def _origin(subject: Subject) -> Iterator[Found]:
     if standing is not None and root is not None and standing.file(root) is None:
         yield Found(
             pointer=_DETAILS,
-            message=f"the module {standing.module}, which it runs in place, is not there any more",
-            fix=f"`vespe tool sync {name} --from PACKAGE.MODULE:{standing.function}` says where "
-            "it is",
+            message=f"the module {standing.module}, which the tool runs in place, no longer exists",
+            fix=f"set its new place with `vespe tool sync {name} --from "
+            f"PACKAGE.MODULE:{standing.function}`",
         )
     compared = origins.compared_files(directory, subject.document)
     if compared is None or compared.change in ("none", "copy"):
@@ -105,18 +105,18 @@ def _origin(subject: Subject) -> Iterator[Found]:
     if compared.change == "gone":
         yield Found(
             pointer=at,
-            message=f"{short(compared.path)}, which it was made from, is not there any more",
-            fix=f"`vespe tool sync {name} --from NEW_PLACE` says where it is, "
-            f"or take `{origins.KEY}` out",
+            message=f"its source file {short(compared.path)} no longer exists",
+            fix=f"set its new place with `vespe tool sync {name} --from NEW_PLACE`, or remove "
+            f"`{origins.KEY}`",
         )
         return
     copy = ", and so has the tool's copy" if compared.change == "both" else ""
     yield Found(
         pointer=at,
-        message=f"{short(compared.path)}, which it was made from, has changed{copy}",
-        fix=f"`vespe tool sync {name}` takes the change over"
+        message=f"its source file {short(compared.path)} has changed{copy}",
+        fix=f"`vespe tool sync {name}` applies the change"
         if not copy
-        else f"`vespe tool sync {name} --from {compared.path}` takes the file over",
+        else f"`vespe tool sync {name} --from {compared.path}` copies the file",
     )
 
 
@@ -147,8 +147,7 @@ def _missing(subject: Subject) -> Iterator[Found]:
                 part="input_schema",
                 pointer=f"/properties/{escape_pointer(name)}",
                 severity="warning",
-                message=f"the function needs {short(name)}, "
-                "and the schema lets a model leave it out",
+                message=f"the function requires {short(name)}, but it is optional in the schema",
                 fix=f"add {short(name)} to `required`, or give it a default",
             )
 
@@ -162,14 +161,15 @@ def _sync(subject: Subject) -> str:
 def _absent(name: str, sync: str) -> Found:
     return Found(
         part="input_schema",
-        message=f"the function needs {short(name)}, which is neither an input nor a fixed argument",
+        message=f"the function requires {short(name)}, which is neither an input nor a fixed "
+        "argument",
         fix=f"add {short(name)} to `properties` and `required` ({sync} does), "
         "or give it a default in the function",
     )
 
 
 def _unoffered(name: str, sync: str) -> Found:
-    message = f"the function also takes {short(name)}, which the schema does not offer"
+    message = f"the function also accepts {short(name)}, which is not in the schema"
     return Found(
         part="input_schema",
         severity="info",
@@ -200,15 +200,15 @@ def _unknown(subject: Subject) -> Iterator[Found]:
             yield Found(
                 part="input_schema",
                 pointer=f"/properties/{escape_pointer(name)}",
-                message=f"the function takes no argument {short(name)}",
-                fix="take it out of the schema, or add it to the function",
+                message=f"the function has no argument {short(name)}",
+                fix="remove it from the schema, or add it to the function",
             )
     for name in pair.args:
         if name not in taken:
             yield Found(
                 pointer=f"{_DETAILS}/args/{escape_pointer(name)}",
-                message=f"the function takes no argument {short(name)}",
-                fix="take it out of `args`, or add it to the function",
+                message=f"the function has no argument {short(name)}",
+                fix="remove it from `args`, or add it to the function",
             )
 
 
@@ -255,7 +255,7 @@ def _type(subject: Subject) -> Iterator[Found]:
                 severity=None if disjoint else "info",
                 message=f"the schema allows {extra} for {short(name)}, "
                 f"and the function is annotated with {wanted}",
-                fix="make the two say the same",
+                fix="use the same type in both",
             )
 
 
@@ -284,7 +284,7 @@ def _default(subject: Subject) -> Iterator[Found]:
                 pointer=f"/properties/{escape_pointer(parameter.name)}/default",
                 message=f"the default is {short(schema['default'])} in the schema and "
                 f"{short(parameter.default)} in the function",
-                fix="make the two say the same: the schema's is the one that holds",
+                fix="use the same default in both; the schema's is the one that is used",
             )
 
 
@@ -322,7 +322,7 @@ def _unused(subject: Subject) -> Iterator[Found]:
                 part="input_schema",
                 pointer=pointer_to(("properties", name)),
                 message=f"no template uses the input {short(name)}",
-                fix=f"write {{{name}}} where its value goes, or take it out of the schema",
+                fix=f"write {{{name}}} where its value belongs, or remove it from the schema",
             )
 
 

@@ -86,13 +86,16 @@ def _keywords(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
                     limit,
                     limit.words,
                     f"{node.pointer}{pointer_to((keyword,))}",
-                    fix="say it in the description",
+                    fix="state it in the description",
                 )
         for limit in limits_on("strict-min-items", api=api):
             least = node.schema.get("minItems", 0)
             if isinstance(least, int) and least > limit.value:
                 yield _refused(
-                    limit, limit.words, f"{node.pointer}/minItems", fix="say it in the description"
+                    limit,
+                    limit.words,
+                    f"{node.pointer}/minItems",
+                    fix="state it in the description",
                 )
 
 
@@ -105,7 +108,7 @@ def _formats(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
                     limit,
                     f"the formats {limit.words}, not {short(wanted)}",
                     f"{node.pointer}/format",
-                    fix="leave it away",
+                    fix="remove it",
                 )
 
 
@@ -183,7 +186,7 @@ def _sizes(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
             if size > limit.value:
                 yield _refused(
                     limit,
-                    f"{limit.words}, and here are {size:,}",
+                    f"{limit.words}; this one has {size:,}",
                     "",
                     fix="make a smaller tool, or several",
                 )
@@ -213,7 +216,7 @@ def _counts(nodes: tuple[Node, ...], api: str) -> Iterator[Found]:
                     limit,
                     f"{limit.words}, and here are {size}",
                     "",
-                    fix="require more, or leave strict mode",
+                    fix="make more of them required, or turn strict mode off",
                 )
 
 

@@ -36,7 +36,7 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
     for node in inputs(subject):
         for limit in limits_for("one-type", subject):
             if isinstance(node.schema.get("type"), list):
-                fix = "give one type and `nullable`, or `anyOf`"
+                fix = "use one type and `nullable`, or `anyOf`"
                 yield refused_at(
                     limit,
                     subject,
@@ -78,7 +78,7 @@ def _values_of_gemini(subject: Subject) -> Iterator[Found]:
                     limit,
                     subject,
                     node,
-                    f"took {limit.words} alone; {short(wanted)} may be refused",
+                    f"has accepted only {limit.words}; {short(wanted)} may be refused",
                     more="/format",
                 )
 
@@ -178,7 +178,7 @@ def _keywords_of_ollama(subject: Subject) -> Iterator[Found]:
                     message,
                     "input_schema",
                     pointer=where,
-                    fix="write the alternatives out, with `anyOf` where they differ",
+                    fix="write the alternatives directly, with `anyOf` if they differ",
                 )
 
 
