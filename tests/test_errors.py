@@ -59,7 +59,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.AddressRefused: lambda: errors.AddressRefused(
         "internal.example", address="10.0.0.1", why="a private address"
     ),
-    errors.LoginRequired: lambda: errors.LoginRequired("notes", why="wants a login"),
+    errors.LoginRequired: lambda: errors.LoginRequired("notes", why="requires a login"),
     errors.MissingKey: lambda: errors.MissingKey("openai", variable="OPENAI_API_KEY"),
     errors.ToolExecutionError: lambda: errors.ToolExecutionError(
         "failed", details={"exit_code": 3}

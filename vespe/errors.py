@@ -147,7 +147,7 @@ class MissingFeature(VespeError, AttributeError):
     def __init__(self, feature: str) -> None:
         super().__init__(
             f"this copy of Vespe does not have the feature {feature!r}",
-            hint=f"install Vespe whole: its folder vespe/features/{feature} is missing",
+            hint=f"install Vespe again: its folder vespe/features/{feature} is missing",
             details={"feature": feature},
         )
 
@@ -166,7 +166,7 @@ class ProjectNotFound(NotFound):
     def __init__(self, start: str, *, reason: str = "") -> None:
         super().__init__(
             f"no project here: {reason or f'neither {start} nor a directory above it has .vespe/'}",
-            hint="make one with `vespe init`, or name one with --project DIR",
+            hint="create one with `vespe init`, or select one with --project DIR",
             details={"start": start},
         )
         self.start = start
@@ -235,8 +235,8 @@ class ToolImplementationNotFound(NotFound):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"nothing implements the tool {name!r}",
-            hint="give it `implementation_details` in its config.json, "
-            "or register an implementation in-process",
+            hint="add `implementation_details` to its config.json, or register an "
+            "implementation in-process",
             details={"name": name},
         )
         self.name = name
@@ -293,7 +293,7 @@ class InvalidTool(InvalidDocument):
         super().__init__(
             "; ".join(self.problems) or "is invalid",
             path=path or uid,
-            hint="mend what it names; `vespe tool list --all` shows every broken tool",
+            hint="correct the problem; `vespe tool list --all` shows all broken tools",
         )
         self.uid = uid
         self.details.update(uid=uid, problems=list(self.problems))
@@ -372,7 +372,7 @@ class NotTrusted(Refused):
     def __init__(
         self, path: str, *, changes: Sequence[str] = (), same_at: str | None = None
     ) -> None:
-        what = f"{path} is not trusted: nothing in it runs until you say so" + (
+        what = f"{path} is not trusted, so nothing in it runs" + (
             f"; you approved the same in {same_at}" if same_at else ""
         )
         if changes:
@@ -382,7 +382,7 @@ class NotTrusted(Refused):
             what = f"{path} changed since it was approved: {shown}"
         super().__init__(
             what,
-            hint="read what it would allow and approve it with `vespe trust`",
+            hint="review and approve it with `vespe trust`",
             details={"path": path, "changes": list(changes)}
             | ({"same_at": same_at} if same_at else {}),
         )
@@ -409,9 +409,9 @@ class MissingSecret(Refused):
         said = f" ({description})" if description else ""
         first = f"make one at {docs_url}; then " if docs_url else ""
         super().__init__(
-            f"the tool {tool!r} needs the secret {name}{said}, and it has no value",
-            hint=f"{first}`vespe secret set {kept}` keeps it, or says where it is; "
-            f"or set the environment variable {known}",
+            f"the tool {tool!r} needs the secret {name}{said}, but it has no value",
+            hint=f"{first}store it with `vespe secret set {kept}`, or set the environment "
+            f"variable {known}",
             details={"secret": name, "tool": tool},
         )
         self.name, self.tool = name, tool
@@ -442,7 +442,7 @@ class NeedsInput(Refused):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(
-            message, hint=hint or "call it where somebody can answer, such as in a terminal"
+            message, hint=hint or "call it where you can answer, for example in a terminal"
         )
 
 
@@ -503,8 +503,8 @@ class MissingKey(Refused):
         super().__init__(
             f"{provider} needs an API key, but the environment variable {variable} is "
             f"{'empty' if empty else 'not set'}",
-            hint=f"`export {variable}=KEY`, or keep the key: "
-            f"`vespe secret set providers.{provider}.api_key`",
+            hint=f"`export {variable}=KEY`, or store the key with `vespe secret set "
+            f"providers.{provider}.api_key`",
             details={"provider": provider, "variable": variable},
         )
         self.provider, self.variable = provider, variable
@@ -643,7 +643,9 @@ class TimedOut(VespeError, TimeoutError):
         then: str = "was ended",
         hint: str = "",
     ) -> None:
-        hint = hint or "give it longer with --timeout, or `limits.timeout_s` in its config.json"
+        hint = hint or (
+            "raise the time limit with --timeout, or with `limits.timeout_s` in its config.json"
+        )
         super().__init__(
             f"{what} {did} within {seconds:g} s and {then}",
             hint=hint,
@@ -700,7 +702,7 @@ class NotDurable(StorageError):
             f"{path} has changed, but the disk did not confirm that the change is "
             f"durable: {error.strerror or error}"
         )
-        self.hint = "the change holds now; look after the disk before you rely on it"
+        self.hint = "the change is effective now; check the disk before you rely on it"
 
 
 def _nearest(close: Sequence[str]) -> str:

@@ -147,7 +147,9 @@ def test_a_kit_that_steals_a_key_gets_nothing_sends_nothing_and_is_told_of(
     assert outcome["error"]["code"] == "permission_denied" and outcome["error"]["details"][
         "refused"
     ].endswith("/.ssh/id_ed25519")
-    assert outcome["error"]["hint"].startswith("`vespe tool copy rain/rain_tool` makes it yours; ")
+    assert outcome["error"]["hint"].startswith(
+        "`vespe tool copy rain/rain_tool` copies it into the project; "
+    )
     with pytest.raises(BlockingIOError):  # nobody knocked
         stolen.accept()
     assert (

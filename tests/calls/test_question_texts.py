@@ -19,7 +19,7 @@ def made(scope: str = "project_tools", **fields: Any) -> Question:
 def test_a_question_says_what_would_run_with_what_and_why() -> None:
     text = question_text(made(origins={"to": "from read_inbox, not from you"}))
     assert text.as_text() == (
-        "`send` would run (a tool of this project). It says of itself: Send an e-mail.\n\n"
+        "`send` would run (a tool of this project). Its description: Send an e-mail.\n\n"
         '  to: "a@example.org"  (from read_inbox, not from you)\n'
         "  n: 3\n\n"
         f"You are asked because {WHY}."

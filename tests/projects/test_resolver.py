@@ -86,7 +86,7 @@ def test_p13b_the_first_scope_in_order_wins_and_what_it_shadows_is_kept_with_its
     found = Place(A, B, C, PROJECT).resolve("who")
     assert (found.entry.scope, found.reason) == (
         "project_tools",
-        "project_tools is the first scope in order that has it",
+        "project_tools is the first scope in the order that has it",
     )
     assert candidates(found) == [
         ("project_tools", "selected"),

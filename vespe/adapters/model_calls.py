@@ -75,7 +75,7 @@ def _inputs(tool: Tool, arguments: JsonObject | str | bytes) -> JsonObject:
         except InvalidDocument as error:
             raise ParsingError(
                 f"the arguments of {quote(tool.name)} cannot be read: the text {error.reason}",
-                hint="give one JSON object",
+                hint="pass one JSON object",
             ) from None
     if violations := validator.compile_schema(tool.input_schema, closed=True).violations(arguments):
         told = messages_of(violations)
@@ -136,7 +136,7 @@ def _plain_arguments(given: Any) -> JsonObject | str:
         text = strict_json.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidToolCall(
-            f"the arguments cannot be said in JSON: {error}", hint="give one JSON object"
+            f"the arguments cannot be said in JSON: {error}", hint="pass one JSON object"
         ) from None
     if not isinstance(given, dict):
         return text
@@ -144,7 +144,7 @@ def _plain_arguments(given: Any) -> JsonObject | str:
         arguments: JsonObject = detached(given, "the arguments")
     except InvalidDocument as error:
         raise InvalidToolCall(
-            f"the arguments cannot be taken: {error.reason}", hint="give one JSON object"
+            f"the arguments cannot be taken: {error.reason}", hint="pass one JSON object"
         ) from None
     return arguments
 

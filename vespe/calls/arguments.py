@@ -80,7 +80,7 @@ def itself(tool: Tool, arguments: JsonObject | str | bytes) -> tuple[Tool, JsonO
             if name in facade.preset:
                 path, _, pointer = facade.places[name].partition("#")
                 raise errors.InvalidDocument(
-                    f"presets what {facade.tool.name!r} does not take: {violation['message']}",
+                    f"presets an invalid argument of {facade.tool.name!r}: {violation['message']}",
                     path=path,
                     pointer=pointer,
                 ) from None
@@ -96,9 +96,9 @@ def parsed_arguments(text: str | bytes) -> JsonObject:
             f" (line {error.line}, column {error.column})" if error.line and error.column else ""
         )
         at = f" at {error.pointer}" if error.pointer else ""
-        message = f"the arguments cannot be read: the text {error.reason}{at}{place}"
+        message = f"the arguments cannot be read: the JSON {error.reason}{at}{place}"
         raise errors.ParsingError(
-            message + _quoted(text, error), hint="give one JSON object"
+            message + _quoted(text, error), hint="pass one JSON object"
         ) from None
 
 

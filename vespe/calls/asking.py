@@ -131,7 +131,7 @@ class CallSuspended(BaseException):
     """
 
     def __init__(self, *questions: ToolQuestion) -> None:
-        super().__init__("the call needs an answer, and is made anew with it")
+        super().__init__("the call needs an answer, and starts again with it")
         self.questions = questions
 
 
@@ -279,7 +279,7 @@ class CallQuestions:
             )
         if problem := answers.problem_of_schema(schema):
             raise ToolExecutionError(
-                f"{self._tool!r} asked for an answer that no form can take: {problem}",
+                f"{self._tool!r} asked for an answer that cannot be entered in a form: {problem}",
                 hint="the schema is an object with properties that are strings, numbers, integers, "
                 "booleans, or lists of choices",
             )
@@ -308,7 +308,7 @@ class CallQuestions:
             raise
         except TimedOut:
             raise NeedsInput(
-                f"{self._tool!r} asked a person, who did not answer within {ASK_TIMEOUT_S:g} s"
+                f"{self._tool!r} asked the user, who did not answer within {ASK_TIMEOUT_S:g} s"
             ) from None
         except Interrupted:
             raise Interrupted(f"the call of {self._tool!r} was cancelled at a question") from None
@@ -381,7 +381,7 @@ def _asked_by(line: bytes | None) -> JsonObject:
 def _checked(reply: object) -> PersonReply:
     if not isinstance(reply, PersonReply) or reply.action not in _ACTIONS:
         raise UsageError(
-            "what asks a person must return a vespe.PersonReply whose action is one of "
+            "the ask function must return a vespe.PersonReply whose action is one of "
             f"{', '.join(_ACTIONS)}, not {reply!r:.80}"
         )
     return reply
@@ -501,7 +501,7 @@ def _asked_outside(question: str, schema: JsonObject | None, name: str | None) -
     """
     outside: Any = sys.modules.get("vespe_ask")
     if outside is None:
-        raise NeedsInput("the tool asks a person, and nobody can be asked here")
+        raise NeedsInput("the tool asks the user a question, but there is no one to ask here")
     try:
         return cast(JsonObject, outside.ask(question, schema, name=name))
     except outside.Declined as no:

@@ -108,7 +108,7 @@ def directory() -> str:
 def _change(root: str, change: Callable[[tuple[KeptAnswer, ...]], tuple[KeptAnswer, ...]]) -> None:
     found = _file(root)
     if found is None:
-        raise InvalidDocument("is not a project, so no answer can be kept for it", path=root)
+        raise InvalidDocument("is not a project, so no answer can be saved for it", path=root)
     path, bound = found
     where = directory()
     atomic.private_directory(where)

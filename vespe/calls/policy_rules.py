@@ -105,8 +105,8 @@ def read_rules(document: JsonValue, *, path: str, of_user: bool = True) -> tuple
         pointer = f"/approvals/{escape_pointer(key)}"
         if key == OWN_HOSTS and not of_user:
             raise InvalidDocument(
-                "is for your own configuration alone: a project does not say which hosts are yours "
-                f"(`vespe config set approvals.{OWN_HOSTS} …`)",
+                "is only allowed in your own configuration, because a project cannot decide "
+                f"which hosts are yours (`vespe config set approvals.{OWN_HOSTS} …`)",
                 path=path,
                 pointer=pointer,
             )

@@ -88,11 +88,11 @@ def question_text(question: Question) -> QuestionText:
 def _whole(question: Question) -> Iterator[str]:
     tool = question.tool
     if description := tool.description.strip():
-        yield f"What {inert_line(tool.name)} says of itself:\n{_indented(inert(description))}"
+        yield f"Description of {inert_line(tool.name)}:\n{_indented(inert(description))}"
     if tool.directory:
         yield f"It is in {inert_line(tool.directory)}"
     arguments = inert_json(strict_json.dump_json(question.inputs).rstrip("\n"))
-    yield f"All that it would get:\n{_indented(arguments)}"
+    yield f"All arguments:\n{_indented(arguments)}"
     for one in question.previews:
         yield f"{inert_line(one.title)}:\n{_indented(inert(one.text))}"
 
@@ -112,7 +112,7 @@ def _about(tool: Tool) -> str:
     if not said:
         return ""
     said = said if len(said) <= _ABOUT else f"{said[:_ABOUT]}…"
-    return f"It says of itself: {said.rstrip('.')}."
+    return f"Its description: {said.rstrip('.')}."
 
 
 def _value(value: JsonValue) -> tuple[str, bool]:

@@ -319,7 +319,7 @@ def _refuse_surrogates(value: JsonValue, path: str) -> None:
     for pointer, text in _texts(value, ""):
         if _has_surrogate(text):
             raise InvalidDocument(
-                "holds a lone surrogate, which UTF-8 cannot say", path=path, pointer=pointer
+                "contains a lone surrogate, which UTF-8 cannot encode", path=path, pointer=pointer
             )
 
 

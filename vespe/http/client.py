@@ -313,16 +313,16 @@ def _redirected(request: Request, response: Response) -> Request:
             urls.urljoin(response.url, location.encode("latin-1").decode("utf-8", "replace"))
         )
     except ValueError:
-        raise Refused(f"{here.authority} redirects to {location!r}, which is no URL") from None
+        raise Refused(f"{here.authority} redirects to {location!r}, which is not a URL") from None
     if here.scheme == "https" and there.scheme != "https":
         raise Refused(
             f"{here.authority} redirects from https to {there.scheme}://{there.authority}, "
-            "where all could be read"
+            "which is not encrypted"
         )
     if request.hosts is not None and not is_listed(there.host, there.port, request.hosts):
         raise Refused(
-            f"{here.authority} redirects to {there.authority}, "
-            f"and the tool's kit allows {', '.join(request.hosts) or 'no host'}"
+            f"{here.authority} redirects to {there.authority}, but the tool's kit allows only "
+            f"{', '.join(request.hosts) or 'no host'}"
         )
     method, body, headers = request.method, request.body, request.headers
     if (response.status == 303 and method != "HEAD") or (

@@ -35,7 +35,7 @@ def found_kit(
         meant = re.sub(r"[^a-z0-9]+", "_", kit_id.lower()).strip("_")
         hint = f"call it {meant}" if KIT_ID.fullmatch(meant) and meant != kit_id else ""
         raise UsageError(
-            f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most",
+            f"{kit_id!r} is not a valid kit id: use lower-case letters, digits and _, at most 64",
             hint=hint,
         )
     root = os.path.abspath(parent)

@@ -66,7 +66,7 @@ def check_id(kit_id: str) -> None:
     """Raise UsageError for what is not the id of a kit."""
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(
-            f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
+            f"{kit_id!r} is not a valid kit id: use lower-case letters, digits and _, at most 64"
         )
 
 

@@ -45,7 +45,7 @@ def _file_of(function: Callable[..., Any], name: str) -> str:
         or "<locals>" in getattr(function, "__qualname__", "<locals>")
     ):
         raise UsageError(
-            f"{name!r} is not a function at the top of a file, so it cannot be saved",
+            f"{name!r} is not a top-level function of a file, so it cannot be saved",
             hint="move it into a .py file",
         )
     return os.path.abspath(path)

@@ -103,7 +103,7 @@ def project_of(given: ProjectLike) -> Project:
 def _on_disk(given: ProjectLike) -> Project:
     if isinstance(given, ProjectConfig) and not given.root:
         raise UsageError(
-            "a configuration without a root is not a project on disk",
-            hint="give its directory as `root`",
+            "a configuration without a root directory is not a project on disk",
+            hint="pass its directory as `root`",
         )
     return project_of(given)

@@ -98,7 +98,8 @@ def _argument(text: str, index: int) -> bytes:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         raise InvalidArguments(
-            f"argument {index} of the process holds a lone surrogate, which UTF-8 cannot say"
+            f"argument {index} of the process contains a lone surrogate, which UTF-8 cannot "
+            "encode"
         ) from None
     if b"\0" in data:
         raise InvalidArguments(f"argument {index} of the process holds a NUL character")

@@ -87,7 +87,7 @@ def complete_project_dir(inner: str) -> None:
     InvalidDocument where it is no directory.
     """
     if os.path.islink(inner) or not os.path.isdir(inner):
-        raise InvalidDocument("is not a directory, so no project can be made here", path=inner)
+        raise InvalidDocument("is not a directory, so no project can be created here", path=inner)
     with atomic.locked(inner):
         _make_directory(os.path.join(inner, defaults.TOOLS_DIR))
         for name, text in (
@@ -163,7 +163,8 @@ def set_active(
     for kit_id in wanted if active else ():
         if not _SCOPE.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
             raise UsageError(
-                f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
+                f"{kit_id!r} is not a valid kit id: use lower-case letters, digits and _, at "
+                "most 64"
             )
 
     def change(document: JsonObject) -> None:
@@ -196,10 +197,10 @@ def restricted_keys(document: JsonObject) -> list[str]:
     the user says (`configuration.narrowed`, `policy.rules_of`). Approvals that allow nothing and
     the tightest sandbox always count, and need no warning.
     """
-    only = "only your own configuration may say it (`vespe config set`)"
+    only = "it is only allowed in your own configuration (`vespe config set`)"
     return [
-        f"{pointer} in {defaults.CONFIG_FILE} can only tighten your own configuration, "
-        "never widen it"
+        f"{pointer} in {defaults.CONFIG_FILE} can only make your own configuration stricter, "
+        "not weaker"
         if pointer in _TIGHTENING
         else f"{pointer} in {defaults.CONFIG_FILE} is ignored: {only}"
         for pointer, key, value in _members(document, "")
@@ -217,8 +218,8 @@ def misspelt_keys(document: JsonObject) -> list[str]:
     for key in document.keys() - _KEYS - RESTRICTED:
         if near := difflib.get_close_matches(key, sorted(_KEYS), n=1, cutoff=0.8):
             found.append(
-                f"/{key} in {defaults.PROJECT_DIR}/{defaults.CONFIG_FILE} is not a setting of a "
-                f"project, and means nothing: did you mean {near[0]}? Rename it in the file"
+                f"/{key} in {defaults.PROJECT_DIR}/{defaults.CONFIG_FILE} is not a project "
+                f"setting and is ignored: did you mean {near[0]}? Rename it in the file"
             )
     return sorted(found)
 
@@ -229,7 +230,7 @@ def _checked(document: JsonObject, path: str) -> ProjectConfig:
     for pointer, key, value in _members(document, ""):
         if key in _GRANTS and value is True:
             raise InvalidDocument(
-                "a project cannot grant itself trust",
+                "a project cannot mark itself as trusted",
                 path=path,
                 pointer=pointer,
                 hint="remove the key, then approve it with `vespe trust`",

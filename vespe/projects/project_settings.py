@@ -63,7 +63,7 @@ def unset_value(root: str | os.PathLike[str], key: str) -> ProjectConfig:
             if not isinstance(at[-1], dict) or part not in at[-1]:
                 raise NotFound(
                     f"{project.config_path(root)} does not set {key}",
-                    hint="`vespe config list --origin` shows what is set where",
+                    hint="`vespe config list --origin` shows where each setting comes from",
                 )
             at.append(at[-1][part])
         for holder, part in reversed([*zip(at, parts, strict=False)]):
@@ -92,7 +92,7 @@ def _parts(key: str) -> list[str]:
         return parts
     if parts[0] in user_config.KEYS or parts[0] in project.RESTRICTED:
         raise Refused(
-            f"a project cannot set {key}: only the user says this",
+            f"a project cannot set {key}: only the user can",
             hint=f"`vespe config set {key} VALUE` sets it in your own configuration",
         )
     hint = suggest(key, KEYS) or f"a project can set {', '.join(KEYS)}"
@@ -104,7 +104,7 @@ def _refuse_wider(level: str) -> None:
     levels = user_config.SANDBOX
     if levels.index(level) < levels.index(own):
         raise Refused(
-            f"a project can only tighten the sandbox, and your own setting is {own}: "
-            "only the user says this",
+            f"a project can only make the sandbox stricter than your own setting, {own}: only "
+            "the user can weaken it",
             hint=f"`vespe config set sandbox {level}` changes your own setting, for every project",
         )

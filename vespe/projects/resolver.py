@@ -190,7 +190,7 @@ def _first(name: str, found: Sequence[Found], warnings: Sequence[str]) -> Resolu
     if len(same) > 1:
         raise _ambiguous(name, same)
     _refuse_broken(entry)
-    reason = f"{winner.name} is the first scope in order that has it"
+    reason = f"{winner.name} is the first scope in the order that has it"
     chosen = Candidate(entry=entry, status="selected", reason=reason, decided_by=winner.decided_by)
     others = tuple(_other(scope, other, by=found[0], among=found) for scope, other in found[1:])
     twins = [

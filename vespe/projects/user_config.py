@@ -323,7 +323,10 @@ def _file_rules(document: JsonObject, path: str) -> Rules:
         if unknown := next(
             (pattern for pattern in patterns if os.path.expanduser(pattern).startswith("~")), None
         ):
-            reason = f"has {unknown!r}, and this machine has no such user: it would fit nothing"
+            reason = (
+                f"contains {unknown!r}, but this machine has no such user, so it would "
+                "match nothing"
+            )
             raise InvalidDocument(reason, path=path, pointer=f"/files/{escape_pointer(key)}")
     may_write, never_read = (
         tuple(map(os.path.expanduser, given.get(key, ()))) for key in _FILE_RULES

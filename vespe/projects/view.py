@@ -192,8 +192,8 @@ class View:
                 found[name] = item
             else:
                 left_out.append(
-                    f"{item.name} is left out: {self.path}#{self.said(item, 'as')[1]} calls it "
-                    f"{name}, as {owner.name} is called"
+                    f"{item.name} is left out: {self.path}#{self.said(item, 'as')[1]} gives "
+                    f"it the name {name}, which {owner.name} already has"
                 )
         always = frozenset(self.name_of(item) for item in given if self.exposure(item) == "always")
         return Named(items=found, always=always, left_out=tuple(left_out))
@@ -217,7 +217,10 @@ class View:
                 and names.setdefault(name, tool.uid) != tool.uid
                 and where
             ):
-                yield where, f"another tool is called {name!r} already, so {tool.name} is not shown"
+                yield (
+                    where,
+                    (f"another tool already has the name {name!r}, so {tool.name} is not shown"),
+                )
 
 
 def view_of(config: ProjectConfig) -> View:
@@ -239,7 +242,7 @@ def read_rules(document: JsonObject, *, path: str) -> tuple[ViewRule, ...]:
     said = document.get(TOOLS, {})
     if not isinstance(said, dict):
         raise wrong_type(
-            "an object from patterns of tools to what is said of them",
+            "an object with patterns of tools as keys and their settings as values",
             said,
             path=path,
             pointer=f"/{TOOLS}",
@@ -261,7 +264,7 @@ def _check(rule: ViewRule, given: JsonValue, path: str) -> None:
             raise wrong_type(wanted, value, path=path, pointer=rule.at(key))
     if "as" in given and not rule.exact:
         raise InvalidDocument(
-            "renames every tool that the pattern fits; name one tool",
+            "would rename every tool that matches the pattern; name one tool",
             path=path,
             pointer=rule.at("as"),
         )
@@ -282,7 +285,10 @@ def _unlike(key: str, value: JsonValue) -> str:
             "an array of arguments' names",
         )
     elif key == "preset":
-        fits, wanted = isinstance(value, dict), "an object from arguments to their values"
+        fits, wanted = (
+            isinstance(value, dict),
+            ("an object with arguments as keys and their values"),
+        )
     else:
         fits, wanted = isinstance(value, str), "a string"
     return "" if fits else wanted
@@ -316,7 +322,8 @@ def _wrong_arguments(rule: ViewRule, tool: Tool) -> Iterator[tuple[str, str]]:
         elif isinstance(required, list) and name in required and name not in preset:
             yield (
                 rule.at("hide", index),
-                f"{tool.name} requires {name!r}, so nobody could call it: preset it",
+                f"{tool.name} requires {name!r}, so it could not be called: preset the "
+                "argument instead",
             )
 
 

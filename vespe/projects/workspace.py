@@ -223,8 +223,8 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     from vespe.kits import edited
 
     other = workspace.resolve(name).entry
-    reason = f"it is {other.scope}'s, which is not the project's to change"
-    hint = f"`vespe tool copy {name}` makes it yours"
+    reason = f"it belongs to {other.scope}, which the project cannot change"
+    hint = f"`vespe tool copy {name}` copies it into the project"
     if edited.is_edited(other.scope):
         hint = f"`--kit {other.scope}` takes it where it is, and {hint}"
     raise ToolNotFound(name, searched=(defaults.PROJECT_TOOLS,), reason=reason, hint=hint)
@@ -255,7 +255,9 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
             f"so whether {scope.name} has {wanted!r} is not known"
         )
         raise InvalidDocument(
-            reason, path=scope.directory, hint="mend it, or name another scope's tool as scope/name"
+            reason,
+            path=scope.directory,
+            hint="repair it, or select another scope's tool as scope/name",
         ) from None
 
 

@@ -98,7 +98,7 @@ def test_a_server_that_ends_in_the_middle_is_an_error_with_what_it_said(tmp_path
         ),
         (
             "import os, time; os.close(1); time.sleep(600)",
-            "it closed its stdout before it answered, and runs on$",
+            "it closed its stdout before it answered, but is still running$",
         ),
     ],
 )

@@ -16,9 +16,9 @@ def refused(status: int, challenge: str) -> AccessRefused:
 @pytest.mark.parametrize(
     ("status", "challenge", "token", "why"),
     [
-        (401, "Bearer", "", "wants a login"),
-        (401, 'bearer realm="x"', "", "wants a login"),
-        (401, "", "old", "refuses the token of its login"),
+        (401, "Bearer", "", "requires a login"),
+        (401, 'bearer realm="x"', "", "requires a login"),
+        (401, "", "old", "rejects the token of its login"),
         (403, 'Bearer error="insufficient_scope", scope="a b"', "t", "wants the scope 'a b'"),
         (403, "Bearer scope=a, error=insufficient_scope", "t", "wants the scope 'a'"),
         (403, 'Bearer error="insufficient_scope"', "t", "wants other scopes"),

@@ -47,7 +47,7 @@ def test_one_environment_is_made_for_all_who_ask_at_once(home: Path, tmp_path: P
         )
     assert (len(set(made)), heard) == (
         1,
-        ["installing greeting into an environment of their own, once"],
+        ["installing greeting into a separate environment (only once)"],
     )
     root = os.path.join(locations.user_cache_dir(), "envs")
     assert [os.path.join(root, entry, "bin", "python") for entry in os.listdir(root)] == made[:1]
@@ -108,7 +108,7 @@ def test_a_dependency_that_cannot_be_had_is_named_and_nothing_is_left(
 ) -> None:
     distribution(tmp_path, "greeting")
     with pytest.raises(
-        ToolExecutionError, match="the dependency no-such-thing==1 cannot be had: "
+        ToolExecutionError, match="the dependency no-such-thing==1 cannot be installed: "
     ) as caught:
         interpreter(
             ("greeting", "no-such-thing==1"),
@@ -142,7 +142,8 @@ def test_what_else_pip_says_is_its_last_line(
     if not has_pip:  # then the environment is made with one of its own
         monkeypatch.setattr("vespe.types.python_script.environments._HAS_PIP", "import no_such_pip")
     with pytest.raises(
-        ToolExecutionError, match="the dependency greeting @ file:///no/such/place cannot be had: "
+        ToolExecutionError,
+        match="the dependency greeting @ file:///no/such/place cannot be installed: ",
     ):
         interpreter(("greeting @ file:///no/such/place",), environment=OFFLINE)
 

@@ -212,7 +212,7 @@ def test_p24_what_json_cannot_say_is_named_with_its_place(workshop: Workshop) ->
     for source, pointer, said in (
         ("def f(): return float('nan')", "", "the result is NaN"),
         ("def f(): return {'a': [1, float('-inf')]}", "/a/1", "the result at /a/1 is -Infinity"),
-        ("def f(): return {'a/b': object()}", "/a~1b", "is an object, which JSON has no form for"),
+        ("def f(): return {'a/b': object()}", "/a~1b", "is an object, which JSON cannot represent"),
         (
             "def f():\n    a = []\n    a.append(a)\n    return a",
             "",
@@ -245,8 +245,8 @@ def test_p24_lone_surrogates_become_replacement_characters_with_a_note(workshop:
         ("class f: pass", "'f' in main.py is not a function but of type type"),
         (
             "def f(a): pass",
-            "'f' does not take what its schema and `args` give it: "
-            "f() missing 1 required positional argument: 'a'",
+            "'f' does not accept the arguments of its schema and `args`: f() missing 1 "
+            "required positional argument: 'a'",
         ),
         (
             "import sys\ndef f(): sys.exit(3)",
@@ -260,7 +260,10 @@ def test_p24_lone_surrogates_become_replacement_characters_with_a_note(workshop:
             "import sys\ndef f(): sys.exit()",
             "the tool called sys.exit(None) and gave no result (main.py, line 2)",
         ),
-        ("import os\ndef f(): os._exit(4)", "'f' gave no result: its process ended with status 4"),
+        (
+            "import os\ndef f(): os._exit(4)",
+            "'f' returned no result: its process ended with status 4",
+        ),
         (
             "import os\ndef f(): os._exit(0)",
             "'f' gave no result: it ended its own process, or closed the descriptor that",
@@ -426,7 +429,7 @@ def test_the_plan_shows_what_would_run_and_runs_nothing(workshop: Workshop) -> N
 def test_a_script_for_another_python_is_refused(workshop: Workshop) -> None:
     failure = workshop.failure("# /// script\n# requires-python = '>=4'\n# ///\ndef f(): return 1")
     assert (
-        f"main.py needs Python >=4, and this is {sys.version_info[0]}.{sys.version_info[1]}"
+        f"main.py needs Python >=4, but this is {sys.version_info[0]}.{sys.version_info[1]}"
         in str(failure)
     )
 
@@ -460,7 +463,7 @@ def test_a_scripts_dependencies_are_installed_once_into_their_own_environment(
         for _ in range(2)
     ]
     assert results == ["hello", "hello"]
-    assert reports == ["installing greeting==1.0 into an environment of their own, once"]
+    assert reports == ["installing greeting==1.0 into a separate environment (only once)"]
 
 
 def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(

@@ -264,7 +264,7 @@ def test_what_has_tolist_is_written_by_it() -> None:
         (Point(x=lambda: 1), "/x", "is a function"),  # type: ignore[arg-type]  # what a tool may do
         ({(1, 2): 3}, "", "has a key that is a tuple"),
         ({frozenset((1, 2)): 3}, "", "has a key that is a frozenset"),
-        ([10**5000], "/0", "is an integer of too many digits"),
+        ([10**5000], "/0", "is an integer with too many digits"),
     ],
 )
 def test_a_result_that_json_cannot_say_is_named_by_its_place(

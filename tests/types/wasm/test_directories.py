@@ -102,7 +102,7 @@ def test_writing_wants_to_be_stated(place: Path) -> None:
         ({"write": ["."]}, "holds .vespe"),
         ({"write": [".vespe"]}, "holds .vespe"),
         ({"write": [".git/hooks"]}, "holds .git"),
-        ({"write": [".."]}, "holds the project"),
+        ({"write": [".."]}, "contains the project"),
     ],
 )
 def test_a_directory_that_holds_what_is_of_value_is_refused(

@@ -52,7 +52,7 @@ def written(imported: Imported, kit_id: str) -> Written:
     """
     if not roots.KIT_ID.fullmatch(kit_id) or kit_id in defaults.DEFAULT_ORDER:
         raise UsageError(
-            f"{kit_id!r} is not a kit id: it takes lower-case letters, digits and _, 64 at most"
+            f"{kit_id!r} is not a valid kit id: use lower-case letters, digits and _, at most 64"
         )
     files: dict[str, TreeFile] = {}
     tools: dict[str, JsonObject] = {}

@@ -50,7 +50,7 @@ class LoginChoices:
     def check(self) -> None:
         """Raise UsageError for what does not go together."""
         if self.secret_name and not self.client_id:
-            raise UsageError("--client-secret is the secret of a client: name it with --client-id")
+            raise UsageError("--client-secret needs --client-id, the client that it belongs to")
         if not 0 <= self.port <= _MAX_PORT:
             raise UsageError(f"--port is a number from 1 to {_MAX_PORT}")
 
@@ -61,7 +61,7 @@ def log_in(kit_id: str, url: str, choices: LoginChoices) -> Login:
     """
     before = records.find(kit_id, url)
     if not options.interactive():
-        raise LoginRequired(kit_id, why="wants a login, and there is no terminal to log in from")
+        raise LoginRequired(kit_id, why="requires a login, but there is no terminal to log in from")
     choices.check()
     sdk, person = _parts()
     choices = _as_before(choices, before)
@@ -175,7 +175,7 @@ def _kept(login: Login, grant: TokenGrant) -> Login:
     store = stores.default_store(os.environ)
     if store == "file":
         report.note(
-            "this machine has no keyring: the tokens are kept in a file that only you can open"
+            "this machine has no keyring, so the tokens are stored in a file that only you can read"
         )
     with records.locked(login.kit_id, login.url):
         return records.keep(login, grant, store=store)
@@ -185,8 +185,8 @@ def _revoke(login: Login, grant: TokenGrant) -> None:
     """Tell the issuer that the tokens are void (RFC 7009); where that fails, say so."""
     if not grant.revocation_endpoint:
         return report.note(
-            f"{login.issuer} cannot revoke tokens: those that were removed here are good until "
-            "they expire"
+            f"{login.issuer} cannot revoke tokens: the tokens that were removed here stay "
+            "valid until they expire"
         )
     from vespe.features.oauth import tokens
 

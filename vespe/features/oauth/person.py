@@ -69,7 +69,9 @@ class Browser:
         """Ask whether to log in, and lead the person there; raises Refused for a no."""
         self._state = _first(question.url, "state")
         host = urllib.parse.urlsplit(question.issuer).netloc
-        report.say(f"{report.one_line(question.server)} wants a login at {report.one_line(host)}")
+        report.say(
+            f"{report.one_line(question.server)} requires a login at {report.one_line(host)}"
+        )
         if question.scope:
             report.say(f"  scopes  {report.one_line(question.scope)}")
         options.confirm(f"Log in at {report.one_line(question.issuer)}?", yes=self._yes)
@@ -82,7 +84,7 @@ class Browser:
             report.say(f"Open this URL in a browser:\n{report.one_line(question.url)}")
         report.say(
             "If the browser is on another machine, it ends at an address that begins with "
-            f"{self.redirect_uri}, which it cannot open: paste that address here."
+            f"{self.redirect_uri} and cannot open it. Paste that address here."
         )
 
     def answer(self) -> tuple[str, str, str | None]:
@@ -100,7 +102,7 @@ class Browser:
                 raise TimedOut("the login", seconds=self._patience_s, hint="run it again")
             if select.select([0], [], [], _POLL_S)[0]:
                 self._read()
-        raise Interrupted("the login was ended: nothing was kept")
+        raise Interrupted("the login was cancelled: nothing was saved")
 
     def take(self, query: str) -> str:
         """Take the query of a redirect; return what is wrong with it, "" for nothing. One that is
@@ -109,7 +111,7 @@ class Browser:
         found = urllib.parse.parse_qs(query, keep_blank_values=True)
         state = found.get("state", [""])
         if not self._state or not secrets.compare_digest(state[0].encode(), self._state.encode()):
-            return "its `state` is not the one of this login"
+            return "its `state` does not belong to this login"
         if any(len(values) > 1 for values in found.values()):
             return "it has a parameter twice"
         said = {name: values[0] for name, values in found.items()}
@@ -118,7 +120,7 @@ class Browser:
             self._come.put(
                 Refused(
                     f"the authorization server refused the login: {': '.join(words)[:_SAID]}",
-                    hint="nothing was kept; log in again to try once more",
+                    hint="nothing was saved; log in again to retry",
                 )
             )
             return ""
@@ -136,8 +138,8 @@ class Browser:
         for line in (line.decode("utf-8", "replace").strip() for line in lines):
             if line and (wrong := self._paste(line)):
                 report.say(
-                    f"That is not the address that the browser ended at: {wrong}. Paste it whole; "
-                    f"it begins with {self.redirect_uri}?"
+                    f"That is not the address that the browser ended at: {wrong}. Paste the "
+                    f"complete address; it begins with {self.redirect_uri}?"
                 )
 
     def _paste(self, line: str) -> str:
@@ -159,7 +161,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if path != _PATH:
             return self._say(404, "There is nothing here.")
         if wrong := self.browser.take(query):
-            return self._say(400, f"This is not the answer to the login that waits: {wrong}.")
+            return self._say(400, f"This is not the answer to the current login: {wrong}.")
         return self._say(200, "Vespe has the answer: go back to the terminal. You can close this.")
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -158,11 +158,12 @@ def grant_of(login: Login) -> TokenGrant:
         ) from None
     except (errors.InvalidDocument, TypeError):
         raise errors.LoginRequired(
-            login.kit_id, why=f"wants a login: what {login.place} holds is not one"
+            login.kit_id, why=f"requires a login: the content of {login.place} is not a login"
         ) from None
     if (grant.kit_id, grant.url, grant.issuer) != (login.kit_id, login.url, login.issuer):
         raise errors.LoginRequired(
-            login.kit_id, why=f"wants a login: what {login.place} holds belongs to another one"
+            login.kit_id,
+            why=f"requires a login: the one in {login.place} belongs to another server",
         )
     return grant
 

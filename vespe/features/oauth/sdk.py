@@ -163,7 +163,8 @@ class _Flow:
             raise ToolExecutionError(
                 f"the MCP server of {self._wanted.kit_id} refuses the token that it was just given "
                 f"(HTTP status {last.status_code}{_quoted(last.headers.get('www-authenticate'))})",
-                hint="nothing was kept; whoever runs the server can say which tokens it takes",
+                hint="nothing was saved; the server's operator can tell you which tokens it "
+                "accepts",
             )
         return self._grant()
 
@@ -211,9 +212,10 @@ class _Flow:
         known = context.auth_server_url
         if wanted.issuer and known and known.rstrip("/") != wanted.issuer.rstrip("/"):
             raise Refused(
-                f"the MCP server of {wanted.kit_id} names another authorization server now: "
-                f"{known}, and the client is one of {wanted.issuer}",
-                hint=f"if that is right: `vespe mcp logout {wanted.kit_id}`, then log in again",
+                f"the MCP server of {wanted.kit_id} now uses another authorization server: "
+                f"{known}. The client is registered at {wanted.issuer}",
+                hint=f"if this is intended, run `vespe mcp logout {wanted.kit_id}`, then log "
+                "in again",
             )
 
     def _note(self, outgoing: httpx2.Request, response: httpx2.Response) -> None:
@@ -231,9 +233,9 @@ class _Flow:
         methods = metadata.code_challenge_methods_supported
         if methods is not None and "S256" not in methods:
             raise Refused(
-                f"{metadata.issuer} does not take PKCE with S256, without which a code could be "
-                "stolen",
-                hint="nothing was sent there; whoever runs it can turn it on",
+                f"{metadata.issuer} does not support PKCE with S256, which protects the login "
+                "against stolen codes",
+                hint="nothing was sent there; its operator can turn it on",
             )
         for endpoint in (metadata.authorization_endpoint, metadata.token_endpoint):
             self._transport.check(str(endpoint))
@@ -277,11 +279,11 @@ class _Flow:
                 return ToolExecutionError(
                     f"{outgoing.url.host} does not register Vespe as a client"
                     f" (HTTP status {response.status_code}{_reason(response, ())})",
-                    hint="register one there yourself, and name it with --client-id",
+                    hint="register a client there yourself, and pass it with --client-id",
                 )
         return Refused(
             f"the login to {kit_id} is refused: {str(error)[:_SAID]}",
-            hint="nothing was kept; whoever runs the server can mend what it says of itself",
+            hint="nothing was saved; the server's operator can correct its metadata",
         )
 
     def _secrets(self) -> tuple[str, ...]:
@@ -363,10 +365,10 @@ def _unrefreshed(grant: TokenGrant, response: httpx2.Response, secret: str) -> V
     reason = _reason(response, (secret, grant.refresh_token, grant.client_secret))
     code = _document(response).get("error")
     if code == "invalid_client":
-        why = f"wants a login: {grant.issuer} no longer knows the client of the last one{reason}"
+        why = f"requires a login: {grant.issuer} no longer knows the client of the last one{reason}"
         return LoginRequired(grant.kit_id, why=why)
     if code in ("invalid_grant", "unauthorized_client", "invalid_scope", "invalid_target"):
-        why = f"wants a login: {grant.issuer} ended the last one{reason}"
+        why = f"requires a login: {grant.issuer} ended the last one{reason}"
         return LoginRequired(grant.kit_id, why=why)
     if response.status_code == 200:
         return ToolExecutionError(f"{grant.issuer} answered without a token")
@@ -384,18 +386,18 @@ def _no_token(
         kind = response.headers.get("content-type", "no type").partition(";")[0]
         return ToolExecutionError(
             f"the login to {kit_id} failed: {url} answered without a token ({kind})",
-            hint="nothing was kept; whoever runs the authorization server can mend it",
+            hint="nothing was saved; the operator of the authorization server can fix this",
         )
     if said.get("error") == "invalid_client":
         return ToolExecutionError(
             f"the login to {kit_id} failed: {url} does not know the client{reason}",
-            hint="log in again, which registers it again; one that you registered yourself needs "
-            "--client-id and --client-secret as they are there",
+            hint="log in again, which registers a new client; for a client that you "
+            "registered yourself, check --client-id and --client-secret",
         )
     return ToolExecutionError(
-        f"the login to {kit_id} failed: {url} gave no token (HTTP status "
+        f"the login to {kit_id} failed: {url} returned no token (HTTP status "
         f"{response.status_code}{reason})",
-        hint="log in again; a code is good once, and for a short time",
+        hint="log in again; a code is valid only once, and for a short time",
     )
 
 

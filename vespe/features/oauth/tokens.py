@@ -79,7 +79,7 @@ def _renewed(kit_id: str, url: str, refused: str) -> str | None:
 def _refreshed(login: Login, grant: TokenGrant) -> TokenGrant:
     """Ask the issuer for other tokens; where it will never give any, the record says so."""
     if not grant.refresh_token:
-        raise LoginRequired(login.kit_id, why="wants a login: the last one expired")
+        raise LoginRequired(login.kit_id, why="requires a login: the last one expired")
     from vespe.features.oauth import sdk
 
     try:

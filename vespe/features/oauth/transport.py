@@ -43,8 +43,8 @@ class JudgedTransport(httpx2.AsyncBaseTransport):
             return
         if not addresses.is_listed(parsed.host, parsed.port, self._allow_hosts):
             raise Refused(
-                f"{parsed.scheme}://{parsed.authority} is refused: without https a token could be "
-                "read on the way",
+                f"{parsed.scheme}://{parsed.authority} is refused: without https, others "
+                "could read the token",
                 hint="only you can allow it: "
                 f"`vespe config set allow_hosts '[\"{parsed.authority}\"]'`",
             )

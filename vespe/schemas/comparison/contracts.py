@@ -109,17 +109,15 @@ def verdict_of(found: Sequence[Change]) -> Verdict:
 
 def _name(old: Contract, new: Contract) -> Iterator[Change]:
     if old.name != new.name:
-        message = (
-            f"is called {new.name} and was called {old.name}: calls by the old name find nothing"
-        )
+        message = f"was renamed from {old.name} to {new.name}: calls by the old name fail"
         yield Change(part="name", verdict="breaking", message=message, pointer="/name")
 
 
 def _description(old: Contract, new: Contract) -> Iterator[Change]:
     if old.description != new.description:
         message = (
-            "the description reads differently: a model may choose differently, "
-            "and what it sends and gets is the same"
+            "the description changed: a model may choose differently, but arguments and "
+            "results are the same"
         )
         yield Change(
             part="description", verdict="compatible", message=message, pointer="/description"
@@ -133,8 +131,8 @@ def _command(old: Contract, new: Contract) -> Iterator[Change]:
             for steps, _, _ in differences(old.command, new.command)
         ]
         message = (
-            f"what runs is different ({join_words(places, most=5)}), "
-            "and what it does cannot be read from that"
+            f"the implementation changed ({join_words(places, most=5)}), and its effect "
+            "cannot be determined"
         )
         yield Change(
             part="command", verdict="unknown", message=message, pointer="/implementation_details"

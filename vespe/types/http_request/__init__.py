@@ -54,7 +54,7 @@ class HttpRequest:
         """Return that it sends, and for a GET that it reads what others answer."""
         found = [("sends_out", "it is an http_request")]
         if (implementation.entrypoint or "GET").upper() == "GET":
-            found.append(("reads_untrusted", "it gets what another machine answers"))
+            found.append(("reads_untrusted", "it returns the answer of another machine"))
         return found
 
     def starts_process(self, args: "JsonObject") -> bool:

@@ -21,8 +21,8 @@ def remarks(details: JsonObject, secrets: JsonValue) -> Iterator[Remark]:
         yield Remark(
             "safety-plain-http",
             "/implementation_details/path",
-            "the request goes over plain http: anyone on the way reads and changes it, "
-            "its secrets too",
+            "the request uses plain HTTP, so others on the network can read and change it, "
+            "including its secrets",
             "write https://",
         )
     args = details.get("args")
@@ -37,8 +37,8 @@ def remarks(details: JsonObject, secrets: JsonValue) -> Iterator[Remark]:
             yield Remark(
                 "safety-unused-secret",
                 f"/secrets/{index}",
-                f"the secret {short(name)} is declared, and the request does not use it",
-                f"take it out, or write ${{env:{name}}} where it belongs",
+                f"the secret {short(name)} is declared, but the request does not use it",
+                f"remove it, or write ${{env:{name}}} where it belongs",
             )
 
 

@@ -48,7 +48,7 @@ def _carried(name: str, text: str) -> str:
     if not _HEADER_TEXT.fullmatch(text):
         raise Refused(
             f"the header {name} cannot carry the value of its secret",
-            hint="does it hold a line break, perhaps at its end?",
+            hint="does it contain a line break, perhaps at its end?",
         )
     return text.strip(" ")
 
@@ -77,7 +77,8 @@ class _Build:
         if unknown:
             self._invalid(
                 f"args.{unknown[0]}",
-                f"means nothing to http_request; it knows {', '.join(sorted(ARGUMENTS))}",
+                "is not an argument of http_request; its arguments are "
+                f"{', '.join(sorted(ARGUMENTS))}",
             )
         if self._method not in METHODS:
             self._invalid(
@@ -125,8 +126,8 @@ class _Build:
         if set("{}$") & set(parts[1]):
             self._invalid(
                 "path",
-                "must name its scheme, host and port literally, "
-                "with no {name} or ${env:NAME} in them",
+                "must state its scheme, host and port literally, without {name} or "
+                "${env:NAME} in them",
             )
         parse_url(parts[1])
         path = "/".join(self._segment(text) for text in parts[2].split("/"))
@@ -161,7 +162,7 @@ class _Build:
             _unfit(
                 template.slots[0],
                 f"{template.slots[0]!r} would make a path segment that is empty, . or .., "
-                "which leads elsewhere",
+                "which changes the path",
             )
         return made
 
@@ -218,7 +219,8 @@ class _Build:
         if template.secrets:
             self._invalid(
                 "path",
-                "holds ${env:…}; a secret stands only in args (`auth`, `query`, `headers`, `body`)",
+                "contains ${env:…}, but a secret is only allowed in args (`auth`, `query`, "
+                "`headers`, `body`)",
             )
         return template
 
@@ -264,8 +266,8 @@ class _Build:
         if written is not None and not _HEADER_TEXT.fullmatch(written):
             _unfit(
                 template.whole,
-                f"the header {name} takes printable ASCII alone: no line breaks, "
-                "control or other characters",
+                f"the header {name} accepts only printable ASCII: no line breaks, control or "
+                "other characters",
             )
         return written
 
@@ -283,7 +285,7 @@ class _Build:
             name, self._slots.inputs.get(template.whole)
         )
         if raw and any(not _COOKIE_TEXT.fullmatch(part) for pair in written for part in pair):
-            _unfit(template.whole, f"the cookie {name} takes printable ASCII alone, without ;")
+            _unfit(template.whole, f"the cookie {name} accepts only printable ASCII, without ;")
         pairs = ["=".join(pair) for pair in written]
         return pairs if raw or not pairs else ["&".join(pairs)]
 
@@ -291,17 +293,19 @@ class _Build:
         if not _TOKEN.fullmatch(name):
             self._invalid(f"args.{where}", f"names {name!r}, which is not a header name")
         if name.lower() in OWN_HEADERS:
-            self._invalid(f"args.{where}", f"sets {name}, which is the connection's own")
+            self._invalid(f"args.{where}", f"sets {name}, which belongs to the connection")
 
     def _check_text(self, name: str, template: templates.Template) -> None:
         """Blame the inputs, or the tool, before any secret is in the text."""
         if not _HEADER_TEXT.fullmatch(template.render(self._slots.inputs) or ""):
             if not template.slots:
-                self._invalid(f"args.headers.{name}", "holds a character that no header can carry")
+                self._invalid(
+                    f"args.headers.{name}", "contains a character that is not allowed in headers"
+                )
             _unfit(
                 template.slots[0],
-                f"the header {name} takes printable ASCII alone: no line breaks, "
-                "control or other characters",
+                f"the header {name} accepts only printable ASCII: no line breaks, control or "
+                "other characters",
             )
 
     def _check_auth(self) -> None:

@@ -307,7 +307,7 @@ class Channel:
         if self._closed:
             return Interrupted(f"{name} has been ended: the sessions of this process are closed")
         if self._blamed:
-            why = f"because a call of {self._blamed} in it did not end when it was told to"
+            why = f"because a call of {self._blamed} did not end when it was cancelled"
             return SessionEnded(
                 f"the session with the MCP server of {name} was ended {why}; {exchange.UNKNOWN}"
             )

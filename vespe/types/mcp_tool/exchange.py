@@ -185,7 +185,7 @@ def answer(data: bytes, logs: str, *, name: str, kit: str) -> SessionAnswer:
         document = strict_json.parse_object(data, limit=len(data))
     except InvalidDocument as error:
         raise InvalidOutput(
-            f"what the MCP server of {name} answered {error.reason}", details=_said(logs)
+            f"the answer of the MCP server of {name} {error.reason}", details=_said(logs)
         ) from None
     if "error" in document:
         raise _error(document["error"], name, kit=kit, logs=logs)
@@ -215,10 +215,10 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
             else "add the server as a kit, and review it there"
         )
         return Refused(
-            f"the MCP server of {name} is another one than was approved: {message}", hint=hint
+            f"the MCP server of {name} is not the one that you approved: {message}", hint=hint
         )
     if kind == "needs_input":
-        why = "its MCP server asks a person, and nobody can be asked here"
+        why = "its MCP server asks the user a question, but there is no terminal to ask on"
         return NeedsInput(f"{name} was not called: {why} ({message})")
     if kind == "asks":
         return NeedsInput(f"{name} {message}; its task was cancelled")
@@ -234,8 +234,8 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     hint = ""
     if error.get("status") in (_UNAUTHORIZED, _FORBIDDEN):
         hint = (
-            "it wants other credentials than it was given: --header 'Authorization: Bearer "
-            "${env:NAME}' of `vespe kit add-mcp` names one, and the secret NAME holds it"
+            "it requires other credentials: pass --header 'Authorization: Bearer ${env:NAME}' "
+            "to `vespe kit add-mcp`, and store the secret NAME"
         )
     said = f"the MCP server of {of(name, kit)} failed: {message}{sent}"
     if error.get("status") not in (_UNAUTHORIZED, _FORBIDDEN):

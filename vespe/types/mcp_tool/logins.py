@@ -46,18 +46,18 @@ def explained(error: AccessRefused, kit_id: str, *, token: str) -> VespeError:
         return error
     if error.status == _FORBIDDEN and _said(error.challenge, _ERROR_FIELD) == "insufficient_scope":
         if not (scope := scope_of(error.challenge)):
-            return LoginRequired(kit_id, why="wants other scopes than those of its login")
+            return LoginRequired(kit_id, why="requires other scopes than its login has")
         return LoginRequired(
             kit_id,
-            why=f"wants the scope {scope!r}, which its login does not have",
+            why=f"requires the scope {scope!r}, which its login does not have",
             command=f"vespe mcp login {kit_id} --scope {shlex.quote(scope)}",
         )
     if error.status != _UNAUTHORIZED:
         return error
     if token:
-        return LoginRequired(kit_id, why="refuses the token of its login")
+        return LoginRequired(kit_id, why="rejects the token of its login")
     if error.challenge.lower().startswith("bearer"):
-        return LoginRequired(kit_id, why="wants a login")
+        return LoginRequired(kit_id, why="requires a login")
     return error
 
 

@@ -277,7 +277,7 @@ async def _listed(client: Client, *, or_none: bool = False) -> list[JsonObject]:
         if cursor is None:
             return found
         if cursor in seen:
-            raise _Odd("the server's list of tools goes in a circle")
+            raise _Odd("the pages of the server's list of tools form a loop")
         seen.add(cursor)
     raise _Odd(f"the server's list of tools has more than {_MAX_PAGES} pages")
 
@@ -385,7 +385,8 @@ async def _reading(process: Any, inbound: Any, gone: Callable[[], object]) -> No
                     if isinstance(message, Exception) and (odd := odd + 1) <= _SHOWN[0]:
                         shown = line[: _SHOWN[1]].decode("utf-8", "replace")
                         sys.stderr.write(
-                            f"[vespe] its stdout has what is not a message of MCP: {shown!r}\n"
+                            "[vespe] its stdout contains something that is not an MCP "
+                            f"message: {shown!r}\n"
                         )
                     await inbound.send(message)
                 if len(buffer) > defaults.LARGER_CAP_BYTES:
@@ -409,7 +410,7 @@ async def _watching(process: Any, gone: Callable[[], object]) -> None:
 
 def _note_end(status: int | None) -> None:
     if status is None:
-        how = "it closed its stdout before it answered, and runs on"
+        how = "it closed its stdout before it answered, but is still running"
     elif status < 0:
         how = (
             f"it was ended by signal {-status} "

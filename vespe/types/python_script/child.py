@@ -144,7 +144,7 @@ def _install_ask(message: "dict[str, Any]") -> None:
         import json
 
         if not _CALL["ask"]:
-            raise NeedsInput("the tool asks a person, and nobody can be asked here")
+            raise NeedsInput("the tool asks the user a question, but there is no one to ask here")
         asked = {"ask": 1, "question": question, "schema": schema, "name": name}
         asked = {key: value for key, value in asked.items() if value is not None}
         line = json.dumps(asked, ensure_ascii=False).encode("utf-8", "replace")
@@ -155,7 +155,9 @@ def _install_ask(message: "dict[str, Any]") -> None:
             while not answer.endswith(b"\n"):
                 more = os.read(reader, 65536)
                 if not more:
-                    raise NeedsInput("nobody answers the tool any more")
+                    raise NeedsInput(
+                        "the call has ended, so the tool's question cannot be answered"
+                    )
                 answer += more
         said = json.loads(answer)
         if error := said.get("error"):
@@ -656,7 +658,8 @@ def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
     if isinstance(error, TypeError) and not frames:
         return Failed(
             "tool",
-            f"{message['entrypoint']!r} does not take what its schema and `args` give it: {text}",
+            f"{message['entrypoint']!r} does not accept the arguments of its schema and "
+            f"`args`: {text}",
             exception=name,
         )
     if type(error).__module__ == "vespe.errors":

@@ -86,7 +86,7 @@ def interpreter(
             lines = lock.lines() if lock is not None else ()
             if progress is not None:
                 progress(
-                    f"installing {', '.join(dependencies)} into an environment of their own, once"
+                    f"installing {', '.join(dependencies)} into a separate environment (only once)"
                 )
             installer = Installer(
                 os.environ if environment is None else environment, cancel, sandbox=sandbox
@@ -109,8 +109,8 @@ def _other_bytes(error: ToolExecutionError, lock: Lock | None) -> InvalidDocumen
     refused = InvalidDocument(
         f"has another hash than the file that is there now: {names}",
         path=lock.path if lock is not None else "",
-        hint="nothing of it was run. Find out why the file changed; where that is right, "
-        "`vespe tool lock` writes the new hash down",
+        hint="nothing was run. Find out why the file changed. If the change is right, `vespe "
+        "tool lock` records the new hash",
     )
     refused.details |= {"stderr": said}
     return refused
@@ -129,8 +129,8 @@ def of_project(root: str) -> tuple[str, str]:
         text, made = "", 0
     if not text or not os.path.exists(python):
         hint = (
-            f"make one: `python -m venv {place}`, or `uv venv {place}`; "
-            "then install the project into it"
+            f"create one with `python -m venv {place}` or `uv venv {place}`, then install the "
+            "project into it"
         )
         raise ToolExecutionError(
             f'its `environment` is "project", and {root} has no virtual environment .venv',
@@ -140,8 +140,8 @@ def of_project(root: str) -> tuple[str, str]:
     version = (int(said[1]), int(said[2])) if said else sys.version_info[:2]
     if version < (3, 11):
         raise ToolExecutionError(
-            f"{place} has Python {version[0]}.{version[1]}, and tools need 3.11 or later",
-            hint=f"make it anew: {place}",
+            f"{place} has Python {version[0]}.{version[1]}, but tools need 3.11 or later",
+            hint=f"create it again: {place}",
         )
     packages = os.path.join(place, "lib", f"python{version[0]}.{version[1]}", "site-packages")
     changed = os.stat(packages).st_mtime_ns if os.path.isdir(packages) else 0
@@ -334,9 +334,9 @@ def _refusal(
         dependencies
     )
     return ToolExecutionError(
-        f"the dependency {', '.join(names)} cannot be had: {why}",
-        hint="mend `dependencies` in the script's `# /// script` block, "
-        f"or the network that {by} needs",
+        f"the dependency {', '.join(names)} cannot be installed: {why}",
+        hint="check `dependencies` in the script's `# /// script` block, and the network "
+        f"that {by} needs",
         details={"dependencies": names, "stderr": said[-defaults.LOG_TAIL_BYTES // 16 :]},
     )
 
@@ -359,7 +359,7 @@ class Environment:
     @property
     def title(self) -> str:
         """What it is for, in a few words."""
-        return ", ".join(self.dependencies) or "packages that were not written down"
+        return ", ".join(self.dependencies) or "packages that are not in the lock"
 
     def to_json(self) -> JsonObject:
         """Return it as `cache list --json` prints it."""

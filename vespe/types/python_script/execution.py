@@ -192,7 +192,7 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
         raise _unanswered(none, name, command.timeout_s) from None
     if len(answer.body) > command.cap_bytes:
         raise OutputTooLarge(
-            f"{name} gave more than {command.cap_bytes} bytes as its result",
+            f"{name} returned more than {command.cap_bytes} bytes",
             kept=answer.body[: command.cap_bytes],
         )
     spent = time.monotonic() - began
@@ -268,7 +268,7 @@ def _finished(
     """
     if len(answer.body) > command.cap_bytes:
         raise OutputTooLarge(
-            f"{command.name} gave more than {command.cap_bytes} bytes as its result",
+            f"{command.name} returned more than {command.cap_bytes} bytes",
             kept=answer.body[: command.cap_bytes],
         )
     status = 0 if answer.body else int(answer.head.partition(b" ")[2])
@@ -292,7 +292,7 @@ def _call_ended(none: NoAnswer, command: process.Command) -> VespeError:
         return late
     if none.reason == "cancelled":
         return Interrupted(f"{command.name} was cancelled and has been ended", details=logs)
-    return ToolExecutionError(f"{command.name} gave no result: its process ended", details=logs)
+    return ToolExecutionError(f"{command.name} returned no result: its process ended", details=logs)
 
 
 def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
@@ -307,15 +307,15 @@ def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
 def _unanswered(none: NoAnswer, name: str, timeout_s: float) -> VespeError:
     logs = _details(none.logs.decode("utf-8", "replace"))
     if none.reason == "late":
-        late = TimedOut(name, seconds=timeout_s, then="was ended, with what it kept")
+        late = TimedOut(name, seconds=timeout_s, then="was ended, and its state is lost")
         late.details |= logs
         return late
     if none.reason == "cancelled":
         return Interrupted(
-            f"{name} was cancelled and has been ended, with what it kept", details=logs
+            f"{name} was cancelled and has been ended, and its state is lost", details=logs
         )
     return ToolExecutionError(
-        f"{name} gave no result: its process ended, and what it kept is gone", details=logs
+        f"{name} returned no result: its process ended, and its state is lost", details=logs
     )
 
 
@@ -380,7 +380,7 @@ def _script(tool: Tool, implementation: Implementation, context: Context) -> tup
     if not os.path.lexists(path):
         raise InvalidTool(
             tool.uid,
-            [f"`path` names {implementation.path}, and there is no such file"],
+            [f"`path` is {implementation.path}, but there is no such file"],
             path=context.directory,
         )
     return path, atomic.read_bytes(path)
@@ -392,9 +392,9 @@ def _metadata(source: bytes, path: str) -> Metadata:
     if metadata.requires_python and python_satisfies(metadata.requires_python, here) is False:
         running = ".".join(map(str, here))
         raise ToolExecutionError(
-            f"{os.path.basename(path)} needs Python {metadata.requires_python}, "
-            f"and this is {running}",
-            hint="install Vespe under a Python that satisfies it",
+            f"{os.path.basename(path)} needs Python {metadata.requires_python}, but this is "
+            f"{running}",
+            hint="install Vespe with a Python version that satisfies this",
             details={"requires_python": metadata.requires_python, "python": running},
         )
     return metadata
@@ -447,9 +447,9 @@ def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 _ABSENT: Final = (
-    "a tool has only what is in its directory and what it declares: "
-    "copy a module of your own beside the script; "
-    'name a package that you know in it: `# /// script`, `# dependencies = ["NAME"]`, `# ///`'
+    "a tool can only import modules in its directory and packages that it declares. Copy your "
+    "own modules next to the script, and declare packages in it: `# /// script`, `# "
+    'dependencies = ["NAME"]`, `# ///`'
 )
 
 
@@ -498,11 +498,13 @@ def _silent(
         )
     if finished.returncode == 0:
         what = (
-            f"{function!r} gave no result: it ended its own process, "
-            "or closed the descriptor that the result goes to"
+            f"{function!r} returned no result: it ended its own process, or closed the file "
+            "descriptor for the result"
         )
     else:
-        what = f"{function!r} gave no result: its process ended with status {finished.returncode}"
+        what = (
+            f"{function!r} returned no result: its process ended with status {finished.returncode}"
+        )
     return ToolExecutionError(what, details=_details(logs, exit_status=finished.returncode))
 
 

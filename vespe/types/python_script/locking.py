@@ -48,7 +48,8 @@ def lock_of(
         read_requirements(made, metadata, path="the lock")
     except InvalidDocument as error:
         raise ToolExecutionError(
-            f"{installer.name} gives no lock that could be checked: {error.reason}", hint=error.hint
+            f"{installer.name} returned a lock that cannot be checked: {error.reason}",
+            hint=error.hint,
         ) from None
     return made
 

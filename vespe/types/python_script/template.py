@@ -80,12 +80,12 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
     """
     path, entrypoint = given.get("path"), given.get("entrypoint")
     if path is not None and not path.endswith(".py"):
-        raise UsageError(f"{path!r} is no Python file: a python_script is a .py file")
+        raise UsageError(f"{path!r} is not a Python file: a python_script needs a .py file")
     found = existing_file(path, directory) if path is not None else None
     if found is not None:
         return _from_source(type, name, path=found, given=given)
     if entrypoint is not None and not entrypoint.isidentifier():
-        raise UsageError(f"{entrypoint!r} can be no function's name")
+        raise UsageError(f"{entrypoint!r} is not a valid function name")
     template = python_template(name, entrypoint, given="schema" in given or "args" in given)
     script = path or f"{function_name(name)}.py"
     derived = derive(template.script, template.entrypoint, path=script)
@@ -99,7 +99,7 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
         name, type, {**said_of(template), **given, "path": script, "schema": schema}
     )
     missing = (
-        (f"there is no file {path} here: the tool's {script} is the template",)
+        (f"there is no file {path} here, so the tool's {script} is the template",)
         if path is not None
         else ()
     )
@@ -161,8 +161,8 @@ def _left_behind(source: str, path: str) -> list[str]:
         or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)
     ]
     advice = (
-        "put it into the tool's directory, run the function where it stands (`--in-place`), "
-        "or register it in-process"
+        "copy it into the tool's directory, run the original file (`--in-place`), or register "
+        "the function in-process"
     )
     return [
         f"it imports {module} from its own project, which is not copied: {advice}"

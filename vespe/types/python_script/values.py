@@ -239,7 +239,7 @@ def encode(value: "Any") -> str:
     if _is_utf8(text):
         return text
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    notes = ["lone surrogates in the result, which UTF-8 cannot say, became U+FFFD"]
+    notes = ["lone surrogates in the result, which UTF-8 cannot encode, became U+FFFD"]
     return text[:-1] + ',"notes":' + make_text(notes) + "}"
 
 
@@ -275,7 +275,7 @@ def _of_many(value: "Any") -> "Any":
     if isinstance(value, type) or not any(
         hasattr(value, name) for name in ("tolist", "keys", "__iter__")
     ):
-        raise TypeError(f"is {_a(type(value).__name__)}, which JSON has no form for")
+        raise TypeError(f"is {_a(type(value).__name__)}, which JSON cannot represent")
     if hasattr(value, "tolist"):
         return value.tolist()
     if hasattr(value, "keys"):
@@ -293,7 +293,7 @@ def plain(value: "Any", pointer: str, depth: int) -> "Any":
     form.
     """
     if depth > MAX_DEPTH:
-        raise Unfit("", f"is nested deeper than {MAX_DEPTH} levels, or holds itself")
+        raise Unfit("", f"is nested deeper than {MAX_DEPTH} levels, or contains itself")
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (int, float)):
@@ -315,11 +315,11 @@ def plain(value: "Any", pointer: str, depth: int) -> "Any":
 def _number(value: "Any", pointer: str) -> "Any":
     if isinstance(value, float) and not -float("inf") < value < float("inf"):
         name = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-        raise Unfit(pointer, f"is {name}, which JSON cannot say")
+        raise Unfit(pointer, f"is {name}, which JSON cannot represent")
     try:
         repr(value)
     except ValueError:
-        raise Unfit(pointer, "is an integer of too many digits") from None
+        raise Unfit(pointer, "is an integer with too many digits") from None
     return value
 
 
@@ -334,7 +334,7 @@ def _key(key: "Any", pointer: str) -> str:
         step = None
     if not isinstance(step, (str, int)):
         raise Unfit(
-            pointer, f"has a key that is {_a(type(key).__name__)}, which JSON has no form for"
+            pointer, f"has a key that is {_a(type(key).__name__)}, which JSON cannot represent"
         )
     return _key(step, pointer)
 

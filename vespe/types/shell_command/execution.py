@@ -249,7 +249,7 @@ class _Filled:
         filled = template.render(self.inputs, secrets=self.secrets)
         for name in template.slots if filled else ():
             if _has_surrogate(templates.value_text(self.inputs[name])):
-                raise _refused((name,), "holds a lone surrogate, which UTF-8 cannot say")
+                raise _refused((name,), "contains a lone surrogate, which UTF-8 cannot encode")
         return filled or None
 
     def _is_given(self, part: Any) -> bool:
@@ -285,15 +285,17 @@ class _Filled:
         texts = {place: templates.value_text(value) for place, value in values.items()}
         for place, text in texts.items():
             if "\0" in text:
-                raise _refused(place, "holds a NUL character, which no argument of a program can")
+                raise _refused(
+                    place,
+                    "contains a NUL character, which is not allowed in an argument of a program",
+                )
             if _has_surrogate(text):
-                raise _refused(place, "holds a lone surrogate, which UTF-8 cannot say")
+                raise _refused(place, "contains a lone surrogate, which UTF-8 cannot encode")
         if texts and len(element.encode("utf-8", "surrogatepass")) > _MAX_ELEMENT_BYTES:
             longest = max(texts, key=lambda place: len(texts[place]))
             raise _refused(
                 longest,
-                f"makes an argument of more than {_MAX_ELEMENT_BYTES} bytes, "
-                "the most that a program can be given",
+                f"makes an argument of more than {_MAX_ELEMENT_BYTES} bytes, which is the maximum",
             )
         if texts and not self.options_ended and _dashes(element) > _dashes(self._lead(template)):
             first = next((place for place, text in texts.items() if text), next(iter(texts)))
@@ -331,8 +333,8 @@ def _option(place: tuple[str | int, ...], text: str) -> InvalidArguments:
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     return _refused(
         place,
-        f"is {shown!r}, and the program would read what begins with a dash as an option; "
-        "begin it otherwise (a file: ./-name)",
+        f"is {shown!r}, which the program would read as an option, because it begins with a "
+        "dash; begin it with something else (for a file: ./-name)",
         hint=f'the tool\'s author can let it through: "--{place[0]}={{{place[0]}}}" as one '
         f'element, or "{{{place[0]}}}" after "--"',
     )
@@ -436,9 +438,9 @@ def _json(stdout: bytes, secrets: Mapping[str, str]) -> JsonValue:
         sentence = (
             f"the tool's output {error.reason}{at}{place}"
             if stdout.strip()
-            else "the tool printed nothing where it should print JSON"
+            else "the tool printed nothing instead of JSON"
         )
         details = {key: error.details[key] for key in ("line", "column", "pointer", "reason")}
         shown = _bounded(_redacted(stdout.decode("utf-8", "replace"), secrets))
-        hint = "stdout holds one JSON value and nothing else; messages belong on stderr"
+        hint = "stdout must contain one JSON value and nothing else; print messages to stderr"
         raise InvalidOutput(sentence, hint=hint, details=details | {"stdout": shown}) from None

@@ -68,7 +68,13 @@ def _template(value: Any, at: str, name: str) -> Iterator[Found]:
             f"`{name}` must be a template, a text, or a list of them, not {describe(value)}",
         )
     elif "\0" in value:
-        yield at, f"`{name}` holds a NUL character, which no argument of a program can"
+        yield (
+            at,
+            (
+                f"`{name}` contains a NUL character, which is not allowed in an argument of "
+                "a program"
+            ),
+        )
 
 
 FORM: Final = forms.DetailsForm(

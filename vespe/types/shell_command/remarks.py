@@ -59,8 +59,8 @@ def _options(elements: list[tuple[str, str]], inputs: JsonValue) -> Iterator[Rem
             yield Remark(
                 "safety-argv-option",
                 at,
-                f"a value of {short(first.name)} that begins with a dash would be an "
-                "option, so calls with one are refused",
+                f"a value of {short(first.name)} that begins with a dash would be read as an "
+                "option, so such calls are refused",
                 f'put "--" before it, or write "--name={{{first.name}}}" as one element, '
                 "or allow no dash by a `pattern`",
             )
@@ -79,9 +79,9 @@ def _in_a_shell(
             yield Remark(
                 "safety-shell",
                 at,
-                f"the input {short(slot)} becomes part of a shell's program, "
-                "which runs what it says",
-                "call the program itself, with each input as an element of its own",
+                f"the input {short(slot)} becomes part of a shell command, so its value can "
+                "run other programs",
+                "call the program directly, with each input as a separate element",
             )
 
 
@@ -91,9 +91,9 @@ def _secrets(elements: list[tuple[str, str]]) -> Iterator[Remark]:
             yield Remark(
                 "safety-literal-secret",
                 at,
-                "a secret in argv can be seen by every user of the machine, "
-                "in the list of processes",
-                "the program's environment has the declared secrets: let it read the variable",
+                "every user of the machine can see a secret in argv in the list of processes",
+                "the program gets the declared secrets as environment variables: let it read "
+                "the variable",
             )
 
 

@@ -69,7 +69,8 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
         if found is None:
             raise UsageError(
                 f"there is no file {path}",
-                hint="--path names a program to copy into the tool; --entrypoint one found on PATH",
+                hint="use --path for a program to copy into the tool, and --entrypoint for "
+                "one on PATH",
             )
         path = os.path.basename(found)
         files[path] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)), executable=True)

@@ -133,7 +133,9 @@ class Runner:
         try:
             self.modules[digest] = self.linker.instantiate_pre(module)
         except wasmtime.WasmtimeError as error:
-            raise Broken(f"asks for what no tool is given: {first_lines(error)}") from None
+            raise Broken(
+                f"imports something that Vespe does not provide: {first_lines(error)}"
+            ) from None
         return self.modules[digest]
 
     def run(self, module: "wasmtime.InstancePre", request: "dict[str, Any]") -> "dict[str, Any]":

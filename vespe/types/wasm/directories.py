@@ -34,9 +34,9 @@ def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
     found = places.find(name)
     if found.leads:
         raise Refused(
-            f"`permissions` of {tool.name} states {name}, which is a link to {found.leads}: "
-            "a link opens nothing out of the project, nor what is protected",
-            hint=f"where the module is to have it, state it by its name: {found.leads}",
+            f"`permissions` of {tool.name} states {name}, which is a link to {found.leads}. "
+            "Links out of the project or to protected places have no effect",
+            hint=f"if the module needs it, state its real path: {found.leads}",
         )
     why = (
         "is not a directory"
@@ -45,8 +45,8 @@ def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
     )
     if why:
         hint = (
-            "state directories that hold nothing else that is of value: "
-            "a module can be given whole directories alone"
+            "state directories that contain nothing else of value, because a module can only "
+            "get whole directories"
         )
         raise Refused(f"`permissions` of {tool.name} states {name}, which {why}", hint=hint)
     return found.path
@@ -54,7 +54,7 @@ def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
 
 def _reasons(place: str, project: str, hidden: tuple[str, ...], *, write: bool) -> Iterator[str]:
     yield from (
-        f"holds the protected place {hole}"
+        f"contains the protected place {hole}"
         for hole in hidden
         if holds(place, hole) and hole != place
     )
@@ -62,6 +62,6 @@ def _reasons(place: str, project: str, hidden: tuple[str, ...], *, write: bool) 
         return
     for name in EXECUTED:
         if os.path.lexists(os.path.join(place, name)) or holds(os.path.join(project, name), place):
-            yield f"holds {name}, from which other programs take commands"
+            yield f"contains {name}, from which other programs read commands"
     if holds(place, project) and place != project:
-        yield "holds the project"
+        yield "contains the project"

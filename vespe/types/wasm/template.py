@@ -66,7 +66,7 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
         if not path.endswith(".rs") or (found := existing_file(path, directory)) is None:
             raise UsageError(
                 f"{path!r} is not a file in Rust",
-                hint="--path names a .rs file to copy into the tool",
+                hint="use --path for a .rs file to copy into the tool",
             )
         files["src/tool.rs"] = TreeFile(data=atomic.read_bytes(os.path.realpath(found)))
         schema, description = schemas_of(given.get("schema"), NO_INPUTS, None), ""

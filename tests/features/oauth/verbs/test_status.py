@@ -55,5 +55,5 @@ def test_a_store_that_gives_nothing_is_not_called_well(
     done = command("mcp", "status", "--json")
     [row] = done.document["logins"]
     assert (row["state"], done.code) == ("unavailable", 1) and "locked" in row["message"]
-    records.note(replace(records.every()[0], ended="wants a login: it was ended"))
+    records.note(replace(records.every()[0], ended="requires a login: it was ended"))
     assert command("mcp", "status", "--json").document["logins"][0]["state"] == "ended"

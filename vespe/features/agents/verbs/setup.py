@@ -49,7 +49,7 @@ _OPTIONS: Final = (
         "--provider",
         metavar="NAME",
         shell_complete=_completed,
-        help=f"Where the model is: {', '.join(PROVIDERS)}, or the NAME of an endpoint in your "
+        help=f"The provider: {', '.join(PROVIDERS)}, or the NAME of an endpoint in your "
         "configuration (`providers.NAME`). Default: the provider of the resumed "
         "conversation, otherwise `agent.provider` in your configuration.",
     ),

@@ -157,4 +157,4 @@ def _error(answer: JsonObject) -> VespeError | None:
         else []
     )
     said = "\n".join(text for text in texts if isinstance(text, str))
-    return ToolExecutionError(said or "the tool says that it failed, and not why")
+    return ToolExecutionError(said or "the tool reported a failure without a reason")

@@ -110,7 +110,7 @@ def _url_of(kit_id: str, project_dir: str | None) -> str:
     url = server.get("url")
     if not isinstance(url, str):
         raise UsageError(
-            f"the server of {kit_id} is a command that calls start: there is nothing to log in to",
-            hint=f"what it needs is a secret: `vespe kit show {kit_id}` names its secrets",
+            f"the server of {kit_id} is a local command, so there is nothing to log in to",
+            hint=f"it may need a secret instead: `vespe kit show {kit_id}` lists its secrets",
         )
     return url

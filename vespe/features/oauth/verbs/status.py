@@ -31,7 +31,7 @@ def command(kit_id: str | None, as_json: bool) -> int:
     if as_json:
         report.emit_json({"logins": rows})
     elif not rows:
-        report.say("you are logged in to no MCP server")
+        report.say("you are not logged in to any MCP server")
     for row in () if as_json else rows:
         report.say(f"{report.one_line(row['kit_id'])}  {report.one_line(row['message'])}")
         report.say(f"  server  {report.one_line(row['url'])}")
@@ -65,10 +65,10 @@ def _state(one: Login) -> JsonObject:
         return said("unavailable", f"{error}{f' ({error.hint})' if error.hint else ''}")
     left = None if grant.fresh_until is None else grant.fresh_until - time.time()
     if left is None:
-        return said("ok", "logged in; the token has no known end")
+        return said("ok", "logged in; the token's expiry is unknown")
     if left > 0:
         then = "then it is refreshed" if grant.refresh_token else f"then {again}"
-        return said("ok", f"logged in; the token is good for {_duration(left)}, {then}", left)
+        return said("ok", f"logged in; the token is valid for {_duration(left)}, {then}", left)
     if grant.refresh_token:
         return said("ok", "logged in; the token is refreshed at the next call", left)
     return said("ended", f"the token expired; {again}", left)
