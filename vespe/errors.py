@@ -63,11 +63,11 @@ def without_passwords(text: str) -> str:
 
 
 class VespeError(Exception):
-    """The root: a sentence, a hint on what to do, and JSON-able fields for scripts.
+    """The base class: a message, a hint on what to do, and fields for scripts that JSON can
+    represent.
 
-    `code` is the stable name of the failure in JSON; `retryable` is true where the model that made
-    the call can mend it, or may make it again. Subclasses set both; none prints, exits or does
-    anything else when it is made.
+    `code` is the stable name of the failure in JSON. `retryable` is true if the model can correct
+    the call or make it again. Subclasses set both. Creating an error has no side effects.
     """
 
     code: ClassVar[str] = "error"
@@ -104,14 +104,14 @@ class VespeError(Exception):
 
 
 class UsageError(VespeError):
-    """The command line, or a library call, asks for what cannot be: exit code 2."""
+    """The command line or a library call is invalid: exit code 2."""
 
     code = "usage"
 
 
 class MissingExtra(VespeError, ImportError):
-    """`what` needs an extra of Vespe, whose `module` cannot be imported: exit code 2. No index's
-    `vespe` is named: it may be anybody's.
+    """`what` needs an extra of Vespe, because `module` cannot be imported: exit code 2. The hint
+    does not name a package index, because another project could own the name there.
     """
 
     code = "missing_extra"
@@ -159,7 +159,7 @@ class NotFound(VespeError, LookupError):
 
 
 class ProjectNotFound(NotFound):
-    """There is no project at `start` nor in any directory above it."""
+    """There is no project at `start` or in any directory above it."""
 
     code = "project_not_found"
 
@@ -173,7 +173,9 @@ class ProjectNotFound(NotFound):
 
 
 class ToolNotFound(NotFound):
-    """No available tool is called `name`; `searched` are the scopes, `close` the nearest names."""
+    """No available tool is named `name`. `searched` are the scopes that were searched, and `close`
+    are similar names.
+    """
 
     code = "tool_not_found"
 
@@ -198,9 +200,7 @@ class ToolNotFound(NotFound):
 
 
 class KitNotFound(NotFound):
-    """No kit root, or nothing `among` the kits that count here, is called `kit_id`; `close` are the
-    nearest ids.
-    """
+    """No kit is named `kit_id`. `among` says which kits were searched, and `close` are similar ids."""
 
     code = "kit_not_found"
 
@@ -214,7 +214,7 @@ class KitNotFound(NotFound):
 
 
 class AmbiguousTool(NotFound):
-    """One scope holds several tools called `name`, at `paths`: never a silent choice."""
+    """A scope contains several tools named `name`, at `paths`. Vespe does not choose one silently."""
 
     code = "ambiguous_tool"
 
@@ -228,7 +228,7 @@ class AmbiguousTool(NotFound):
 
 
 class ToolImplementationNotFound(NotFound):
-    """The tool resolves, but neither its config.json nor the process says what runs."""
+    """The tool exists, but neither its config.json nor the process has an implementation."""
 
     code = "tool_implementation_not_found"
 
@@ -243,7 +243,7 @@ class ToolImplementationNotFound(NotFound):
 
 
 class InvalidDocument(VespeError, ValueError):
-    """A file is not what Vespe can read: where (`path`, `line`, `column`, `pointer`) and why.
+    """A file cannot be read by Vespe: where (`path`, `line`, `column`, `pointer`) and why.
 
     `pointer` is an RFC 6901 JSON Pointer ("" is the whole document); `line` and `column` count from
     1 and are 0 where they are not known.
@@ -284,7 +284,7 @@ class InvalidDocument(VespeError, ValueError):
 
 
 class InvalidTool(InvalidDocument):
-    """A tool directory with something wrong; `problems` are sentences, each with its place."""
+    """A tool directory has problems. `problems` are sentences, each with its place."""
 
     code = "invalid_tool"
 
@@ -300,8 +300,8 @@ class InvalidTool(InvalidDocument):
 
 
 class InvalidArguments(VespeError, ValueError):
-    """The schema, or the slot that a value is meant for, refuses the arguments; all violations at
-    once.
+    """The arguments do not match the schema, or a value does not fit its place in a template. All
+    violations are reported at once.
 
     `violations` are `{"pointer": RFC 6901, "message": sentence}`.
     """
@@ -317,8 +317,8 @@ class InvalidArguments(VespeError, ValueError):
 
 
 class ParsingError(InvalidArguments):
-    """A string that should hold JSON (a model's answer, a call's arguments) does not parse; it
-    never runs as `{}`.
+    """A string that should be JSON (a model's answer, a call's arguments) cannot be parsed. It is
+    never run as `{}`.
     """
 
     code = "invalid_json"
@@ -363,8 +363,8 @@ class Refused(VespeError, PermissionError):
 
 
 class NotTrusted(Refused):
-    """The project has no approval of this user: `changes` are what differs from the last, `same_at`
-    is where the same has one.
+    """The user has not approved the project. `changes` are the differences from the last approval,
+    and `same_at` is another place where the same files are approved.
     """
 
     code = "not_trusted"
@@ -447,8 +447,8 @@ class NeedsInput(Refused):
 
 
 class Declined(Refused):
-    """A person declined to answer what the tool `tool` asked, or closed the question: `action` is
-    decline or cancel.
+    """The user declined to answer a question of the tool `tool`, or closed it. `action` is decline
+    or cancel.
     """
 
     code = "declined"
@@ -511,7 +511,7 @@ class MissingKey(Refused):
 
 
 class ToolExecutionError(VespeError, RuntimeError):
-    """The tool ran and failed: its own exception, exit status or HTTP status."""
+    """The tool ran and failed, with an exception, an exit status or an HTTP status."""
 
     code = "tool_error"
 

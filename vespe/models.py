@@ -38,7 +38,7 @@ Template: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """What runs: config.json's `implementation_details` (design, section 2.1)."""
+    """The implementation of a tool: `implementation_details` in config.json (design, section 2.1)."""
 
     type: str
     path: str | None = None
@@ -143,12 +143,12 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool as its directory says: a name, a schema of inputs and outputs, and how to run it.
+    """A tool as defined by its directory: a name, schemas of inputs and outputs, and how to run it.
 
     `directory` is None for a tool that exists only in-process. `scope` is `project_tools` or a
-    kit's id. `allowed_hosts` are those that its kit limits it to, None for no limit. `document` is
-    config.json as read, unknown keys included. `behind` is there for a tool as a project shows it
-    to models. Paths are `str`: pathlib costs 5 ms at start-up.
+    kit's id. `allowed_hosts` are the hosts that its kit allows, None for no limit. `document` is
+    the whole config.json, including unknown keys. `behind` is set if this is a tool as a project
+    shows it to models. Paths are `str`, because importing pathlib takes 5 ms.
 
     ```python
     from vespe import Tool
@@ -184,14 +184,12 @@ class Tool:
 
     @property
     def itself(self) -> "Tool":
-        """The tool as its directory says it, where this is one as a project shows it to models."""
+        """The tool as defined by its directory, if this is one as a project shows it to models."""
         return self.behind.tool if self.behind else self
 
     @property
     def documentation(self) -> str | None:
-        """The text of its description.md, which is for people, as it is on disk now; None where
-        there is none to read.
-        """
+        """The current text of its description.md, which is for people; None if it cannot be read."""
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with open(
@@ -242,8 +240,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """A directory of tools with a kit_config.json; `root` is where it was found, `problem` why it
-    cannot be used.
+    """A directory of tools with a kit_config.json. `root` is where it was found, and `problem` is
+    why it cannot be used.
     """
 
     kit_id: str
@@ -262,7 +260,7 @@ class Kit:
 class ProjectConfig:
     """`.vespe/config.json`: which kits are active, in their order, and the order of scopes.
 
-    `root` is the directory that holds `.vespe/`.
+    `root` is the directory that contains `.vespe/`.
 
     ```python
     from vespe import Project, ProjectConfig
@@ -295,7 +293,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """From a name to exactly one tool: the winner, why, and every other candidate in order."""
+    """The result of resolving a name: the tool, why it was chosen, and all other candidates in
+    order.
+    """
 
     name: str
     entry: Entry
@@ -305,7 +305,7 @@ class Resolution:
 
     @property
     def shadows(self) -> tuple[Candidate, ...]:
-        """The candidates that the winner hides, in the order of their scopes."""
+        """The candidates that this tool shadows, in the order of their scopes."""
         return tuple(c for c in self.candidates if c.shadowed_by is not None)
 
 
@@ -325,8 +325,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request to run a tool: its name, uid or `scope/name`, and the inputs as an object or as
-    JSON text. `parent` is the `call_id` of the program that makes it.
+    """A request to run a tool: its name, uid or `scope/name`, and the arguments as a dictionary or
+    as JSON text. `parent` is the `call_id` of the program that makes the call.
 
     ```python
     from vespe import Call, Project
@@ -348,7 +348,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """The error of an Outcome: a stable `code`, a sentence, and whether the model can mend it."""
+    """The error of an Outcome: a stable `code`, a message, and whether the model can correct it."""
 
     code: str
     message: str
@@ -359,14 +359,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a call. Exactly one of `result` and `error` speaks: `error` is None where the
-    call succeeded.
+    """The outcome of a call: a `result` or an `error`. `error` is None if the call succeeded.
 
-    `duration_ms` counts from the check of the input to the check of the output. `truncated` is true
-    where the result was cut at the tool's cap; `output_file` then names the private file that holds
-    the whole. `logs` is what the tool printed beside its result, `notes` what Vespe repaired.
-    `sandbox` is the `level` that held the tool's process, and the `gaps` that it leaves; None where
-    no process was started.
+    `duration_ms` includes the checks of input and output. `truncated` is true if the result was cut
+    at the tool's limit; `output_file` is then a private file with the whole result. `logs` is what
+    the tool printed besides its result, and `notes` says what Vespe corrected. `sandbox` has the
+    `level` of protection of the tool's process and its `gaps`; None if no process was started.
 
     ```python
     from vespe import Failure, Outcome
@@ -394,18 +392,18 @@ class Outcome:
         return self.error is None
 
     def unwrap(self) -> JsonValue:
-        """Return the result, or raise the error: the class of `vespe.errors` whose `code` it has,
-        the hint as a note of the traceback.
+        """Return the result, or raise the error as the class of `vespe.errors` with its `code`. The
+        hint is added as a note to the traceback.
 
-        A code without a class of its own is raised as ToolExecutionError.
-        `outcome.unwrap()["words"]` is all that a script needs.
+        Other codes are raised as ToolExecutionError. In a script, `outcome.unwrap()["words"]` is
+        enough.
         """
         if self.error is None:
             return self.result
         raise _error_of(self.error)
 
     def to_dict(self) -> JsonObject:
-        """The JSON shape of `vespe tool run --json` (design, section 6)."""
+        """Return the JSON that `vespe tool run --json` prints (design, section 6)."""
         document: JsonObject = {"ok": self.ok}
         if self.error is None:
             document["result"] = self.result

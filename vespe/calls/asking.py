@@ -52,13 +52,13 @@ _ACTIONS: Final = (ACCEPT, DECLINE, CANCEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolQuestion:
-    """What a tool asks a person: the name of the `tool`, the `text`, and the `schema` of the
-    answer, a flat object as MCP's elicitation has it. The text is inert: control characters in it
-    are escaped.
+    """A question that a tool asks the user: the name of the `tool`, the `text`, and the `schema` of
+    the answer, a flat object as in MCP's elicitation. Control characters in the text are escaped.
 
-    `key` tells the question from others of its call: its name, or made from text and schema.
-    `problem` says what was wrong with the answer before, where it is asked again. `over` is set as
-    soon as no answer is waited for any more: the call has ended, or the time is up.
+    `key` distinguishes the question from others of the same call: its name, or a value derived from
+    text and schema. If the question is asked again, `problem` says what was wrong with the previous
+    answer. `over` is set when an answer is no longer needed, because the call has ended or the time
+    is up.
 
     ```python
     from vespe import PersonReply, ToolQuestion
@@ -80,8 +80,8 @@ class ToolQuestion:
 
     @property
     def digest(self) -> str:
-        """What tells the same question from another under the same key: of tool, text and
-        schema.
+        """A digest of tool, text and schema, which distinguishes different questions with the same
+        key.
         """
         said: JsonObject = {"tool": self.tool, "text": self.text, "schema": self.schema}
         return sha256(strict_json.compact_json(said).encode("utf-8", "surrogatepass")).hexdigest()
@@ -89,8 +89,8 @@ class ToolQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonReply:
-    """What a person said: `action` is accept, decline or cancel (the names that MCP gives them),
-    `content` the answer, which fits the question's schema.
+    """The user's reply: `action` is accept, decline or cancel, as in MCP. `content` is the answer
+    and matches the question's schema.
 
     ```python
     from vespe import PersonReply
@@ -403,8 +403,8 @@ def asker_here(own: Asker | None) -> Asker | None:
 
 @contextmanager
 def answered_by(asker: Asker | None) -> Iterator[None]:
-    """Let `asker` answer the questions of the calls that are made within, in this thread or task
-    and those that it begins; None lets nobody.
+    """Let `asker` answer the questions of calls that are made in this block, in this thread or task
+    and those that it starts. With None, questions cannot be answered.
 
     ```python
     from vespe import PersonReply, ToolQuestion, Toolset, answered_by, ask
@@ -443,14 +443,15 @@ def asking(questions: CallQuestions) -> Iterator[None]:
 
 
 def ask(question: str, schema: JsonObject | None = None, *, name: str | None = None) -> JsonObject:
-    """Ask a person from within an in-process tool, and return the answer.
+    """Ask the user a question from an in-process tool, and return the answer.
 
-    `schema` says what the answer may be: an object whose properties are strings, numbers, integers,
-    booleans or lists of choices; without one the person only agrees. `name` tells the question from
-    others of the tool. Raises `vespe.errors.Declined` where the person says no, and
-    `vespe.errors.NeedsInput` where nobody can be asked. Ask before anything takes effect: over MCP
-    the call may be made anew once the answer is there. The same question of the same call is asked
-    once. In an async function use `aask`.
+    `schema` describes the answer: an object whose properties are strings, numbers, integers,
+    booleans or lists of choices. Without it, the user can only agree or decline. `name`
+    distinguishes the question from others of the tool. Raises `vespe.errors.Declined` if the user
+    declines, and `vespe.errors.NeedsInput` if there is no one to ask.
+
+    Ask before the tool changes anything, because over MCP the call may start again when the answer
+    has arrived. The same question in the same call is asked once. In an async function, use `aask`.
 
     ```python
     from vespe import Toolset, ask
@@ -461,7 +462,7 @@ def ask(question: str, schema: JsonObject | None = None, *, name: str | None = N
         return f"{path} is gone"
 
     error = Toolset(remove).call("remove", path="a.txt").error
-    assert error is not None and error.code == "needs_input"  # nobody can be asked here
+    assert error is not None and error.code == "needs_input"  # there is no one to ask
     ```
     """
     if (call := _HERE.get()) is None:
@@ -473,7 +474,7 @@ def ask(question: str, schema: JsonObject | None = None, *, name: str | None = N
 async def aask(
     question: str, schema: JsonObject | None = None, *, name: str | None = None
 ) -> JsonObject:
-    """Ask a person as `ask` does, from within an async tool, whose event loop goes on meanwhile.
+    """Ask the user a question from an async tool, without blocking its event loop; see `ask`.
 
     ```python
     from vespe import PersonReply, Toolset, aask, answered_by

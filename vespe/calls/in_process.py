@@ -35,7 +35,9 @@ unwinding afterwards.
 
 @runtime_checkable
 class ToolImplementation(Protocol):
-    """Python code that implements a tool in-process: a name, and `execute`, sync or async."""
+    """Python code that implements a tool in-process. It has a name and a method `execute`, sync or
+    async.
+    """
 
     @property
     def name(self) -> str:
@@ -43,8 +45,8 @@ class ToolImplementation(Protocol):
         ...
 
     def execute(self, inputs: JsonObject) -> JsonValue | Awaitable[JsonValue]:
-        """Run with inputs that the tool's schema accepted; return a result that JSON can say, or
-        raise.
+        """Run with inputs that match the tool's schema. Return a result that JSON can represent, or
+        raise an exception.
         """
         ...
 

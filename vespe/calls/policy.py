@@ -46,14 +46,13 @@ IN_PROGRAM: Final = "program"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A call that somebody must allow: the tool, the inputs as they would run, and why it is asked,
-    in a clause such as "it may change something, since it is not marked as read-only".
+    """A call that needs approval: the tool, its inputs, and why you are asked, in a clause such as
+    "it may change something, since it is not marked as read-only".
 
-    `origins` says of arguments where their values come from, as far as the conversation is known:
-    `{"recipient": "from read_inbox, not from you"}`. `previews` say what the call would do, where
-    its project is known: the command, the request, the difference to a file.
-    `program` is the line of the program that makes the call, "" where none does.
-    `vespe.calls.question_texts` makes text of a question.
+    `origins` shows where arguments come from, if the conversation is known: `{"recipient": "from
+    read_inbox, not from you"}`. `previews` show what the call would do, if its project is known:
+    the command, the request, the change to a file. `program` is the line of the program that makes
+    the call, or "". `vespe.calls.question_texts` converts a question to text.
 
     ```python
     from vespe import Agent, AgentOptions, Answer, Question, SimulatedProvider, Toolset
@@ -83,7 +82,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What somebody said to a question, and for how long: `once`, for the `session`, for the
+    """An answer to a question, and how long it applies: `once`, for the `session`, for the
     `project`, or for the `program` that makes the call.
     """
 
@@ -96,17 +95,16 @@ Ask: TypeAlias = Callable[[Question], Answer]
 
 
 class CallPolicy:
-    """Decides on calls, one after another; safe from several threads, which are asked one at a
-    time.
+    """Decides whether calls may run. Thread-safe; questions are asked one at a time.
 
     `rules` are those of the configurations (`rules_of`); `policy` says which calls run; answers for
     the project are kept where `root` is given. What any source denies is denied; then what any rule
     asks for is asked, unless an earlier answer holds; then what a rule, an answer or the policy
     allows is allowed, and what is annotated as read-only. The rest is asked.
 
-    `flow` is one of `policy_rules.FLOW`: once a model has read what strangers may have written
-    (`taint`), calls that send out or destroy are asked for or denied. Where it is "" they are asked
-    for unless they only read, a rule allows them, or the policy is `all`.
+    `flow` applies after the model has read untrusted content (`taint`): calls that send data out or
+    destroy data then need a question or are denied. If it is "", they need a question unless they
+    are read-only, a rule allows them, or the policy is `all`.
 
     ```python
     from vespe import Answer, CallPolicy, Tool
@@ -143,7 +141,7 @@ class CallPolicy:
 
     @property
     def allows_all(self) -> bool:
-        """Whether nothing that is known now denies or asks for any call. Raises StorageError."""
+        """Whether currently no rule or answer denies or asks for any call. Raises StorageError."""
         flows = self._flow in ("ask", "deny")
         return (
             self._policy == "all"
@@ -153,7 +151,7 @@ class CallPolicy:
         )
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
-        """Say why a call may not run, in words for the model, or "" where it may; a person may be
+        """Return why a call may not run, in words for the model, or "" if it may. The user may be
         asked. Raises StorageError.
         """
         shown = tool.name
@@ -163,12 +161,12 @@ class CallPolicy:
             return self._why_not(tool, inputs, shown)
 
     def saw(self, tool: Tool) -> None:
-        """Take note that a model is given a result of this tool."""
+        """Record that a model gets a result of this tool."""
         self._taint.note(tool)
 
     def heard(self, said: JsonValue, *, tool: str = "") -> None:
-        """Take note of a result of the tool of that name, or without one of what the user said, so
-        that a question can say where the values of a call come from.
+        """Record a result of the tool with that name, or without `tool` a message of the user, so
+        that a question can show where the arguments of a call come from.
         """
         self._taint.heard(said, tool=tool)
 
@@ -216,14 +214,14 @@ class CallPolicy:
         )
 
     def why_never(self, tool: Tool) -> str:
-        """Say why a rule or an answer denies every call of a tool, or "" where it denies none or
-        only some. Raises StorageError.
+        """Return why a rule or an answer denies every call of a tool, or "" if none or only some
+        calls are denied. Raises StorageError.
         """
         with self._lock:
             return self._denied(tool.itself, {}, self._about(tool.itself), tool.name)
 
     def not_denied(self, tools: Iterable[Tool]) -> list[Tool]:
-        """Return those of which `why_never` says nothing; the answers are read once for all.
+        """Return the tools for which `why_never` is "". The stored answers are read only once.
         Raises StorageError.
         """
         with self._lock:
@@ -235,8 +233,8 @@ class CallPolicy:
             ]
 
     def why_not_as_given(self, tool: Tool, arguments: JsonObject) -> str:
-        """Say the same of arguments as a caller gave them; those that the tool does not take are
-        not judged, since they never run.
+        """Do the same as `why_not` for arguments as the caller passed them. Invalid arguments are
+        not judged, because such a call never runs.
         """
         try:
             whole, inputs = itself(tool, arguments)

@@ -31,10 +31,10 @@ def is_heard() -> bool:
 
 
 def report_progress(done: float, total: float | None = None, *, message: str = "") -> None:
-    """Say from within an in-process tool that `done` of `total` is done; `done` grows from call to
+    """Report progress from an in-process tool: `done` of `total`. `done` must grow from call to
     call.
 
-    An MCP client that asked for it is told at once; anywhere else nobody listens.
+    It is sent at once to an MCP client that asked for progress. Elsewhere this has no effect.
 
     ```python
     from vespe import Toolset, report_progress
@@ -56,13 +56,13 @@ def report_message(level: LogLevel, data: JsonValue) -> None:
     """Say something from within an in-process tool: `level` is one of MCP's,
     `data` what JSON can say.
 
-    An MCP client that asked for messages of that level is told at once; anywhere else nobody
-    listens.
+    It is sent at once to an MCP client that asked for messages of that level. Elsewhere this has no
+    effect.
 
     ```python
     from vespe import report_message
 
-    report_message("info", {"rows": 3})  # nobody listens here, so that nothing happens
+    report_message("info", {"rows": 3})  # no client listens here, so this has no effect
     ```
     """
     if (listener := _LISTENER.get()) is not None:

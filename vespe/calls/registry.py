@@ -15,8 +15,7 @@ _T = TypeVar("_T", bound=ToolImplementation | Callable[..., Any])
 
 
 class ToolRegistry:
-    """Implementations that live in this process, by the tool's name. Registering is safe from
-    several threads.
+    """Implementations in this process, by tool name. Registering is thread-safe.
 
     ```python
     from vespe import Project, ToolRegistry
@@ -34,11 +33,11 @@ class ToolRegistry:
         self._lock = threading.Lock()
 
     def register(self, implementation: _T, *, name: str | None = None) -> _T:
-        """Add an implementation, or a function, under `name` (its own name by default), and return
-        what was given.
+        """Register an implementation or a function under `name` (default: its own name), and return
+        it.
 
-        An implementation's `name` may be a method too. Raises UsageError where the name is taken
-        already, or is not a string, or what is given cannot be called.
+        An implementation's `name` may also be a method. Raises UsageError if the name is already
+        registered or is not a string, or if the object is not callable.
         """
         made = self._made(implementation, name)
         with self._lock:
@@ -51,7 +50,7 @@ class ToolRegistry:
         return implementation
 
     def unregister(self, name: str) -> None:
-        """Take an implementation out; raises ToolImplementationNotFound where there is none of that
+        """Remove an implementation; raises ToolImplementationNotFound if there is none with that
         name.
         """
         with self._lock:
@@ -71,9 +70,10 @@ class ToolRegistry:
 
     def own_tools(self, beside: Container[object] = ()) -> dict[str, Tool]:
         """Return the functions that are tools themselves, by name: `@tool` functions, and plain
-        ones whose name is not in `beside`.
+        functions whose name is not in `beside`.
 
-        `beside` has the names of a project's tools, which a plain function of the same name runs.
+        `beside` contains the names of a project's tools. A plain function with such a name
+        implements that tool instead.
         """
         found = (
             (name, self.own_tool(name, beside=name in beside))
@@ -96,8 +96,8 @@ class ToolRegistry:
         return name in self._implementations
 
     def execute(self, tool: Tool, inputs: JsonObject, context: Context) -> Execution:
-        """Run a tool once: by the implementation registered under its name, else by the executor of
-        its type.
+        """Run a tool once, with the implementation registered under its name, or otherwise with the
+        executor of its type.
         """
         if (here := self.find(tool.name)) is not None:
             return Execution(

@@ -51,7 +51,7 @@ class Taint:
         self._count, self._whole = 0, True
 
     def note(self, tool: Tool) -> None:
-        """Take note that a model is given a result of this tool."""
+        """Record that a model gets a result of this tool."""
         # every call asks: its words are read once
         if self.by or self._harmless.get(tool.name) is tool:
             return

@@ -32,14 +32,13 @@ _HINTS: Final[Mapping[str, str]] = {
 
 
 class ToolOptions(TypedDict, total=False):
-    """What `tool` takes besides the function: everything that its signature and docstring do not
-    say.
+    """The options of `tool`, for what the signature and the docstring do not say.
 
     `name` and `description` replace the function's own. `read_only`, `destructive`, `idempotent`
-    and `open_world` are MCP's hints: a read-only tool runs unasked, and beside others. `timeout_s`
-    is the deadline in seconds, `max_output_bytes` where a result is cut, `model_tokens` what
-    a model is told of one (a number, or "whole"). `examples` are config.json's:
-    `{"input": …, "output": …}`.
+    and `open_world` are MCP's hints: a read-only tool runs without approval and in parallel with
+    others. `timeout_s` is the time limit in seconds, `max_output_bytes` the maximum size of a
+    result, and `model_tokens` the maximum that a model sees of it (a number, or "whole").
+    `examples` have the same form as in config.json: `{"input": …, "output": …}`.
     """
 
     name: str
@@ -57,7 +56,7 @@ class ToolOptions(TypedDict, total=False):
 
 
 class ToolFunction(Protocol[P, R]):
-    """A function that is a tool too: it is called as before, and bears what makes it a tool."""
+    """A function that is also a tool. You can call it as before."""
 
     @property
     def tool(self) -> "FunctionTool":
@@ -83,8 +82,8 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOp
     docstring. The function stays a function.
 
     `@tool` and `@tool(read_only=True)` both work; see `ToolOptions`. The schema is derived when it
-    is first asked for. Raises UsageError for what cannot be called, an unknown option, and a name
-    that no tool can have.
+    is first needed. Raises UsageError for an object that is not callable, an unknown option, or an
+    invalid tool name.
 
     ```python
     from typing import Annotated
@@ -120,11 +119,10 @@ def _marked(function: Callable[..., Any], options: ToolOptions) -> Any:
 
 
 class FunctionTool:
-    """A function of this process as a tool: what a registry runs, and the definition that models
-    are shown.
+    """A function of this process as a tool, with the definition that models see.
 
-    What comes in is of the parameters' types (a dataclass parameter receives a dataclass), and what
-    comes out is made JSON. `execute` is a coroutine function where the function is one.
+    Arguments are converted to the parameters' types (a dataclass parameter gets a dataclass), and
+    the result is converted to JSON. `execute` is a coroutine function if the function is one.
 
     ```python
     from vespe import FunctionTool
@@ -166,7 +164,7 @@ class FunctionTool:
 
     @property
     def description(self) -> str:
-        """What the model is told of it."""
+        """The description that models see."""
         return self.definition.description
 
     @property
@@ -176,19 +174,19 @@ class FunctionTool:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what the schemas could not say."""
+        """Notes about parts of the signature that the schemas cannot express."""
         return self.derived.notes
 
     @cached_property
     def derived(self) -> Derived:
-        """What the signature and the docstring say; raises UsageError for a parameter that only
-        positions can fill.
+        """The definition that is derived from the signature and the docstring; raises UsageError
+        for a positional-only parameter.
         """
         return derive_live(self.function, name=self.name)
 
     @cached_property
     def definition(self) -> Tool:
-        """The tool as adapters, agents and the call path take it."""
+        """The tool as a `Tool`, which adapters, agents and the call path accept."""
         given, derived = self._options, self.derived
         description = given.get("description", derived.description)
         hints: JsonObject = {hint: given[key] for key, hint in _HINTS.items() if key in given}  # type: ignore[literal-required]  # the keys are those of the typed dict
@@ -213,13 +211,13 @@ class FunctionTool:
         )
 
     def save(self, directory: str | os.PathLike[str]) -> Tool:
-        """Write the function as a tool's folder beneath `directory`, and return the tool as it
-        loads from there.
+        """Write the function as a tool directory below `directory`, and return the tool that is
+        loaded from there.
 
-        The function's file is copied, so it must be at the top of one. In a project's
-        `.vespe/tools` the tool is trusted, as one that its user makes;
-        `search.save(".vespe/tools")` is all. Raises UsageError where there is no such file, or the
-        name is taken.
+        The function's file is copied, so the function must be at the top level of a file. A tool
+        that is saved in a project's `.vespe/tools` is trusted, because you created it:
+        `search.save(".vespe/tools")`. Raises UsageError if there is no such file or the name is
+        taken.
         """
         from vespe.library import saving
 

@@ -26,19 +26,19 @@ _Found = TypeVar("_Found", Tool, Resolution)
 
 
 class Project:
-    """A project: its own tools, its active kits, the program's functions, and one call path for all
-    of them.
+    """A project: its own tools, its active kits and the program's functions. All calls have the
+    same checks, limits and log.
 
-    `path` is the directory that holds `.vespe/`, or one below it; None looks up from the working
-    directory (or `VESPE_PROJECT`). A ProjectConfig counts as it is, not as the disk has it; one
-    without a `root` has its active kits alone, and needs no project. `registry` holds in-process
-    implementations. `trusted=True` is the caller's word that this project may run, as `--trust` is
-    on the command line. Tools are read from disk for each call; the configuration and the kits when
-    they changed. Raises ProjectNotFound where there is no project, InvalidDocument for a
-    configuration that cannot be read.
+    `path` is the directory that contains `.vespe/`, or one below it. None searches from the working
+    directory upwards (or uses `VESPE_PROJECT`). A ProjectConfig is used instead of the file on
+    disk; without a `root` it has only its active kits and needs no project. `registry` contains
+    in-process implementations. With `trusted=True` the caller vouches for the project, like
+    `--trust` on the command line. Tools are read from disk for each call, the configuration and the
+    kits when they change. Raises ProjectNotFound if there is no project, InvalidDocument if the
+    configuration cannot be read.
 
-    In a `with` block the sessions with MCP servers, the interpreters of Python tools, the log and
-    what is known of approvals are kept from one call to the next.
+    In a `with` block, sessions with MCP servers, interpreters of Python tools, the open log and the
+    approvals are kept from one call to the next.
 
     ```python
     from vespe import Project
@@ -93,8 +93,8 @@ class Project:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: sessions with MCP servers, interpreters, and the open
-        log. The project can still be used.
+        """End the sessions with MCP servers, the interpreters and the open log, which are kept
+        between calls. The project can still be used.
         """
         if self._sessions is not None and self._workers is not None:
             self._sessions.close()
@@ -110,8 +110,8 @@ class Project:
     def init(
         cls, path: str | os.PathLike[str] = ".", *, registry: ToolRegistry | None = None
     ) -> "Project":
-        """Make a directory a project and trust it, since it is the caller's own; one that is there
-        already is only opened.
+        """Create a project in a directory and trust it, because it is the caller's own. An existing
+        project is only opened.
         """
         from vespe.projects.init import found_project
 
@@ -119,17 +119,18 @@ class Project:
 
     @property
     def config(self) -> ProjectConfig:
-        """The project's configuration: the one that was given, else as it is on disk now."""
+        """The project's configuration: the one that was passed, otherwise the current one on disk."""
         return self._given or projects.read_config(self.root)
 
     def register(self, given: _Given, *, name: str | None = None) -> _Given:
-        """Add a function or an implementation of this process, and return it, so that this is a
-        decorator too.
+        """Register a function or an implementation of this process, and return it. This can be used
+        as a decorator.
 
-        A `@tool` function is a tool of the project under its own name and schema, before any other.
-        A plain function or an object with a `name` and `execute` runs the project's tool of that
-        name; where there is none, a plain function is a tool itself. Raises UsageError where the
-        name is taken already, or what is given cannot be called.
+        A `@tool` function becomes a tool of the project with its own name and schema, and takes
+        precedence over other tools. A plain function, or an object with `name` and `execute`,
+        implements the project's tool of that name; if there is none, a plain function becomes a
+        tool itself. Raises UsageError if the name is already registered or the object is not
+        callable.
 
         ```python
         from vespe import Project, tool
@@ -158,13 +159,13 @@ class Project:
         implementation_details: JsonObject | None = None,
         **draft: "Unpack[ToolDraft]",
     ) -> Tool:
-        """Make a project tool and trust it: from its schema and implementation, a template's
+        """Create a project tool and trust it: from its schema and implementation, a template's
         `type`, or a `source`.
 
-        `schema` is `{"input": …, "output": …}` or that of the inputs alone,
-        `implementation_details` are those of config.json; without them what is registered under its
-        name runs it. See `ToolDraft` for the keywords. Raises UsageError for a name that is taken
-        or not allowed, InvalidTool for what would not load.
+        `schema` is `{"input": …, "output": …}`, or only the input schema. `implementation_details`
+        are those of config.json; without them, the function that is registered under the tool's
+        name runs. See `ToolDraft` for the keywords. Raises UsageError for a name that is taken or
+        invalid, InvalidTool if the tool would not load.
 
         ```python
         from vespe import Project
@@ -192,11 +193,11 @@ class Project:
         return self._found(uid, self._workspace().tool)
 
     def get_tool(self, name: str) -> Tool:
-        """Load a tool by its name, uid or `scope/name`: `load_tool` by another name."""
+        """Load a tool by its name, uid or `scope/name`; the same as `load_tool`."""
         return self.load_tool(name)
 
     def resolve_tool(self, name: str) -> Resolution:
-        """Say which tool a name means here and why; raises ToolNotFound, AmbiguousTool or
+        """Return which tool a name resolves to, and why; raises ToolNotFound, AmbiguousTool or
         InvalidTool.
         """
         found = self._found(name, self._workspace().resolve)
@@ -214,8 +215,8 @@ class Project:
         return Resolution(name=name, entry=entry, reason="a function that this program registered")
 
     def list_available_tools(self) -> list[Tool]:
-        """Load every tool that a model would see, by name; broken, shadowed and inactive ones are
-        left out.
+        """Load all available tools, sorted by name. Broken, shadowed and inactive tools are left
+        out.
         """
         workspace = self._workspace()
         found = {str(entry.name): entry for entry in workspace.available()}
@@ -226,7 +227,7 @@ class Project:
         return [loaded[name] for name in sorted(loaded)]
 
     def list_tools(self) -> list[Tool]:
-        """Load every tool that a model would see: `list_available_tools` by another name."""
+        """Load all available tools; the same as `list_available_tools`."""
         return self.list_available_tools()
 
     def execute_tool(
@@ -240,9 +241,9 @@ class Project:
         """Check the arguments (an object, or JSON text) and run a tool, by its uid, name or
         `scope/name`.
 
-        A call that fails or is refused is an Outcome with an error; only where there is no call to
-        make (NotFound, InvalidTool, NotTrusted) this raises. `timeout_s` is the deadline in
-        seconds; `cancel` ends the call.
+        If a call fails or is refused, the Outcome has an error. An exception is raised only if no
+        call can be made: ToolNotFound, InvalidTool, NotTrusted. `timeout_s` is the time limit in
+        seconds; setting `cancel` ends the call.
         """
         call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
         path = self._path if self._given is None else self.call_path()
@@ -264,14 +265,15 @@ class Project:
         retries: int = 0,
         timeout_s: float | None = None,
     ) -> Iterator[Outcome]:
-        """Call a tool with many inputs, and yield an Outcome for each, in their order; memory does
-        not grow with them.
+        """Call a tool with many inputs, and yield an Outcome for each, in the same order. Memory
+        use does not grow with the number of inputs.
 
-        `on` is `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`. `jobs` calls run at
-        the same time: by default one for each core, and one for a function of this process.
-        `retries` are tries after a failure that may pass, of a tool that is read-only or
-        idempotent; `timeout_s` is the deadline of each call. Closing the iterator ends the calls
-        that run. Raises as `execute_tool` does, UsageError for another engine, and MissingExtra.
+        `on` is `local`, `dask`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`. `jobs` is the
+        number of parallel calls: by default one per core, and one for a function of this process.
+        `retries` is how often a call of a read-only or idempotent tool is repeated after a
+        temporary failure; `timeout_s` is the time limit of each call. Closing the iterator ends
+        running calls. Raises the same errors as `execute_tool`, UsageError for another engine, and
+        MissingExtra.
 
         ```python
         from vespe import Project, tool
@@ -304,9 +306,10 @@ class Project:
     def run_code(self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100) -> Outcome:
         """Check a Python program whose functions are the project's tools, then run it.
 
-        The result is the value of its last expression, and `logs` what it printed. A program that
-        is wrong runs no part: the error has all that is wrong. Its calls are yours, as those of
-        `call` are. Raises NotTrusted, and MissingExtra without `vespe[code]`.
+        The result is the value of the last expression, and `logs` is the program's output. If the
+        check finds problems, nothing runs, and the error lists all of them. The program's calls
+        count as your own, like those of `call`. Raises NotTrusted, and MissingExtra without
+        `vespe[code]`.
 
         ```python
         from vespe import Project
@@ -325,8 +328,8 @@ class Project:
     async def arun_code(
         self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100
     ) -> Outcome:
-        """Run a program from an event loop: async functions in the caller's loop, everything else
-        in threads.
+        """Run a program from an event loop. Async functions run in the caller's loop, everything
+        else in threads.
 
         Cancelling the task ends the program. See `run_code`.
         """
@@ -336,8 +339,8 @@ class Project:
         return made
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool from an event loop: async functions in the caller's loop, everything else in a
-        thread.
+        """Run a tool from an event loop. Async functions run in the caller's loop, everything else
+        in a thread.
 
         Cancelling the task ends the call. See `execute_tool`.
         """
@@ -347,13 +350,13 @@ class Project:
         )
 
     def aio(self) -> "AsyncProject":
-        """Return the project's verbs to be awaited: `async with project.aio() as aio: await
-        aio.call("search", query="x")`.
+        """Return an object with the project's methods as coroutines: `async with project.aio() as
+        aio: await aio.call("search", query="x")`.
         """
         return AsyncProject(self)
 
     def call_path(self) -> CallPath:
-        """Return what runs calls in the project as it is now."""
+        """Return an object that runs calls in the project in its current state."""
         if self._given is None:
             self._path = self._path.now()
         elif (now := fingerprint(self._path.workspace)) != self._stamps:

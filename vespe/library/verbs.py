@@ -24,7 +24,7 @@ def create_tool(
     project: ProjectLike = None,
     **draft: "Unpack[ToolDraft]",
 ) -> Tool:
-    """Make a tool in a project; see `Project.create_tool`.
+    """Create a tool in a project; see `Project.create_tool`.
 
     ```python
     from vespe import Project, create_tool
@@ -51,7 +51,7 @@ def load_tool(uid: str, *, project: ProjectLike = None) -> Tool:
 
 
 def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
-    """Say which tool a name means in a project, or under a configuration as it is given; see
+    """Return which tool a name resolves to in a project, or with a configuration; see
     `Project.resolve_tool`.
 
     ```python
@@ -65,8 +65,7 @@ def resolve_tool(project_config: ProjectLike, name: str) -> Resolution:
 
 
 def list_available_tools(project_config: ProjectLike = None) -> list[Tool]:
-    """Load every tool that a model would see in a project, or under a configuration as it is given;
-    see `Project.list_tools`.
+    """Load all available tools of a project, or of a configuration; see `Project.list_tools`.
 
     ```python
     from vespe import ProjectConfig, list_available_tools

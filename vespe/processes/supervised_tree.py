@@ -98,8 +98,7 @@ def _argument(text: str, index: int) -> bytes:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         raise InvalidArguments(
-            f"argument {index} of the process contains a lone surrogate, which UTF-8 cannot "
-            "encode"
+            f"argument {index} of the process contains a lone surrogate, which UTF-8 cannot encode"
         ) from None
     if b"\0" in data:
         raise InvalidArguments(f"argument {index} of the process holds a NUL character")

@@ -92,6 +92,7 @@ def test_uv_locks_where_it_is_and_is_told_where_packages_are(home: Path, tmp_pat
     python = interpreter(("greeting",), environment=uv)
     assert os.path.exists(python)
     with pytest.raises(
-        ToolExecutionError, match=r"the dependency no-such-thing cannot be installed: .*no-such-thing"
+        ToolExecutionError,
+        match=r"the dependency no-such-thing cannot be installed: .*no-such-thing",
     ):
         interpreter(("no-such-thing",), environment=uv)

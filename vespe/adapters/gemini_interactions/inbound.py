@@ -25,10 +25,9 @@ def to_openai_messages(
     """Translate a request's `input`, and its `system_instruction`, to inner messages, for
     `from_openai_messages` to give back.
 
-    What the model said between two turns of others is one message; what chat cannot say of it
-    stands in `gemini_steps` (docs/adapters.md): thoughts with their signatures, searches, steps
-    that Vespe does not know. Raises InvalidDocument, naming the step's index, for what is not a
-    conversation.
+    All steps of one turn of the model become one message. Steps that the chat format cannot express
+    are stored in `gemini_steps` (docs/adapters.md): thoughts with their signatures, searches,
+    unknown steps. Raises InvalidDocument with the step's index for an invalid conversation.
     """
     made: list[JsonObject] = []
     if system_instruction:
@@ -88,7 +87,9 @@ class _Turn(TurnIn):
 
 
 def as_steps(steps: Iterable[JsonObject] | JsonObject | str) -> list[JsonObject]:
-    """Return an `input` as steps: a text, a content and a list of contents are one of the user."""
+    """Return an `input` as steps. A text, a content and a list of contents become one step of the
+    user.
+    """
     if isinstance(steps, str):
         return [{"type": "user_input", "content": [{"type": "text", "text": steps}]}]
     if isinstance(steps, dict):

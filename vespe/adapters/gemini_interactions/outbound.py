@@ -15,17 +15,17 @@ from vespe.models import JsonObject, JsonValue
 
 
 def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
-    """Translate a conversation: `{"system_instruction": …, "input": […]}` for a request to Gemini's
-    Interactions, which is told all of it.
+    """Translate a conversation to `{"system_instruction": …, "input": […]}` for a request to
+    Gemini's Interactions, which contains all of it.
 
-    `system_instruction` is what system and developer messages say, wherever they stand, each behind
-    an empty line: the API has no other place for it; "" where there is none. Steps that came from
-    there go back as they came, in their place, with the words of the message. Ids that are missing
-    or repeat are mended as for Anthropic.
+    `system_instruction` contains the texts of all system and developer messages, separated by empty
+    lines, because the API has no other place for them; "" if there are none. Steps that came from
+    Gemini are sent back unchanged in their positions, with the text of the message. Missing and
+    repeated ids are corrected as for Anthropic.
 
-    Raises InvalidDocument, naming the message's index, for what the API refuses and nothing can
-    mend: a result without its call, a call without its result before the conversation goes on,
-    content that it does not take.
+    Raises InvalidDocument with the message's index for what the API refuses and Vespe cannot
+    correct: a result without its call, a call without its result before the conversation continues,
+    unsupported content.
     """
     made = translated(messages, ("gemini-interactions",), _Outward)
     return {"system_instruction": "\n\n".join(made.system), "input": made.items()}

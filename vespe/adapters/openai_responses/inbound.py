@@ -40,10 +40,10 @@ def to_openai_messages(
     """Translate a request's `input`, and its `instructions`, to inner messages, for
     `from_openai_messages` to give back.
 
-    What the model said between two turns of others is one message; what chat cannot say of it
-    stands in `openai_items` (docs/adapters.md): reasoning, phases, ids, items that Vespe does not
-    know. Instructions become a system message, and stay one. Raises InvalidDocument, naming the
-    item's index, for what is not a conversation.
+    All items of one turn of the model become one message. Items that the chat format cannot express
+    are stored in `openai_items` (docs/adapters.md): reasoning, phases, ids, unknown items.
+    Instructions become a system message and stay one. Raises InvalidDocument with the item's index
+    for an invalid conversation.
     """
     given = as_items(items)
     made: list[JsonObject] = []
@@ -66,7 +66,7 @@ def to_openai_messages(
 
 
 def as_items(items: Iterable[JsonObject] | str) -> list[JsonObject]:
-    """Return an `input` as items: a text is one message of the user."""
+    """Return an `input` as items. A text becomes one message of the user."""
     return [{"role": "user", "content": items}] if isinstance(items, str) else check_messages(items)
 
 

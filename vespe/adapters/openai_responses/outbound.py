@@ -15,15 +15,15 @@ from vespe.models import JsonObject, JsonValue
 
 
 def from_openai_messages(messages: Iterable[JsonObject]) -> JsonObject:
-    """Translate a conversation: `{"input": […]}` for a request to OpenAI's Responses, which is told
-    all of it.
+    """Translate a conversation to `{"input": […]}` for a request to OpenAI's Responses, which
+    contains all of it.
 
-    Items that came from there go back as they came, in their place, with the words of the message.
-    System messages are items in their place. The text of a result with `is_error` begins with the
-    line `[tool error]`. Ids that are missing or repeat are mended as for Anthropic.
+    Items that came from OpenAI are sent back unchanged in their positions, with the text of the
+    message. System messages become items at the same position. The text of a result with `is_error`
+    begins with the line `[tool error]`. Missing and repeated ids are corrected as for Anthropic.
 
-    Raises InvalidDocument, naming the message's index, for what the API refuses and nothing can
-    mend: a result without its call, a call without its result before the conversation goes on.
+    Raises InvalidDocument with the message's index for what the API refuses and Vespe cannot
+    correct: a result without its call, a call without its result before the conversation continues.
     """
     return {"input": translated(messages, ("openai-responses",), _Outward).items()}
 

@@ -10,13 +10,12 @@ from vespe.models import JsonObject, JsonValue
 
 
 class ClaudeStreamingProcessor:
-    """Gathers one answer of Anthropic's Messages API, streamed or whole; see
-    `streams.base.StreamingProcessor`.
+    """Reads one answer of Anthropic's Messages API, streamed or complete.
 
-    A body may hold several messages: the calls of all of them are told and listed, `message()` and
-    `native_message()` are the last one's, and only its calls are still to be answered. What the
-    vendor runs itself (`server_tool_use`, `mcp_tool_use`) is not a call of ours. `done` comes with
-    `close()`.
+    A body may contain several messages. The calls of all of them are reported and listed.
+    `message()` and `native_message()` return the last one, and only its calls still need answers.
+    Tools that the vendor runs itself (`server_tool_use`, `mcp_tool_use`) are not included. The
+    event `done` comes with `close()`.
 
     ```python
     from vespe import ClaudeStreamingProcessor
@@ -39,7 +38,7 @@ class ClaudeStreamingProcessor:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""
         self._stream = EventStream()
         self._messages: list[MessageGathering] = []
         self._ended = False
@@ -47,27 +46,27 @@ class ClaudeStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in OpenAI's words; None where the stream did not say."""
+        """Why the model stopped, in OpenAI's terms; None if the stream did not say."""
         reason = self._messages[-1].stop_reason if self._messages else None
         finish: str | None = to_finish_reason(reason)["finish_reason"]
         return finish
 
     @property
     def usage(self) -> JsonObject | None:
-        """What the last message used, in OpenAI's shape."""
+        """The usage of the last message, in OpenAI's format."""
         return self._messages[-1].usage if self._messages else None
 
     @property
     def complete(self) -> bool:
-        """Whether the last message said that it is over, without an error."""
+        """Whether the last message ended properly, without an error."""
         return bool(self._messages) and self._messages[-1].ended and self.error is None
 
     def has_tool_calls(self) -> bool:
-        """Whether the answer calls tools that are ours to run."""
+        """Whether the answer contains calls that Vespe has to run."""
         return any(block.is_call for message in self._messages for block in message.blocks)
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return the calls of every message in order of arrival, as `StreamingProcessor` says."""
+        """Return the calls of all messages, in order of arrival."""
         return [
             {"id": call["id"], "type": "function", "function": call["function"]}
             for message in self._messages
@@ -76,7 +75,7 @@ class ClaudeStreamingProcessor:
         ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut."""
+        """Return the ids of calls whose arguments may be cut off."""
         broken = self.error is not None
         return frozenset().union(*(message.cut_calls(broken=broken) for message in self._messages))
 
@@ -87,9 +86,7 @@ class ClaudeStreamingProcessor:
         )
 
     def native_message(self) -> JsonObject:
-        """Return the last Message as Anthropic's SDK would have gathered it; `{}` where none
-        began.
-        """
+        """Return the last Message as Anthropic's SDK would return it; `{}` if none began."""
         return self._messages[-1].native() if self._messages else {}
 
     def _take(self, name: str, payload: bytes, events: list[StreamEvent]) -> None:

@@ -12,13 +12,13 @@ EventType = Literal[
 
 
 class StreamEvent(NamedTuple):
-    """One thing that a stream said; a tuple, since a long answer is a hundred thousand of them.
+    """One event of a stream. It is a tuple, because a long answer has a hundred thousand of them.
 
-    `text` is what `text`, `reasoning` and `tool_arguments` add to what came before, and the
-    sentence of an `error`. `index` is a call's place in the order of arrival for events of tools,
-    the choice or block for the others. `call_id` is "" until the stream has said it, `name` the
-    function's. `data` is the usage (OpenAI's shape), the error, a result, or of `done`:
-    `{"finish_reason", "complete"}`.
+    `text` is the new part of a `text`, `reasoning` or `tool_arguments` event, and the message of an
+    `error`. `index` is the position of the call in order of arrival for tool events, and the choice
+    or block for others. `call_id` is "" until it is known, and `name` is the function's name.
+    `data` is the usage (in OpenAI's format), the error, a result, or for `done` `{"finish_reason",
+    "complete"}`.
     """
 
     type: EventType
@@ -29,7 +29,7 @@ class StreamEvent(NamedTuple):
     data: JsonObject | None = None
 
     def as_json(self) -> JsonObject:
-        """Return the event as an object, without the fields that say nothing."""
+        """Return the event as a dictionary, without empty fields."""
         made = {key: value for key, value in self._asdict().items() if value not in ("", None)}
         if not self.type.startswith("tool_") and not self.index:
             del made["index"]
@@ -46,7 +46,7 @@ class StreamingProcessor(Protocol):
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in OpenAI's words; None where the stream did not say."""
+        """Why the model stopped, in OpenAI's terms; None if the stream did not say."""
 
     @property
     def usage(self) -> JsonObject | None:
@@ -75,7 +75,7 @@ class StreamingProcessor(Protocol):
         """
 
     def has_tool_calls(self) -> bool:
-        """Whether the answer calls tools that are ours to run."""
+        """Whether the answer contains calls that Vespe has to run."""
 
     def get_tool_calls(self) -> list[JsonObject]:
         """Return `{"id", "type": "function", "function": {"name", "arguments": str}}` for each
@@ -110,4 +110,4 @@ class StreamingProcessor(Protocol):
         """
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""

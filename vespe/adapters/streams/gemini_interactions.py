@@ -34,11 +34,10 @@ _STEP_OF: Final = {
 
 
 class InteractionsStreamingProcessor:
-    """Gathers one answer of Gemini's Interactions, streamed or whole; see
-    `streams.base.StreamingProcessor`.
+    """Reads one answer of Gemini's Interactions, streamed or complete.
 
-    What the vendor runs itself is not a call of ours. An interaction that `requires_continuation`
-    is not complete, and none of its calls may run. `native_message()` is the Interaction.
+    Tools that the vendor runs itself are not included. An interaction that `requires_continuation`
+    is incomplete, and none of its calls may run. `native_message()` returns the Interaction.
 
     ```python
     from vespe import InteractionsStreamingProcessor
@@ -60,7 +59,7 @@ class InteractionsStreamingProcessor:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""
         self._stream = EventStream()
         self._interaction: JsonObject = {}
         self._steps: list[GrowingStep] = []
@@ -72,7 +71,7 @@ class InteractionsStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in the words of chat; None where the stream did not say."""
+        """Why the model stopped, in the terms of chat completions; None if the stream did not say."""
         if not self._over:
             return None
         status = str(self._interaction.get("status"))
@@ -82,29 +81,27 @@ class InteractionsStreamingProcessor:
 
     @property
     def usage(self) -> JsonObject | None:
-        """What was used, in the shape of chat."""
+        """The usage, in the format of chat completions."""
         usage = self._interaction.get("usage")
         return from_interactions_usage(usage) if isinstance(usage, dict) else None
 
     @property
     def complete(self) -> bool:
-        """Whether the stream said that the answer is over, without an error, and not that it goes
-        on elsewhere.
-        """
+        """Whether the answer ended properly, without an error, and needs no continuation."""
         status = self._interaction.get("status")
         return self._over and self.error is None and status != "requires_continuation"
 
     def has_tool_calls(self) -> bool:
-        """Whether the answer calls tools that are ours to run."""
+        """Whether the answer contains calls that Vespe has to run."""
         return any(step.is_call for step in self._steps)
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return the calls in order of the steps, as `StreamingProcessor` says."""
+        """Return the calls in the order of the steps."""
         return [call for call in self.message().get("tool_calls", ()) if "function" in call]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut, all of an answer that
-        goes on elsewhere.
+        """Return the ids of calls whose arguments may be cut off; these are all calls if the answer
+        requires a continuation.
         """
         calls = [step for step in self._steps if step.is_call]
         if self._interaction.get("status") == "requires_continuation":
@@ -123,7 +120,7 @@ class InteractionsStreamingProcessor:
         )
 
     def native_message(self) -> JsonObject:
-        """Return the Interaction as it would have come without a stream; `{}` where none began."""
+        """Return the Interaction as it would be without streaming; `{}` if none began."""
         if not self._interaction and not self._steps:
             return {}
         return {

@@ -25,11 +25,10 @@ _COUNTS: Final = ("prompt_eval_count", "eval_count")
 
 
 class OllamaStreamingProcessor:
-    """Gathers one answer of Ollama's `/api/chat`, streamed or whole; see
-    `streams.base.StreamingProcessor`.
+    """Reads one answer of Ollama's `/api/chat`, streamed or complete.
 
-    Calls come whole, so none is ever cut; one without an id gets one at once. It ends with the line
-    that says `done`.
+    Ollama sends calls complete, so none is ever cut off. A call without an id gets one at once. The
+    answer ends with the line that contains `done`.
 
     ```python
     from vespe import OllamaStreamingProcessor
@@ -47,7 +46,7 @@ class OllamaStreamingProcessor:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""
         self._lines = Lines()
         self._unread: list[bytes] = []
         self._fields: JsonObject = {}
@@ -61,7 +60,7 @@ class OllamaStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in OpenAI's words; None where the stream did not say."""
+        """Why the model stopped, in OpenAI's terms; None if the stream did not say."""
         return (
             finish_reason_of_done(self._fields.get("done_reason"), calls=bool(self._calls))
             if self._done
@@ -70,11 +69,11 @@ class OllamaStreamingProcessor:
 
     @property
     def complete(self) -> bool:
-        """Whether the stream said that it is done, without an error."""
+        """Whether the stream ended with `done`, without an error."""
         return self._done and self.error is None
 
     def feed(self, data: bytes) -> list[StreamEvent]:
-        """Take the next bytes of the body, and give the events that they complete."""
+        """Read the next bytes of the body, and return the events that they complete."""
         events: list[StreamEvent] = []
         for line in self._lines.feed(data):
             self._take(line, events)
@@ -83,8 +82,8 @@ class OllamaStreamingProcessor:
         return events
 
     def close(self) -> list[StreamEvent]:
-        """Say that the body is over; gives what is left to tell, and `done` where it has not
-        come.
+        """Mark the end of the body, and return the remaining events, with `done` if it has not come
+        yet.
         """
         events: list[StreamEvent] = []
         for line in self._lines.close():
@@ -104,7 +103,7 @@ class OllamaStreamingProcessor:
         return bool(self._calls)
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return the calls in order of arrival, as `StreamingProcessor` says."""
+        """Return the calls in order of arrival."""
         calls = self.message().get("tool_calls", ())
         return [
             {"id": call["id"], "type": "function", "function": call["function"]}
@@ -113,13 +112,13 @@ class OllamaStreamingProcessor:
         ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut: none, since calls come
-        whole.
+        """Return the ids of calls whose arguments may be cut off: none, because Ollama sends calls
+        complete.
         """
         return frozenset()
 
     def message(self) -> JsonObject:
-        """Return the message in the inner format, as the adapters translate it."""
+        """Return the message in the inner format."""
         given = {key: text.text() for key, text in self._texts.items()}
         images = (
             {"images": images}
@@ -136,8 +135,8 @@ class OllamaStreamingProcessor:
         return made[0] if made else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Return the ChatResponse that Ollama gives without a stream: the last line's fields around
-        the whole message.
+        """Return the ChatResponse that Ollama would return without streaming: the fields of the
+        last line, with the complete message.
         """
         message: JsonObject = {"role": "assistant", "content": ""} | {
             key: text.text() for key, text in self._texts.items()

@@ -25,12 +25,11 @@ _SHORTENED: Final = ("length", "content_filter", "error")
 
 
 class GptStreamingProcessor:
-    """Gathers one answer of OpenAI's chat completions, streamed or whole; see
-    `streams.base.StreamingProcessor`.
+    """Reads one answer of OpenAI's chat completions, streamed or complete.
 
-    It ends on `[DONE]`, which may be missing; it is complete where that or a finish reason came.
-    Calls that come after a finish reason count. An error ends the gathering: what comes behind it
-    could change what was gathered.
+    The answer ends with `[DONE]`, which may be missing. It is complete if `[DONE]` or a finish
+    reason arrived. Calls after a finish reason count. Nothing is read after an error, because it
+    could change what was read before.
 
     ```python
     from vespe import GptStreamingProcessor
@@ -51,7 +50,7 @@ class GptStreamingProcessor:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""
         self._stream = EventStream()
         self._choices: dict[int, ChoiceGathering] = {}
         self._fields: JsonObject = {}
@@ -62,13 +61,13 @@ class GptStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in OpenAI's words; None where the stream did not say."""
+        """Why the model stopped, in OpenAI's terms; None if the stream did not say."""
         choices = self._in_order()
         return outcomes.openai_words(choices[0].finish) if choices else None
 
     @property
     def complete(self) -> bool:
-        """Whether the answer ended as the protocol says, without an error."""
+        """Whether the answer ended properly, without an error."""
         ended = self._done or (
             bool(self._choices) and all(choice.finish for choice in self._choices.values())
         )
@@ -79,7 +78,7 @@ class GptStreamingProcessor:
         return any(choice.all_calls() for choice in self._choices.values())
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return the calls in order of (choice, index), as `StreamingProcessor` says."""
+        """Return the calls in the order of (choice, index)."""
         return [
             {
                 "id": call.id,
@@ -90,7 +89,7 @@ class GptStreamingProcessor:
         ]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut."""
+        """Return the ids of calls whose arguments may be cut off."""
         cut: set[str] = set()
         for choice in self._choices.values():
             ended = (
@@ -111,7 +110,7 @@ class GptStreamingProcessor:
         return choices[0].message() if choices else {"role": "assistant", "content": None}
 
     def native_message(self) -> JsonObject:
-        """Return the ChatCompletion that OpenAI's SDK would have gathered."""
+        """Return the ChatCompletion that OpenAI's SDK would return."""
         made: JsonObject = {
             "id": None,
             "created": None,

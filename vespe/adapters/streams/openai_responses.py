@@ -45,11 +45,10 @@ _LAST: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
 class ResponsesStreamingProcessor:
-    """Gathers one answer of OpenAI's Responses API, or of an endpoint of Open Responses, streamed
-    or whole; see `streams.base.StreamingProcessor`.
+    """Reads one answer of OpenAI's Responses API or of Open Responses, streamed or complete.
 
-    What an item says in the end counts over what its deltas said. Calls that the vendor runs itself
-    are not ours; `native_message()` is the Response.
+    The final version of an item overrides its deltas. Tools that the vendor runs itself are not
+    included. `native_message()` returns the Response.
 
     ```python
     from vespe import ResponsesStreamingProcessor
@@ -71,7 +70,7 @@ class ResponsesStreamingProcessor:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Forget everything, and stand ready for another body."""
+        """Reset the processor for another body."""
         self._stream = EventStream()
         self._response: JsonObject = {}
         self._items: list[GrowingItem] = []
@@ -83,32 +82,32 @@ class ResponsesStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in the words of chat; None where the stream did not say."""
+        """Why the model stopped, in the terms of chat completions; None if the stream did not say."""
         if not self._over:
             return None
         return finish_reason_of_response(self._response, calls=self.has_tool_calls())
 
     @property
     def usage(self) -> JsonObject | None:
-        """What was used, in the shape of chat."""
+        """The usage, in the format of chat completions."""
         usage = self._response.get("usage")
         return from_responses_usage(usage) if isinstance(usage, dict) else None
 
     @property
     def complete(self) -> bool:
-        """Whether the stream said that the answer is over, without an error."""
+        """Whether the answer ended properly, without an error."""
         return self._over and self.error is None
 
     def has_tool_calls(self) -> bool:
-        """Whether the answer calls tools that are ours to run."""
+        """Whether the answer contains calls that Vespe has to run."""
         return bool(self.message().get("tool_calls"))
 
     def get_tool_calls(self) -> list[JsonObject]:
-        """Return the calls in order of the items, as `StreamingProcessor` says."""
+        """Return the calls in the order of the items."""
         return [call for call in self.message().get("tool_calls", ()) if "function" in call]
 
     def cut_calls(self) -> frozenset[str]:
-        """Return the ids of the calls whose arguments may have been cut."""
+        """Return the ids of calls whose arguments may be cut off."""
         if self.complete and self._response.get("status") != "incomplete":
             return frozenset()
         return frozenset(
@@ -129,7 +128,7 @@ class ResponsesStreamingProcessor:
         )
 
     def native_message(self) -> JsonObject:
-        """Return the Response as it would have come without a stream; `{}` where none began."""
+        """Return the Response as it would be without streaming; `{}` if none began."""
         if not self._response and not self._items:
             return {}
         return {

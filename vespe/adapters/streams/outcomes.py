@@ -104,7 +104,7 @@ def fail(self: Failing, error: JsonObject, events: list[StreamEvent]) -> None:
 
 
 def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
-    """Take the next bytes of the body, and give the events that they complete."""
+    """Read the next bytes of the body, and return the events that they complete."""
     events: list[StreamEvent] = []
     for name, payload in self._stream.feed(data):
         self._take(name, payload, events)
@@ -114,7 +114,7 @@ def feed(self: Feeding, data: bytes) -> list[StreamEvent]:
 
 
 def close(self: Feeding) -> list[StreamEvent]:
-    """Say that the body is over; gives what is left to tell, and `done`."""
+    """Mark the end of the body, and return the remaining events and `done`."""
     events: list[StreamEvent] = []
     for name, payload in self._stream.close():
         if not is_cut(payload):
@@ -150,8 +150,8 @@ def openai_words(finish_reason: str | None) -> str | None:
 
 
 def update_response(self: StreamingProcessor, standard_response: JsonObject) -> None:
-    """Set `content`, `tool_calls`, `finish_reason`, `usage` and `error` of an object to what was
-    gathered; `[]` where it calls nothing.
+    """Set `content`, `tool_calls` (`[]` without calls), `finish_reason`, `usage` and `error` of a
+    dictionary to the values read so far.
     """
     standard_response["content"] = self.message().get("content")
     standard_response["tool_calls"] = self.get_tool_calls()

@@ -44,7 +44,7 @@ def _nothing(_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
-    """What an agent does beside asking its model.
+    """The options of an agent.
 
     `tools` names tools, `kit` one scope, and without either every available tool is shown.
     `approve` says which calls run; `ask` takes a Question and returns an Answer, and without it
@@ -103,16 +103,18 @@ class ToolSource(Protocol):
 
 
 class Agent:
-    """Asks a model and runs the tools that it calls; one conversation, in `transcript`.
+    """An agent sends prompts to a model and runs the tools that it calls. It has one conversation,
+    `transcript`.
 
-    `provider` is a provider, or `"NAME:MODEL"` (`"anthropic:claude-sonnet-4-5"`). The tools are
-    those of `project`: a Project, a CallPath, or a path; None is the project that is found from
-    here. Or they are `tools`, which need no project, and which decide on their calls themselves.
-    `events`, an EventSystem, lets a GUI run the calls and watch, one after another; without it they
-    run here. Nothing is sent unless the project is trusted at that moment: NotTrusted. Sessions
-    with MCP servers are kept from one call to the next, unless the CallPath has its own, until
-    `close` or the end of a `with`; where nobody closes it they end when they are idle, and with the
-    process.
+    `provider` is a provider object, or a string `"NAME:MODEL"` (`"anthropic:claude-sonnet-4-5"`).
+    The tools are those of `project`: a Project, a CallPath, or a path; None means the project that
+    contains the working directory. Alternatively, pass `tools`, which need no project and decide
+    about approval themselves. With `events`, an EventSystem, a GUI runs the calls, one after
+    another. Nothing is sent if the project is not trusted: NotTrusted.
+
+    Sessions with MCP servers are kept from one call to the next, until `close` or the end of a
+    `with` block. If you do not close the agent, they end when they are idle, or with the process. A
+    CallPath with sessions of its own uses these instead.
 
     ```python
     import asyncio
@@ -196,27 +198,28 @@ class Agent:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: the agent's own sessions with MCP servers."""
+        """End the agent's sessions with MCP servers, which are kept between calls."""
         self._sessions.close()
         self._workers.close()
 
     def run(self, prompt: str | None = None, *, cancel: threading.Event | None = None) -> RunResult:
-        """Say `prompt`, and go on until the model is done or a limit is reached; calls that wait
-        are run first. See `Loop.run`.
+        """Send `prompt`, and continue until the model is done or a limit is reached. Pending calls
+        run first.
         """
         return self._run(self._loop, prompt, cancel)
 
     async def arun(self, prompt: str | None = None) -> RunResult:
-        """Do as `run` from an event loop, which goes on meanwhile.
+        """Do the same as `run` from an event loop, without blocking it.
 
-        Async tools, `ask`, `on_event` and the other hooks are called in that loop; all of them may
-        be async. Cancelling the task ends what runs, and the conversation stays consistent.
+        Async tools, `ask`, `on_event` and the other hooks are called in that loop, and all of them
+        may be async. If the task is cancelled, running calls are stopped and the conversation stays
+        consistent.
         """
         return await self._arun(prompt, self._loop.on_event)
 
     async def stream(self, prompt: str | None = None) -> AsyncGenerator[StreamEvent]:
-        """Do as `arun`, and yield each event as it comes; then `result` says how it ended. Leaving
-        the iteration ends the run.
+        """Do the same as `arun`, and yield each event as it arrives. Afterwards, `result` is the
+        RunResult. Leaving the iteration ends the run.
         """
         events: asyncio.Queue[StreamEvent | None] = asyncio.Queue()
         heard = self._loop.on_event
@@ -340,7 +343,7 @@ def run_loop(
     project: Project | CallPath | str | None = None,
     options: AgentOptions | None = None,
 ) -> RunResult:
-    """Ask a model once, with a project's tools, and give how it ended; see `Agent`.
+    """Run an agent once with a project's tools, and return the result; see `Agent`.
 
     ```python
     from vespe import Project, SimulatedProvider, run_loop

@@ -47,19 +47,19 @@ class Runner(Protocol):
 
 
 class EventSystem:
-    """Subscribers by event; requests for tools, correlated with their responses by `request_id`.
-    Thread-safe.
+    """Events and their subscribers. Requests to run tools are matched with their responses by
+    `request_id`. Thread-safe.
 
-    Whoever subscribes to `execute_tool_request` {"request_id", "tool_name", "tool_input"} executes
-    it and publishes `tool_execution_response` {"request_id", "result", "is_error"?}, from whichever
-    thread, within the tool's own `limits.timeout_s`, else within `timeout_s` seconds. Such a call
-    goes the way of any other: trust, arguments, output schema, size, log. Where nobody subscribed,
-    `runner` runs the call in this process. While it waits, `gui_update_request` is published, in
-    the waiting thread. `tool_definitions_request` {"request_id"} is answered by `definitions`,
-    where an agent or anybody else has set it, with `tool_definitions_response` {"request_id",
-    "tools"}.
+    A subscriber to `execute_tool_request` {"request_id", "tool_name", "tool_input"} runs the tool
+    and publishes `tool_execution_response` {"request_id", "result", "is_error"?}, from any thread,
+    within the tool's `limits.timeout_s`, or otherwise within `timeout_s` seconds. The usual checks
+    apply: trust, arguments, output schema, size, log. Without a subscriber, `runner` runs the call
+    in this process. While a call is awaited, `gui_update_request` is published in the waiting
+    thread. `tool_definitions_request` {"request_id"} is answered with `tool_definitions_response`
+    {"request_id", "tools"} from `definitions`, which an agent sets.
 
-    A subscriber that raises harms no other: `subscriber_error` {"event", "error"} says so.
+    If a subscriber raises an exception, others are not affected, and `subscriber_error` {"event",
+    "error"} is published.
 
     ```python
     from vespe import EventSystem
@@ -83,23 +83,23 @@ class EventSystem:
         self.subscribe(DEFINITIONS_REQUEST, self._define)
 
     def subscribe(self, event: str, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with the data of each `event`, in the publisher's thread; gives what
-        unsubscribes it again.
+        """Call `subscriber` with the data of each `event`, in the publisher's thread. Returns a
+        function that unsubscribes it.
         """
         with self._lock:
             self._subscribers.setdefault(event, []).append(subscriber)
         return lambda: self.unsubscribe(event, subscriber)
 
     def unsubscribe(self, event: str, subscriber: Subscriber) -> None:
-        """Take a subscriber out; one that is not there is no error."""
+        """Remove a subscriber. Removing an unknown subscriber is not an error."""
         with self._lock:
             held = self._subscribers.get(event, [])
             if subscriber in held:
                 held.remove(subscriber)
 
     def publish(self, event: str, data: JsonObject | None = None) -> int:
-        """Call every subscriber of `event`, in the order in which they came; gives how many took it
-        without raising.
+        """Call every subscriber of `event`, in the order of subscription. Returns how many did not
+        raise.
         """
         with self._lock:
             subscribers = tuple(self._subscribers.get(event, ()))
@@ -108,10 +108,10 @@ class EventSystem:
     def execute(
         self, tool_name: str, tool_input: JsonObject, *, cancel: threading.Event | None = None
     ) -> JsonValue:
-        """Ask the subscribers to run a tool, and give its result; `ERROR: Timeout executing NAME`
-        where none came in time.
+        """Ask the subscribers to run a tool, and return its result, or `ERROR: Timeout executing
+        NAME` if there is none in time.
 
-        Raises Interrupted where `cancel` is set first.
+        Raises Interrupted if `cancel` is set first.
         """
         try:
             return self.requested(tool_name, tool_input, cancel=cancel)
@@ -128,8 +128,8 @@ class EventSystem:
         timeout_s: float | None = None,
         cancel: threading.Event | None = None,
     ) -> JsonValue:
-        """Do as `execute`, but raise TimedOut where no result came in time, ToolExecutionError for
-        one that is an error's.
+        """Do the same as `execute`, but raise TimedOut if there is no result in time, and
+        ToolExecutionError if the result is an error.
         """
         data, taken = self._exchange(
             REQUEST,
@@ -147,25 +147,25 @@ class EventSystem:
         return result
 
     def is_subscribed(self, event: str) -> bool:
-        """Whether anybody subscribed to an event."""
+        """Whether an event has a subscriber."""
         with self._lock:
             return bool(self._subscribers.get(event))
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call: by the subscribers to requests where there are any, else by the runner. It
-        stands in for a call path.
+        """Run one call, with the subscribers to requests if there are any, otherwise with the
+        runner. Takes the place of a call path.
         """
         return self.bound(self.runner).run_tool(tool, call, cancel=cancel)
 
     def beside(
         self, work: Callable[[threading.Event, Tell], T], *, cancel: threading.Event | None = None
     ) -> T:
-        """Do `work` in this thread, or in another one where a window subscribed to
-        `gui_update_request` and is kept alive meanwhile.
+        """Do `work` in this thread. If a GUI has subscribed to `gui_update_request`, do it in
+        another thread and keep the GUI responsive.
 
-        `work` is given the event that ends it, set once `cancel` is, and what has something done in
-        this thread. Whatever it raises is raised here; Interrupted where it does not end although
-        it was told to.
+        `work` gets an event that tells it to stop, which is set with `cancel`, and a function that
+        runs something in this thread. Its exceptions are raised here; Interrupted if it does not
+        stop.
         """
         ending = Stop(cancel)
         if not self.is_subscribed(GUI_UPDATE):
@@ -191,14 +191,14 @@ class EventSystem:
         return held.given()
 
     def bound(self, runner: Runner | None) -> Runner:
-        """Return what runs calls by these events, and by `runner` where nobody subscribed and this
+        """Return a runner that uses these events, and `runner` if there is no subscriber and this
         system has no runner of its own.
         """
         return _Bound(self, self.runner or runner)
 
     def tool_definitions(self, *, timeout_s: float | None = None) -> list[JsonObject]:
-        """Ask for the definitions of tools, in OpenAI's shape, by `tool_definitions_request`; []
-        where nobody answers in time.
+        """Request the definitions of tools, in OpenAI's format, with `tool_definitions_request`; []
+        if there is no answer in time.
         """
         with self._lock:
             alone = len(self._subscribers[DEFINITIONS_REQUEST]) == 1

@@ -23,14 +23,15 @@ from vespe.records import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamContext:
-    """What a streamed answer's calls run with: the tools that the model was shown, and what runs
-    them.
+    """The context of the calls in a streamed answer: the tools that the model saw, and the runner
+    for them.
 
-    `runner` is a CallPath, or an EventSystem for a GUI that drives; `policy` decides on calls, by
-    default as the command line does where nobody can be asked: what the configurations of the
-    runner's project and of the user deny is denied, read-only tools run, the others are denied. A
-    runner without a project needs a policy: UsageError. `strict` names the tools that were shown in
-    strict mode. `on_event` is told of everything, in the caller's thread; `cancel` ends what runs.
+    `runner` is a CallPath, or an EventSystem for a GUI that runs the calls. `policy` decides about
+    calls. The default is the same as on the command line without a terminal: calls that the
+    configurations of the runner's project or of the user deny are denied, read-only tools run, and
+    all others are denied. A runner without a project needs a policy: UsageError. `strict` contains
+    the names of the tools that were declared in strict mode. `on_event` is called with every event,
+    in the caller's thread; `cancel` stops running calls.
     """
 
     tools: Sequence[Tool]
@@ -44,8 +45,8 @@ class StreamContext:
         self.decides()
 
     def decides(self) -> CallPolicy:
-        """Return what decides on calls; raises UsageError, and InvalidDocument for a
-        configuration's rule that cannot be read.
+        """Return the policy that decides about calls; raises UsageError, and InvalidDocument for an
+        invalid rule in a configuration.
         """
         return policy_for(self.runner) if self.policy is None else self.policy
 
@@ -61,13 +62,14 @@ class StreamingRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamResult:
-    """One answer: the model's `message` in the inner format, its calls' results, and what follows.
+    """The result of one answer: the model's `message` in the inner format, the results of its
+    calls, and what to send next.
 
-    `continuation` are the messages to add to the request, in the API's format: the model's turn
-    and, directly behind it, every result; `next_request` is the request with them, or None where
-    there were no calls and the model is done. `complete` is false for a stream that was cut: calls
-    that may not be whole are answered as errors. Where the stream held an `error`, nothing runs and
-    nothing follows.
+    `continuation` contains the messages to add to the request, in the API's format: the model's
+    turn, directly followed by all results. `next_request` is the request with these messages, or
+    None if there were no calls and the model is done. `complete` is false if the stream was cut
+    off; calls that may be incomplete are answered with errors. If the stream contained an `error`,
+    nothing runs and there is no next request.
     """
 
     message: JsonObject
@@ -81,10 +83,10 @@ class StreamResult:
 
 
 class ToolHandler(Protocol):
-    """One API's handling of tools, the same for all of them."""
+    """The interface for handling tools, which is the same for all APIs."""
 
     def supports_tools(self) -> bool:
-        """Whether the API takes tools natively."""
+        """Whether the API supports tools natively."""
         ...
 
     def prepare_payload(
@@ -93,8 +95,8 @@ class ToolHandler(Protocol):
         tool_definitions: Sequence[Tool | JsonObject],
         tools_system_prompt: str,
     ) -> JsonObject:
-        """Return a payload with the tools in the API's shape, and the prompt behind its system
-        text; the one given stays as it is.
+        """Return a copy of the payload with the tools in the API's format, and the prompt appended
+        to its system text.
         """
         ...
 
@@ -105,8 +107,8 @@ class ToolHandler(Protocol):
         standard_response: JsonObject,
         context: StreamContext,
     ) -> StreamResult:
-        """Read an answer's bytes, whole or cut anywhere, run its calls, and give what to send next;
-        `standard_response` is filled in.
+        """Read an answer's bytes, complete or in chunks of any size, run its calls, and return what
+        to send next. `standard_response` is filled in.
         """
         ...
 

@@ -110,7 +110,7 @@ def _joined(system: JsonValue, prompt: str) -> JsonValue:
 class ClaudeHandler(_Handler):
     """Handles answers of Anthropic's Messages API; see `ToolHandler`.
 
-    A request goes on with the assistant's turn and one user turn of `tool_result` blocks.
+    The next request adds the assistant's turn and one user turn of `tool_result` blocks.
 
     ```python
     from vespe import ClaudeHandler, Tool
@@ -127,7 +127,7 @@ class ClaudeHandler(_Handler):
     shape = AnthropicShape()
 
     def prompted(self, payload: JsonObject, prompt: str) -> JsonObject:
-        """Return the payload with the prompt behind its `system`, text or blocks."""
+        """Return the payload with the prompt appended to its `system` (text or blocks)."""
         return payload | {"system": _joined(payload.get("system") or "", prompt)}
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
@@ -135,8 +135,8 @@ class ClaudeHandler(_Handler):
         return anthropic.to_openai_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the last two turns: ids that an earlier turn has used are made unique, in calls
-        and results alike.
+        """Return the last two turns. Ids that an earlier turn has used are made unique, in calls
+        and results.
         """
         turns: list[JsonObject] = anthropic.from_openai_messages(messages)["messages"]
         first = max(index for index, turn in enumerate(turns) if turn["role"] == "assistant")
@@ -146,7 +146,7 @@ class ClaudeHandler(_Handler):
 class GptHandler(_Handler):
     """Handles answers of OpenAI's chat completions; see `ToolHandler`.
 
-    A request goes on with the assistant's message and one tool message for each call.
+    The next request adds the assistant's message and one tool message for each call.
 
     ```python
     from vespe import GptHandler, Tool
@@ -162,11 +162,11 @@ class GptHandler(_Handler):
     shape = OpenAIShape()
 
     def inner(self, payload: JsonObject) -> list[JsonObject]:
-        """Return the messages, whose format is the inner one."""
+        """Return the messages, which are already in the inner format."""
         return check_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the last messages as OpenAI takes them."""
+        """Return the last messages in OpenAI's format."""
         return to_wire(messages[len(messages) - answered :])
 
 
@@ -174,7 +174,7 @@ class ResponsesHandler(_ItemsHandler):
     """Handles answers of OpenAI's Responses API, and of endpoints of Open Responses; see
     `ToolHandler`.
 
-    A request goes on with the items of the answer as they came, and one output for each call.
+    The next request adds the items of the answer unchanged, and one output for each call.
 
     ```python
     from vespe import ResponsesHandler, Tool
@@ -197,7 +197,7 @@ class ResponsesHandler(_ItemsHandler):
 class InteractionsHandler(_ItemsHandler):
     """Handles answers of Gemini's Interactions; see `ToolHandler`.
 
-    A request goes on with the steps of the answer as they came, and one result for each call.
+    The next request adds the steps of the answer unchanged, and one result for each call.
 
     ```python
     from vespe import InteractionsHandler, Tool
@@ -221,7 +221,7 @@ class InteractionsHandler(_ItemsHandler):
 class OllamaHandler(_Handler):
     """Handles answers of Ollama's `/api/chat`; see `ToolHandler`.
 
-    A request goes on with the assistant's message and one tool message for each call.
+    The next request adds the assistant's message and one tool message for each call.
 
     ```python
     from vespe import OllamaHandler, Tool
@@ -241,7 +241,7 @@ class OllamaHandler(_Handler):
         return ollama.to_openai_messages(payload.get("messages", ()))
 
     def continuation(self, messages: Sequence[JsonObject], *, answered: int) -> list[JsonObject]:
-        """Return the last messages as Ollama takes them."""
+        """Return the last messages in Ollama's format."""
         made: list[JsonObject] = ollama.from_openai_messages(messages)["messages"]
         return made[len(made) - answered :]
 

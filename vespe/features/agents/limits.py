@@ -22,13 +22,13 @@ _WITHIN: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The bounds of one run; None means unbounded.
+    """The limits of one run; None means no limit.
 
-    `max_iterations` counts the model's turns with tools; after the last of them it gets one turn
-    without. `max_calls` counts the calls that run and `max_calls_per_tool` those of each tool,
-    `max_seconds` the time on the clock, the time in which a person is asked included, and
-    `max_tokens` what the provider says was used, prompts and answers together. Raises UsageError
-    for a bound below 1, and for no time at all.
+    `max_iterations` limits the model's turns with tools; after the last one, it gets one turn
+    without tools. `max_calls` limits the calls that run, and `max_calls_per_tool` those of each
+    tool. `max_seconds` limits the elapsed time, including the time for questions to the user.
+    `max_tokens` limits the tokens of prompts and answers, as the provider counts them. Raises
+    UsageError for a limit below 1, or a time of 0.
 
     ```python
     from vespe import Agent, AgentOptions, Limits, SimulatedProvider, Toolset

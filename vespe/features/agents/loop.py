@@ -33,13 +33,13 @@ OnEvent = Callable[[StreamEvent], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run of the loop ended.
+    """The result of a run.
 
-    `stop_reason` is `done` where the model called nothing more, else the limit that was reached
+    `stop_reason` is `done` if the model made no more calls, otherwise the limit that was reached
     (`max_iterations`, `max_calls`, `max_seconds`, `max_tokens`) or `cancelled`. `text` is the
-    model's last text, `finish_reason` why it stopped, in OpenAI's words; `complete` is false where
-    that was before its answer was whole. `messages` is the whole conversation in the inner format;
-    it may end in calls that wait (`open_calls`).
+    model's last text, and `finish_reason` is why it stopped, in OpenAI's terms. `complete` is false
+    if the last answer was cut off. `messages` is the whole conversation in OpenAI's format. It may
+    end with `open_calls` pending calls.
     """
 
     stop_reason: str
@@ -53,7 +53,7 @@ class RunResult:
     complete: bool = True
 
     def to_dict(self) -> JsonObject:
-        """Return the JSON shape of `vespe agent run --json`."""
+        """Return the JSON that `vespe agent run --json` prints."""
         return json_of(
             self,
             "stop_reason",

@@ -30,10 +30,10 @@ _AGAIN: Final = "record it again if the change is meant"
 
 
 class RecordingProvider:
-    """Another provider, all of whose turns are written to `path`, with what `record_outcome` is
-    told; keys never are.
+    """A provider that wraps another one and writes all its turns to `path`, together with the
+    outcomes passed to `record_outcome`. Keys are never written.
 
-    Raises StorageError where the file cannot be written, at once when it is made.
+    Raises StorageError if the file cannot be written; this is checked when the object is created.
 
     ```python
     from vespe import RecordingProvider, ReplayProvider, SimulatedProvider
@@ -65,9 +65,7 @@ class RecordingProvider:
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
     ) -> Iterator[Reply]:
-        """Send a request through the other provider, and write it down with its answer, or with how
-        it failed.
-        """
+        """Send a request through the other provider, and record it with its answer or its failure."""
         body: list[bytes] = []
         told: JsonObject = {}
         redacted: Callable[[JsonValue], JsonValue] = _same
@@ -94,13 +92,13 @@ class RecordingProvider:
     def record_outcome(
         self, call_id: str, outcome: Outcome, *, made: JsonObject | None = None
     ) -> None:
-        """Write down what became of a call, so that a replay need not run it; `made` is the `name`
-        and `arguments` of one that a program made.
+        """Record the outcome of a call, so that a replay need not run it. For a call that a program
+        made, `made` has its `name` and `arguments`.
         """
         self._recording.add_outcome(call_id, outcome, made=made)
 
     def record_end(self, stop_reason: str) -> None:
-        """Write down why the conversation ended; see `RunResult.stop_reason`."""
+        """Record why the conversation ended; see `RunResult.stop_reason`."""
         self._recording.end(stop_reason)
 
     def _add(self, payload: JsonObject, told: JsonObject, body: list[bytes], redacted: Any) -> None:
@@ -110,11 +108,11 @@ class RecordingProvider:
 
 
 class ReplayProvider:
-    """Gives a recording's answers again, in order, to the same requests; nothing is sent.
-    `recorded_outcome` spares the tools.
+    """A provider that returns a recording's answers, in order, to the same requests. Nothing is
+    sent. With `recorded_outcome`, tools need not run either.
 
-    Raises InvalidDocument where the file is not a recording, Diverged at the first request that is
-    another one; with `compare` off requests are not looked at.
+    Raises InvalidDocument if the file is not a recording, and Diverged at the first request that
+    differs. With `compare=False`, requests are not compared.
 
     ```python
     from vespe import Agent, RecordingProvider, ReplayProvider, SimulatedProvider, Toolset
@@ -161,8 +159,8 @@ class ReplayProvider:
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> ModelAnswer:
-        """Return the recorded answer, streamed or not as it was recorded; its events are told in
-        either case.
+        """Return the recorded answer, whether or not it was recorded as a stream. Its events are
+        reported in both cases.
         """
         recorded = self._document["turns"]
         streamed = self._turn < len(recorded) and recorded[self._turn]["request"].get("stream")
@@ -179,7 +177,7 @@ class ReplayProvider:
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
     ) -> Iterator[Reply]:
-        """Return the next turn's answer; raises Diverged where the recording has another request
+        """Return the next turn's answer; raises Diverged if the recording has another request
         there, or none.
         """
         answer = self._next(payload)
@@ -196,14 +194,14 @@ class ReplayProvider:
         )
 
     def processor(self) -> StreamingProcessor:
-        """Make what reads a body that is streamed."""
+        """Return a processor for a streamed body."""
         return self._inner.processor()
 
     def close(self) -> None:
         """Do nothing: there are no connections."""
 
     def recorded_outcome(self, call_id: str) -> Outcome | None:
-        """Return what became of a call, each record once; None where nothing was recorded of it."""
+        """Return the recorded outcome of a call, each record once; None if nothing was recorded."""
         with self._lock:
             for place, item in enumerate(self._outcomes):
                 if item["call_id"] == call_id:
@@ -211,8 +209,8 @@ class ReplayProvider:
         return None
 
     def recorded_program(self, call_id: str) -> list[tuple[str, JsonObject, Outcome]]:
-        """Return the calls that a program of that call made, in order: each one's id, its `name`
-        and `arguments`, and its outcome.
+        """Return the calls that the program in this call made, in order: the id, `name` and
+        `arguments`, and outcome of each.
         """
         with self._lock:
             return [
@@ -223,16 +221,16 @@ class ReplayProvider:
 
     @property
     def is_over(self) -> bool:
-        """Whether every turn was given."""
+        """Whether all turns have been returned."""
         return self._turn >= len(self._document["turns"])
 
     @property
     def stop_reason(self) -> str:
-        """Why the recorded conversation ended; `cancelled` where nothing was written down of it."""
+        """Why the recorded conversation ended; `cancelled` if that was not recorded."""
         return str(self._document.get("stop_reason", "cancelled"))
 
     def check_finished(self) -> None:
-        """Raise Diverged where the conversation ended and the recording goes on."""
+        """Raise Diverged if the recording continues after the end of the conversation."""
         count = len(self._document["turns"])
         if self._turn < count:
             raise Diverged(

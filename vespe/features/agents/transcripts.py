@@ -33,15 +33,15 @@ _ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 
 
 class Transcript:
-    """A conversation in the inner format, consistent after each change: a call has one result, or
-    waits for it in the last turn.
+    """A conversation in OpenAI's format that is consistent after each change: every call has one
+    result, or is pending in the last turn.
 
     `keep` is called with the transcript after each change that a crash must not undo: a new
-    message, calls about to be run, results; `changed` is then the index of the first message that
-    is another one. A call that was begun and has no result is never run again. A message is
-    replaced, never changed in place. `provider` and `model` are those that go on with it. `results`
-    has, by handle, what a model was shown in part (`LargeResults.known`). Raises
-    InvalidDocument for what is not a conversation.
+    message, calls that are about to run, results. `changed` is then the index of the first message
+    that differs. A call that was begun and has no result is never run again. Messages are replaced,
+    never modified in place. `provider` and `model` are used when the conversation continues.
+    `results` contains, by handle, the results that the model saw in part. Raises InvalidDocument if
+    `messages` is not a conversation.
 
     ```python
     from vespe import Agent, SimulatedProvider, Toolset, Transcript
@@ -98,20 +98,20 @@ class Transcript:
         return self._turns().open
 
     def add(self, message: JsonObject) -> None:
-        """Add what somebody said: the user, or the model, whose calls are then open."""
+        """Add a message of the user, or of the model, whose calls are then pending."""
         self._turns()
         self.started = set()
         self._append(message)
         self._changed(len(self.messages) - 1)
 
     def start(self, calls: Iterable[ModelCall]) -> None:
-        """Note that these calls are about to run."""
+        """Record that these calls are about to run."""
         self.started |= {call.place for call in calls}
         self._changed(len(self.messages))
 
     def note_program(self, call_id: str, record: JsonObject, number: int = 0) -> None:
-        """Note what is known of a program, of which its call of that number changed; 0 is what it
-        began with.
+        """Record the state of a program after its call with this number changed; 0 is the initial
+        state.
         """
         self.programs[call_id] = record
         self.program_change = call_id, number
@@ -119,10 +119,10 @@ class Transcript:
         self.program_change = None
 
     def answer(self, results: Mapping[int, JsonObject], *, settled: Iterable[int] = ()) -> None:
-        """Add results, tool messages by the places of their calls; all results of a turn stand in
-        the order of its calls.
+        """Add results: tool messages by the positions of their calls. The results of a turn are
+        stored in the order of its calls.
 
-        `settled` are places of calls of which it is known now that those without a result were not
+        `settled` are positions of calls; those of them without a result are now known not to have
         begun.
         """
         turns = self._turns()
@@ -153,8 +153,8 @@ class Transcript:
         )
 
     def undo(self) -> bool:
-        """Take back the last thing that the user said, and all that followed; gives whether there
-        was one.
+        """Remove the last message of the user and everything after it. Returns whether there was
+        one.
         """
         index = next(
             (
@@ -172,8 +172,8 @@ class Transcript:
         return True
 
     def as_document(self) -> JsonObject:
-        """Return the transcript as its file holds it: OpenAI's `model` and `messages`; under
-        `vespe` the provider and what was begun.
+        """Return the transcript in its file format: OpenAI's `model` and `messages`, and under
+        `vespe` the provider and the calls that were begun.
         """
         begun = sorted(self.started & {call.place for call in self.open})
         own: JsonObject = ({_PROVIDER: self.provider} if self.provider else {}) | (

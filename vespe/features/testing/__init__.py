@@ -17,8 +17,7 @@ __all__ = ["acall", "call", "example_results"]
 
 
 def call(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) -> Outcome:
-    """Run a function as the tool that it is, or would be: arguments and result checked, without a
-    project.
+    """Run a function as a tool, with checks of arguments and result, without a project.
 
     ```python
     from vespe.testing import call
@@ -35,7 +34,7 @@ def call(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) -> Outcom
 
 
 async def acall(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) -> Outcome:
-    """Run a function as the tool that it is, in the caller's event loop; see `call`.
+    """Run a function as a tool, in the caller's event loop; see `call`.
 
     ```python
     import asyncio
@@ -54,10 +53,10 @@ async def acall(tool: Callable[..., Any] | FunctionTool, /, **arguments: Any) ->
 def example_results(
     tool: Callable[..., Any] | FunctionTool | str | os.PathLike[str], /
 ) -> list[ExampleResult]:
-    """Run the examples of a function, or of the tool in a directory (a project's or a kit's), and
-    return what became of each.
+    """Run the examples of a function, or of the tool in a directory (of a project or a kit), and
+    return the result of each.
 
-    Raises what a call raises where there is no call to make: NotTrusted, InvalidTool.
+    Raises NotTrusted or InvalidTool if the examples cannot run.
 
     ```python
     from vespe import tool

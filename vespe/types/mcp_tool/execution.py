@@ -142,8 +142,9 @@ def _result(result: JsonObject) -> JsonValue:
     blocks = [block for block in result.get("content", ()) if isinstance(block, dict)]
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     if result.get("isError"):
-        raise ToolExecutionError("\n".join(texts) or ("the tool reported a failure without a "
-                                                     "reason"))
+        raise ToolExecutionError(
+            "\n".join(texts) or ("the tool reported a failure without a reason")
+        )
     if len(texts) == len(blocks):
         if result.get("structuredContent") is not None:
             return result["structuredContent"]

@@ -36,10 +36,10 @@ def payload(
     options: Mapping[str, object] | None,
     stream: bool,
 ) -> JsonObject:
-    """Return the request. Options are Anthropic's, or OpenAI's where Anthropic has another word for
-    the same.
+    """Return the request. Options can have Anthropic's names, or OpenAI's for options that exist in
+    both APIs.
 
-    Raises InvalidDocument for a conversation that Anthropic's rules forbid.
+    Raises InvalidDocument for a conversation that Anthropic does not allow.
     """
     translated = adapter_anthropic.from_openai_messages(messages, settle_system=True)
     made: JsonObject = {
@@ -81,10 +81,9 @@ def _choice(given: Any) -> JsonObject | None:
 
 
 class AnthropicProvider(EndpointProvider):
-    """Asks an endpoint that speaks Anthropic's Messages API.
+    """A provider for Anthropic's Messages API and compatible endpoints.
 
-    The key is ANTHROPIC_API_KEY's where none is said; `base_url` may be given with or without
-    `/v1`. See `EndpointProvider`.
+    The default key is in ANTHROPIC_API_KEY. `base_url` may end with `/v1` or not.
 
     ```python
     from vespe import AnthropicProvider

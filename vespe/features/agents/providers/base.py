@@ -112,11 +112,11 @@ class Reply:
 
 
 class LLMProvider(Protocol):
-    """A model at an endpoint, or what stands for one.
+    """A model at an endpoint, or a substitute for one.
 
-    `name` is the provider's (`openai`, `anthropic`, `ollama`, `simulated`), `api` whose wire format
-    it speaks (`openai`, `anthropic`, `ollama`). One provider serves one turn at a time; several may
-    be used at once.
+    `name` is the provider's name (`openai`, `anthropic`, `ollama`, `simulated`, …), and `api` its
+    wire format (`openai`, `anthropic`, `ollama`, …). A provider handles one turn at a time; you can
+    use several at once.
     """
 
     @property
@@ -126,7 +126,7 @@ class LLMProvider(Protocol):
 
     @property
     def api(self) -> str:
-        """Whose wire format it speaks."""
+        """The wire format of its API."""
         ...
 
     @property
@@ -143,11 +143,12 @@ class LLMProvider(Protocol):
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> JsonObject:
-        """Return the model's next message, in the inner format; with `on_event` it is streamed.
+        """Return the model's next message, in OpenAI's format. With `on_event`, the answer is
+        streamed.
 
-        `messages` are inner messages, `options` what the vendor's request takes besides
+        `messages` are in OpenAI's format, and `options` are further options of the vendor's request
         (`temperature`, `max_tokens`, …). Raises ProviderError, TimedOut, Interrupted, Refused, and
-        InvalidDocument for messages that the vendor's rules forbid.
+        InvalidDocument for messages that the vendor does not allow.
         """
         ...
 
@@ -160,7 +161,7 @@ class LLMProvider(Protocol):
         on_event: OnEvent | None = None,
         cancel: threading.Event | None = None,
     ) -> ModelAnswer:
-        """Do as `create_message`, and give why the model stopped and what it used, too."""
+        """Do the same as `create_message`, and also return why the model stopped and the usage."""
         ...
 
     def payload(
@@ -177,8 +178,8 @@ class LLMProvider(Protocol):
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
     ) -> AbstractContextManager[Reply]:
-        """Send a request, again where that may help and nothing has come yet; leaving the context
-        ends what is unread.
+        """Send a request. It is retried if that may help and nothing has arrived yet. Leaving the
+        context discards unread data.
         """
         ...
 
@@ -187,11 +188,11 @@ class LLMProvider(Protocol):
         ...
 
     def processor(self) -> StreamingProcessor:
-        """Make what reads a body that is streamed."""
+        """Return a processor for a streamed body."""
         ...
 
     def close(self) -> None:
-        """Let go of kept connections."""
+        """Close the open connections."""
         ...
 
 

@@ -37,9 +37,9 @@ def payload(
     options: Mapping[str, object] | None,
     stream: bool,
 ) -> JsonObject:
-    """Return the request, which holds all of the conversation; the vendor is told to keep nothing
-    (`store`). Options are Gemini's, of the request or of its `generation_config`, or OpenAI's
-    where Gemini has another word for the same.
+    """Return the request. It contains the whole conversation and asks the vendor not to store it
+    (`store`). Options can have Gemini's names, of the request or of its `generation_config`, or
+    OpenAI's for options that exist in both.
 
     Raises InvalidDocument for a conversation that the API refuses.
     """
@@ -98,12 +98,11 @@ def _format(given: Any) -> Any:
 
 
 class GeminiProvider(EndpointProvider):
-    """Asks Gemini's Interactions.
+    """A provider for Gemini's Interactions API.
 
-    Each request holds the whole conversation, and the vendor is told to keep nothing; the model's
-    thoughts go back with their signatures unchanged. The key is GEMINI_API_KEY's where none is
-    said. `base_url` may be given with or without `/v1beta`: without a path, `/v1beta` is meant. See
-    `EndpointProvider`.
+    Each request contains the whole conversation and asks the vendor not to store it. The model's
+    thoughts are sent back unchanged, with their signatures. The default key is in GEMINI_API_KEY.
+    `/v1beta` is added to a `base_url` without a path.
 
     ```python
     from vespe import GeminiProvider

@@ -42,10 +42,10 @@ def payload(
     options: Mapping[str, object] | None,
     stream: bool,
 ) -> JsonObject:
-    """Return the request. Options are Ollama's, of the request or of the model, or OpenAI's where
-    Ollama has another word.
+    """Return the request. Options can have Ollama's names, of the request or of the model, or
+    OpenAI's for options that exist in both.
 
-    Raises UsageError for a `tool_choice` that Ollama cannot be told.
+    Raises UsageError for a `tool_choice` that Ollama does not support.
     """
     given = requests.checked_options(options)
     choice = given.pop("tool_choice", "auto") or "auto"
@@ -80,10 +80,10 @@ def _format(given: Any) -> JsonObject:
 
 
 class OllamaProvider(EndpointProvider):
-    """Asks Ollama, on this machine or at `base_url`, which may be given with or without `/api`.
+    """A provider for Ollama, on this machine or at `base_url`, which may end with `/api` or not.
 
-    It needs no key; one in OLLAMA_API_KEY, or what `api_key_env` names, is sent along. See
-    `EndpointProvider`.
+    It needs no key. A key in OLLAMA_API_KEY, or in the variable that `api_key_env` names, is sent
+    if it is set.
 
     ```python
     from vespe import OllamaProvider

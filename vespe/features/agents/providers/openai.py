@@ -34,10 +34,9 @@ def payload(
 
 
 class OpenAIProvider(EndpointProvider):
-    """Asks an endpoint that speaks OpenAI's chat completions.
+    """A provider for OpenAI's chat completions and compatible endpoints.
 
-    The key is OPENAI_API_KEY's where none is said. `base_url` may be given with or without `/v1`:
-    without a path, `/v1` is meant. See `EndpointProvider`.
+    The default key is in OPENAI_API_KEY. `/v1` is added to a `base_url` without a path.
 
     ```python
     from vespe import OpenAIProvider

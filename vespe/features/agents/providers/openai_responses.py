@@ -27,11 +27,12 @@ def payload(
     options: Mapping[str, object] | None,
     stream: bool,
 ) -> JsonObject:
-    """Return the request, which holds all of the conversation; the vendor is told to keep nothing
-    (`store`). Options are the API's, or those of chat where it has another word for the same.
+    """Return the request. It contains the whole conversation and asks the vendor not to store it
+    (`store`). Options can have the API's names, or those of chat completions for options that exist
+    in both.
 
     Raises InvalidDocument for a conversation that the API refuses, and UsageError for `stop`, which
-    it does not know.
+    the API does not support.
     """
     made: JsonObject = {"model": model, **adapter_responses.from_openai_messages(messages)}
     made |= {"store": False, "include": list(INCLUDED)}
@@ -80,13 +81,12 @@ def _object(given: Any) -> JsonObject:
 
 
 class OpenAIResponsesProvider(EndpointProvider):
-    """Asks an endpoint that speaks OpenAI's Responses API, or Open Responses (llama.cpp, vLLM,
-    Ollama, OpenRouter, …).
+    """A provider for OpenAI's Responses API and for Open Responses (llama.cpp, vLLM, Ollama,
+    OpenRouter, …).
 
-    Each request holds the whole conversation, and the vendor is told to keep nothing; its reasoning
-    comes encrypted, and goes back unchanged. The key is OPENAI_API_KEY's where none is said.
-    `base_url` may be given with or without `/v1`: without a path, `/v1` is meant. See
-    `EndpointProvider`.
+    Each request contains the whole conversation and asks the vendor not to store it. The model's
+    reasoning arrives encrypted and is sent back unchanged. The default key is in OPENAI_API_KEY.
+    `/v1` is added to a `base_url` without a path.
 
     ```python
     from vespe import OpenAIResponsesProvider

@@ -21,13 +21,13 @@ _LONGEST_BACKOFF_S: Final = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a provider is waited for, in seconds: to connect, in silence, in all; and how often
-    it is asked again.
+    """The time limits of a provider in seconds (to connect, without data, in total), and the number
+    of retries.
 
-    `retry_after_cap_s` is the longest wait that an endpoint may ask for: one that asks for more is
-    not asked again. `backoff_s` is the wait before the first retry where the endpoint names none;
-    it doubles, up to 8 s, with jitter. `on_wait` is told before each wait what failed and the
-    seconds until it is asked again, in the thread that waits.
+    `retry_after_cap_s` is the longest wait that an endpoint may ask for; if it asks for more, there
+    is no retry. `backoff_s` is the wait before the first retry if the endpoint does not ask for
+    one; it doubles, up to 8 s, with jitter. `on_wait` is called before each wait with the error and
+    the seconds, in the waiting thread.
 
     ```python
     from vespe import OllamaProvider, Patience
@@ -45,7 +45,7 @@ class Patience:
     on_wait: Callable[[ProviderError, float], None] | None = None
 
     def limits(self, what: str, cancel: threading.Event | None) -> ExchangeLimits:
-        """Begin the time of one request, its retries and waits among it."""
+        """Start the time limits of one request, including its retries and waits."""
         hint = "the endpoint may be busy: ask again later, or for less"
         return ExchangeLimits(
             what,
@@ -57,9 +57,7 @@ class Patience:
         )
 
     def wait_after(self, error: ProviderError, tries: int) -> float | None:
-        """Return the seconds to wait after so many tries, or None where there is no use in
-        another.
-        """
+        """Return the seconds to wait after so many tries, or None if there should be no retry."""
         if not error.transient or tries > self.retries:
             return None
         if error.retry_after_s is not None:

@@ -19,11 +19,11 @@ from vespe.models import JsonObject
 
 
 class SimulatedProvider:
-    """Answers as a script says, each turn once and in order: `script` is a file's path, the
-    script's object, or a Script.
+    """A provider that answers from a script, with each turn once and in order. `script` is the path
+    of a file, a dictionary, or a Script.
 
-    Each request is checked by the turn's `match`; where it does not fit, and behind the last turn,
-    Diverged is raised. Raises InvalidDocument for what is not a script.
+    Each request is compared with the turn's `match`. Diverged is raised if it does not match, and
+    after the last turn. Raises InvalidDocument if `script` is not a valid script.
 
     ```python
     from vespe import SimulatedProvider
@@ -62,14 +62,14 @@ class SimulatedProvider:
         options: Mapping[str, object] | None = None,
         stream: bool = False,
     ) -> JsonObject:
-        """Return the request, OpenAI's."""
+        """Return the request in OpenAI's format."""
         return openai.payload(self.model, messages, tools, options=options, stream=stream)
 
     @contextmanager
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
     ) -> Iterator[Reply]:
-        """Answer a request with the script's next turn, failures and all."""
+        """Answer a request with the script's next turn, including its failures."""
         limits = self._patience.limits("the simulated request", cancel)
         limits.remaining()
         yield retries.persistently(
@@ -77,7 +77,7 @@ class SimulatedProvider:
         )
 
     def answer(self, document: JsonObject) -> ModelAnswer:
-        """Read a body that was not streamed: OpenAI's."""
+        """Read a body in OpenAI's format that was not streamed."""
         return answers.of_document(GptStreamingProcessor(), document)
 
     def close(self) -> None:

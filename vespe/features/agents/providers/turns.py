@@ -45,9 +45,7 @@ def create_message(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
 ) -> JsonObject:
-    """Return the model's next message; see `LLMProvider.create_message`, which each provider has
-    from here.
-    """
+    """Return the model's next message; see `LLMProvider.create_message`."""
     return self.respond(messages, tools, options=options, on_event=on_event, cancel=cancel).message
 
 
@@ -60,7 +58,7 @@ def respond(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
 ) -> ModelAnswer:
-    """Return the model's answer; see `LLMProvider.respond`, which each provider has from here."""
+    """Return the model's answer; see `LLMProvider.respond`."""
     payload = self.payload(messages, tools, options=options, stream=on_event is not None)
     with self.send(payload, cancel=cancel) as reply:
         reply, begins = _begun(reply)

@@ -87,24 +87,28 @@ class ToolsetAnswer(list[JsonObject]):
 
 
 class Toolset:
-    """Tools from anywhere in one set: functions, a project's tools, kits; no folder is needed.
+    """A set of tools from several sources: functions, projects and kits. It needs no project
+    directory.
 
-    A function runs in this process, in the project that is among the sources or in none; a kit is
-    named by its id or its directory (`"./kits/files"`). Tools are loaded when the set is made.
-    Every call goes the one call path with its checks, limits and log.
+    A function runs in this process. If one of the sources is a project, functions run as part of
+    that project. A kit is given by its id or its directory (`"./kits/files"`). Tools are loaded
+    when the set is created. Every call has the usual checks, limits and log.
 
-    The calls of a model (`answer`) need a word, too: the program's own functions and read-only
-    tools run; for others `approve` is `ask` (which asks `ask`, and denies without it), `read-only`,
-    `all` or `none`, and what a configuration denies is always denied. `tools_mode` is `all`,
-    `bridge` (three tools that search, describe and call the others, beside those that a project
-    exposes always), `code` (in place of all, tools that search, describe, and run programs over
-    them), or `auto`, a bridge where the definitions cost more than the project's
-    `tool_budget`: what `answer` is given is then a call of these. The same tool given twice is one.
+    Calls of a model (`answer`) may need approval. The program's own functions and read-only tools
+    run without it. For other tools, `approve` decides: `ask` (calls the function `ask`, and denies
+    without one), `read-only`, `all` or `none`. Calls that a configuration denies are always denied.
 
-    A model is told a part of a result that is larger than its tool's `limits.model_tokens`, with a
-    handle; the Outcome has all of it. Calls of `read_result`, which reads the rest, are answered
-    always, and with `read_result=True` the model is told of it.
-    Raises UsageError where two different tools have one name, KitNotFound, ProjectNotFound,
+    `tools_mode` decides which tools models see: `all`; `bridge` (the tools that a project always
+    exposes, and three tools that search, describe and call the others); `code` (only tools that
+    search, describe, and run programs over the tools); or `auto`, which is `bridge` if the
+    definitions exceed the project's `tool_budget`, and `all` otherwise. `answer` handles the calls
+    of these tools as well. A tool that is given twice is included once.
+
+    If a result is larger than its tool's `limits.model_tokens`, the model gets a part of it and a
+    handle; the Outcome has the whole result. Calls of `read_result`, which reads the rest, are
+    always answered. With `read_result=True` this tool is also declared to the model.
+
+    Raises UsageError if two different tools have the same name, KitNotFound, ProjectNotFound,
     InvalidTool.
 
     ```python
@@ -170,7 +174,7 @@ class Toolset:
         self.close()
 
     def close(self) -> None:
-        """End what is kept between calls: sessions with MCP servers."""
+        """End the sessions with MCP servers, which are kept between calls."""
         self._home.close()
 
     @property
@@ -180,7 +184,7 @@ class Toolset:
 
     @property
     def declared(self) -> Mapping[str, Tool]:
-        """The tools that a model is told of, by name: all, or those of a bridge in their place."""
+        """The tools that are declared to a model, by name: all, or those of a bridge."""
         every = self.tools if self._bridge is None else self._bridge.declared
         reads = self._reads and reading.READ not in self._held
         return {**every, reading.READ: reading.TOOL} if reads else every
@@ -188,20 +192,20 @@ class Toolset:
     # ---- definitions
 
     def openai(self, *, strict: bool = False) -> list[Any]:
-        """Return `tools` for OpenAI's chat completions; with `strict` in strict mode, but for tools
-        that cannot be said in it.
+        """Return `tools` for OpenAI's chat completions. With `strict`, tools are in strict mode if
+        their schemas allow it.
         """
         return self._strictly("openai") if strict else self._shown("openai")
 
     def responses(
         self, *, strict: bool = False, native: bool = False, programs: bool = False
     ) -> list[Any]:
-        """Return `tools` for OpenAI's Responses API; with `strict` in strict mode, but for tools
-        that cannot be said in it.
+        """Return `tools` for OpenAI's Responses API. With `strict`, tools are in strict mode if
+        their schemas allow it.
 
-        With `native` the API searches them (`tool_search`), but for those that a project exposes
-        always. With `programs` the API also runs programs, which may call all tools but those that
-        may destroy something.
+        With `native`, the API searches the tools (`tool_search`), except those that a project
+        always exposes. With `programs`, the API also runs programs, which may call all tools that
+        are not destructive.
         """
         made = self._for_responses(strict=strict, native=native)
         return self._with_programs(made, "openai-responses", wanted=programs)
@@ -217,11 +221,11 @@ class Toolset:
         return definitions(shown.shown, SHAPES[shape])
 
     def anthropic(self, *, native: bool = False, programs: bool = False) -> list[Any]:
-        """Return `tools` for Anthropic's Messages API; with `native` the API searches them, but for
-        those that a project exposes always.
+        """Return `tools` for Anthropic's Messages API. With `native`, the API searches the tools,
+        except those that a project always exposes.
 
-        Where the set shows a bridge, its `search_tools` searches in the API's place, and what
-        `answer` says of it loads the tools found. `programs` is as in `responses`.
+        If the set uses a bridge, its `search_tools` searches instead of the API, and the result
+        that `answer` returns loads the tools that were found. `programs` is as in `responses`.
         """
         return self._with_programs(self._for_anthropic(native), "anthropic", wanted=programs)
 
@@ -307,7 +311,7 @@ class Toolset:
         return made
 
     def langchain(self) -> "list[StructuredTool]":
-        """Return the tools as LangChain's; raises MissingExtra without langchain-core."""
+        """Return the tools as LangChain tools; raises MissingExtra without langchain-core."""
         try:
             from vespe.features.agents.toolsets import to_langchain
         except ImportError as error:
@@ -319,7 +323,7 @@ class Toolset:
         return to_langchain.tools_of(self)
 
     def pydantic_ai(self) -> "list[PydanticTool[Any]]":
-        """Return the tools as pydantic-ai's; raises MissingExtra without pydantic-ai-slim."""
+        """Return the tools as pydantic-ai tools; raises MissingExtra without pydantic-ai-slim."""
         try:
             from vespe.features.agents.toolsets import to_pydantic_ai
         except ImportError as error:
@@ -331,7 +335,7 @@ class Toolset:
         return to_pydantic_ai.tools_of(self)
 
     def openai_agents(self) -> "list[AgentsTool]":
-        """Return the tools as those of OpenAI's agents SDK; raises MissingExtra without
+        """Return the tools as tools of the OpenAI Agents SDK; raises MissingExtra without
         openai-agents.
         """
         try:
@@ -351,19 +355,20 @@ class Toolset:
         return self.run_tool(self[name], Call(tool=name, arguments=arguments))
 
     async def acall(self, name: str, /, **arguments: Any) -> Outcome:
-        """Run a tool from an event loop, an async function in the caller's own; cancelling the task
-        ends the call. See `call`.
+        """Run a tool from an event loop; see `call`. Async functions run in the caller's loop.
+        Cancelling the task ends the call.
         """
         return await self.arun_tool(self[name], Call(tool=name, arguments=arguments))
 
     @property
     def home(self) -> CallPath:
-        """The call path of the project that the set is in."""
+        """The call path of the set's project."""
         return self._home.call_path()
 
     def run_code(self, code: str, *, call_id: str = "") -> CallResult:
-        """Check a Python program whose functions are the tools of the set, and run it as a model's:
-        each of its calls is allowed or not as in `answer`, and its result is bounded as theirs are.
+        """Check a Python program whose functions are the tools of the set, then run it like a
+        model's program: its calls need the same approval as in `answer`, and its result has the
+        same size limit.
 
         Raises MissingExtra without `vespe[code]`, NotTrusted.
 
@@ -383,7 +388,9 @@ class Toolset:
         return results[0]
 
     async def arun_code(self, code: str, *, call_id: str = "") -> CallResult:
-        """Run a program from an event loop, async functions in the caller's own. See `run_code`."""
+        """Run a program from an event loop; see `run_code`. Async functions run in the caller's
+        loop.
+        """
         return await self._in_loop(self._program_call(code, call_id), self._code_runner())
 
     def _program_call(self, code: str, call_id: str) -> ModelCall:
@@ -408,19 +415,19 @@ class Toolset:
         return results[call.place]
 
     def check_trust(self) -> None:
-        """Raise NotTrusted where a project of the set may not run anything: what is sent elsewhere
-        asks this first.
+        """Raise NotTrusted if a project of the set is not trusted. Call this before you send
+        anything to a model.
         """
         for path in {id(held.path): held.path for held in self._held.values()}.values():
             path.check_trust()
 
     def path_of(self, name: str) -> CallPath:
-        """Return the call path that a tool of the set runs on; raises ToolNotFound."""
+        """Return the call path of a tool of the set; raises ToolNotFound."""
         return self._one(name).path
 
     def run_tool(self, tool: Tool, call: Call, *, cancel: threading.Event | None = None) -> Outcome:
-        """Run one call of a tool of the set on the call path that it belongs to; raises as
-        `CallPath.run_tool` does.
+        """Run one call of a tool of the set on its call path; raises the same errors as
+        `CallPath.run_tool`.
         """
         return self._one(tool.name).path.run_tool(tool, call, cancel=cancel)
 
@@ -431,13 +438,13 @@ class Toolset:
     # ---- a model's response
 
     def answer(self, response: object) -> ToolsetAnswer:
-        """Run the calls in any vendor's response, and return the messages to append: the model's
-        turn and the results.
+        """Run the calls in a vendor's response, and return the messages to append: the model's turn
+        and the results.
 
-        `response` is an object, its JSON text, or what the vendor's client returned. Calls of
-        read-only tools run at the same time, others one after another; what is refused, denied or
-        fails is told to the model as an error. Raises ParsingError for what is not a response,
-        NotTrusted.
+        `response` is a dictionary, its JSON text, or the object that the vendor's client returned.
+        Calls of read-only tools run in parallel, others one after another. Calls that are refused,
+        denied or fail become errors for the model. Raises ParsingError if `response` is not a
+        response, NotTrusted.
 
         ```python
         from vespe import Toolset
@@ -463,8 +470,8 @@ class Toolset:
         return self._answer(turn, results)
 
     async def aanswer(self, response: object) -> ToolsetAnswer:
-        """Run the calls in a response from an event loop, async functions in the caller's own. See
-        `answer`.
+        """Run the calls in a response from an event loop; see `answer`. Async functions run in the
+        caller's loop.
         """
         turn, results = self._turn(response), dict[int, CallResult]()
         self._large.begin_turn()
@@ -490,8 +497,8 @@ class Toolset:
         return self._answer(turn, results)
 
     def run_call(self, name: str, arguments: JsonObject | str, *, call_id: str = "") -> CallResult:
-        """Run one call that a model made, allowed or not as in `answer`: for a framework that reads
-        responses itself.
+        """Run one call that a model made, with the same approval as in `answer`. For frameworks
+        that read responses themselves.
         """
         results: dict[int, CallResult] = {}
         self._runner().run(
@@ -511,15 +518,17 @@ class Toolset:
         return await self._result(one)
 
     def why_not(self, tool: Tool, inputs: JsonObject) -> str:
-        """Say why a model's call may not run, "" where it may: see `CallPolicy.why_not`."""
+        """Return why a model's call may not run, or "" if it may; see `CallPolicy.why_not`."""
         return self._policy_of(self._one(tool.name)).why_not(tool, inputs)
 
     def saw(self, tool: Tool) -> None:
-        """Take note that a model is given a result of this tool: see `CallPolicy.saw`."""
+        """Record that a model gets a result of this tool; see `CallPolicy.saw`."""
         self._taint.note(tool)
 
     def heard(self, said: JsonValue, *, tool: str = "") -> None:
-        """Take note of what a tool, or without one the user, said: see `CallPolicy.heard`."""
+        """Record a result of a tool, or without `tool` a message of the user; see
+        `CallPolicy.heard`.
+        """
         self._taint.heard(said, tool=tool)
 
     def _policy_of(self, held: _Held) -> CallPolicy:

@@ -28,27 +28,27 @@ def serve_stdio(
     """Serve a project's tools to one MCP client over this process's stdin and stdout, until stdin
     ends.
 
-    `project` is a Project, the directory that holds `.vespe/`, or one below it; None looks up from
-    the working directory. What a Project registered is served too. `registry` holds in-process
-    implementations for a project that is given otherwise: tools whose config.json says none run
-    there, without a process for each call. `trusted=True` is the caller's word that the project may
-    run. `selection` narrows what is shown. While this serves, what prints to stdout goes to stderr,
-    and whoever reads stdin finds it empty.
+    `project` is a Project, the directory that contains `.vespe/`, or one below it. None searches
+    from the working directory upwards. Functions that are registered with a Project are served too.
+    If `project` is a path or None, `registry` contains the in-process implementations; they
+    implement tools whose config.json names no implementation, without a process for each call. With
+    `trusted=True` the caller vouches for the project. `selection` limits which tools are served.
+    While the server runs, prints to stdout go to stderr, and stdin is empty for other code.
 
-    Raises ProjectNotFound, InvalidDocument, NotTrusted where nothing of the project may run, and
-    StorageError where stdin or stdout is closed. KeyboardInterrupt passes through once every call
-    has been ended.
+    Raises ProjectNotFound, InvalidDocument, NotTrusted if the project is not trusted, and
+    StorageError if stdin or stdout is closed. KeyboardInterrupt is raised after all calls have been
+    stopped.
 
     ```python
     import json, subprocess, sys
 
-    program = \"""
+    program ="""
     from vespe import Project, serve_stdio
 
     project = Project.init(".")
     project.register(lambda n: 2 * n, name="twice")
     serve_stdio(project)
-    \"""
+    """
     call = {"name": "twice", "arguments": {"n": 21}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     said = subprocess.run(
@@ -77,13 +77,13 @@ def serve_http(
     """Serve a project's tools to MCP clients over Streamable HTTP, at `http://ADDRESS/mcp`, until a
     signal ends it.
 
-    As `serve_stdio`, for many clients. `address` is HOST:PORT of this machine alone (127.0.0.1,
-    localhost or [::1]). Clients send `token` as `Authorization: Bearer TOKEN`; with None every
-    program of this machine may call. Failures that no client is to blame for are logged to the
-    logger `vespe`. Needs the extra `vespe[mcp]`, else MissingExtra.
+    Like `serve_stdio`, for many clients. `address` is HOST:PORT on this machine (127.0.0.1,
+    localhost or [::1]). Clients send `token` as `Authorization: Bearer TOKEN`; with None, every
+    program on this machine can call the tools. Internal failures are logged to the logger `vespe`.
+    Needs the extra `vespe[mcp]`; raises MissingExtra without it.
 
-    Raises UsageError for another address, StorageError where it is taken, and what `serve_stdio`
-    raises.
+    Raises UsageError for another address, StorageError if the address is in use, and the errors of
+    `serve_stdio`.
     """
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[2]) > 65_535:
