@@ -209,7 +209,7 @@ def test_one_error_does_not_share_its_details_with_another() -> None:
         (
             errors.InvalidTool("tool-a", ["x", "y"], path="/p/tool-a"),
             "/p/tool-a: x; y",
-            "mend what it names",
+            "correct the problem",
         ),
         (
             errors.AmbiguousTool("n", scope="k", uids=["tool-a", "tool-b"], paths=[]),

@@ -200,7 +200,7 @@ class ToolNotFound(NotFound):
 
 
 class KitNotFound(NotFound):
-    """No kit is named `kit_id`. `among` says which kits were searched, and `close` are similar ids."""
+    """No kit is named `kit_id`. `among` says which kits were searched; `close` are similar ids."""
 
     code = "kit_not_found"
 
@@ -214,7 +214,7 @@ class KitNotFound(NotFound):
 
 
 class AmbiguousTool(NotFound):
-    """A scope contains several tools named `name`, at `paths`. Vespe does not choose one silently."""
+    """A scope contains several tools named `name`, at `paths`. Vespe does not choose one."""
 
     code = "ambiguous_tool"
 

@@ -38,7 +38,7 @@ Template: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """The implementation of a tool: `implementation_details` in config.json (design, section 2.1)."""
+    """The implementation of a tool: `implementation_details` in config.json (design, 2.1)."""
 
     type: str
     path: str | None = None
@@ -189,7 +189,7 @@ class Tool:
 
     @property
     def documentation(self) -> str | None:
-        """The current text of its description.md, which is for people; None if it cannot be read."""
+        """The current text of its description.md, for people; None if it cannot be read."""
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with open(

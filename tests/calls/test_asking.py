@@ -107,7 +107,7 @@ def test_a_no_is_declined_unless_the_tool_goes_on_without(
 
 def test_where_nobody_is_asked_the_call_needs_input(called: Any) -> None:
     error = called(lambda a, b: ask("Sure?"), None).error
-    assert error.code == "needs_input" and "nobody can be asked here" in error.message
+    assert error.code == "needs_input" and "there is no one to ask here" in error.message
 
 
 def test_an_answer_that_does_not_fit_is_asked_for_again_and_refused_at_last(called: Any) -> None:
@@ -125,7 +125,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_and_refused_at_last(call
         (lambda: ask(""), "is not a string of 1 to 4000 characters"),
         (lambda: ask("x" * 4001), "is not a string of 1 to 4000 characters"),
         (lambda: ask("Sure?", name="n" * 65), "whose name"),
-        (lambda: ask("Sure?", {"type": "string"}), "no form can take"),
+        (lambda: ask("Sure?", {"type": "string"}), "cannot be entered in a form"),
         (lambda: [ask(f"Number {n}?") for n in range(9)], "more than 8 questions"),
     ],
 )

@@ -61,5 +61,5 @@ def test_a_function_inside_another_cannot_be_saved(home: Path, tmp_path: Path) -
     @tool
     def inner() -> None: ...
 
-    with pytest.raises(UsageError, match="not a function at the top of a file"):
+    with pytest.raises(UsageError, match="not a top-level function of a file"):
         inner.save(tmp_path)

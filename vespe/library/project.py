@@ -119,7 +119,7 @@ class Project:
 
     @property
     def config(self) -> ProjectConfig:
-        """The project's configuration: the one that was passed, otherwise the current one on disk."""
+        """The project's configuration: the one that was passed, or the current one on disk."""
         return self._given or projects.read_config(self.root)
 
     def register(self, given: _Given, *, name: str | None = None) -> _Given:

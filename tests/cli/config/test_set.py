@@ -96,7 +96,7 @@ def test_what_only_the_user_says_no_project_is_set_to(command: Command, project:
     before = (project / ".vespe/config.json").read_bytes()
     for key, value in (("secrets.X", "1"), ("approvals.allow", '["x"]'), ("sandbox", "off")):
         said = command("config", "set", "--project", key, value)
-        assert (said.code, "only the user says this" in said.err) == (6, True)
+        assert (said.code, "only the user can" in said.err) == (6, True)
     assert command("config", "set", "--project", "approvals.deny", "[1]").code == 2
     assert command("config", "set", "--project", "tool_budget", "no").code == 2
     assert (project / ".vespe/config.json").read_bytes() == before

@@ -106,7 +106,7 @@ def test_lint_finds_what_breaks_the_schema(issue: Command) -> None:
 def test_lint_judges_the_names_that_models_see(issue: Command, project: Path) -> None:
     write(project, "other")
     issue("tool", "expose", "other", "--as", "new_issue")
-    assert "another tool is called 'new_issue' already" in issue("lint").out
+    assert "another tool already has the name 'new_issue'" in issue("lint").out
 
 
 @pytest.mark.parametrize(

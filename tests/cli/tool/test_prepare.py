@@ -69,4 +69,4 @@ def test_another_version_of_python_compiles_our_scripts_itself(
     # it ran, and looked for its packages where this version keeps them
     assert "No module named 'mine'" in said.err
     (project / ".venv" / "pyvenv.cfg").write_text("version = 3.9.1\n", encoding="utf-8")
-    assert "has Python 3.9, and tools need 3.11 or later" in command("tool", "run", "where").err
+    assert "has Python 3.9, but tools need 3.11 or later" in command("tool", "run", "where").err

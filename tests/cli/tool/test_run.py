@@ -132,5 +132,5 @@ def test_a_tool_whose_configuration_is_broken_is_named_by_its_directory(
 def test_a_misspelt_key_of_the_project_is_told(command: Command, project: Path) -> None:
     (project / ".vespe/config.json").write_text('{"active_kit": [], "x_later": 1}', "utf-8")
     said = command("tool", "list")
-    assert "/active_kit in .vespe/config.json is not a setting of a project" in (said.err)
+    assert "/active_kit in .vespe/config.json is not a project setting" in (said.err)
     assert "x_later" not in said.err and "active_kits" in command("lint").out

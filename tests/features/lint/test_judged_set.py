@@ -37,7 +37,9 @@ def told(
 def poison(home: Path) -> None:
     (path,) = (home / "cache/vespe/lint").iterdir()
     body = (
-        path.read_bytes().partition(b"\n")[2].replace(b"the description is", b"nobody said it is")
+        path.read_bytes()
+        .partition(b"\n")[2]
+        .replace(b"has the same description", b"nobody said it is")
     )
     path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 

@@ -95,7 +95,7 @@ def test_the_address_is_pasted_after_garbage(
         assert person.answer() == ("c", STATE, None)
     said = " ".join(capsys.readouterr().err.split())
     assert said.count("That is not the address that the browser ended at") == 3
-    assert "`state` is not the one of this login" in said and "it is not a URL" in said
+    assert "`state` does not belong to this login" in said and "it is not a URL" in said
 
 
 def test_a_no_at_the_authorization_server_is_told(typed: int) -> None:

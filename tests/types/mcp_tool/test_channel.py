@@ -101,7 +101,7 @@ def test_a_server_that_does_not_end_a_cancelled_call_is_ended_and_the_others_are
         with pytest.raises(errors.Interrupted):
             deaf.result(PATIENCE_S)
         assert client.server.processes() == []
-        with pytest.raises(errors.SessionEnded, match="a call of deaf in it did not end") as caught:
+        with pytest.raises(errors.SessionEnded, match="a call of deaf did not end") as caught:
             other.result(PATIENCE_S)
     assert caught.value.retryable
     assert client.call("pid") != pid and client.call("count") == "1"

@@ -94,7 +94,7 @@ def test_a_server_that_ends_in_the_middle_is_an_error_with_what_it_said(tmp_path
         ),
         (
             "print('hello', flush=True); exit(2)",
-            "exit status 2 before it answered: .*what is not a message of MCP: 'hello'$",
+            "exit status 2 before it answered: .*something that is not an MCP message: 'hello'$",
         ),
         (
             "import os, time; os.close(1); time.sleep(600)",
@@ -162,7 +162,7 @@ def test_a_line_without_an_end_is_not_gathered_for_ever(tmp_path: Path) -> None:
 
 
 def test_a_list_that_goes_in_a_circle_ends(tmp_path: Path) -> None:
-    with pytest.raises(errors.ToolExecutionError, match="circle"):
+    with pytest.raises(errors.ToolExecutionError, match="form a loop"):
         ask(ByHand(tmp_path / "s", mode="endless"), {}, tmp_path)
 
 

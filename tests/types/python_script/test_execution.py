@@ -216,7 +216,7 @@ def test_p24_what_json_cannot_say_is_named_with_its_place(workshop: Workshop) ->
         (
             "def f():\n    a = []\n    a.append(a)\n    return a",
             "",
-            "nested deeper than 63 levels, or holds itself",
+            "nested deeper than 63 levels, or contains itself",
         ),
         ("def f(): return [10 ** 5000]", "/0", "too many digits"),
         ("def f(): return {1: 2, '1': 3}", "", "twice in one object"),
@@ -266,11 +266,11 @@ def test_p24_lone_surrogates_become_replacement_characters_with_a_note(workshop:
         ),
         (
             "import os\ndef f(): os._exit(0)",
-            "'f' gave no result: it ended its own process, or closed the descriptor that",
+            "'f' returned no result: it ended its own process, or closed the file",
         ),
         (
             "import os\ndef f(): os.closerange(3, 99)",
-            "'f' gave no result: it ended its own process, or closed the descriptor that",
+            "'f' returned no result: it ended its own process, or closed the file",
         ),
         ("import os\ndef f(): os.kill(os.getpid(), 11)", "'f' was killed by SIGSEGV"),
         ("import os\ndef f(): os.kill(os.getpid(), 40)", "'f' was killed by signal 40"),
@@ -298,7 +298,7 @@ def test_p24_lone_surrogates_become_replacement_characters_with_a_note(workshop:
 def test_what_goes_wrong_in_a_tool_is_a_sentence(
     workshop: Workshop, source: str, said: str
 ) -> None:
-    assert str(workshop.failure(source)).removesuffix(" the result goes to") == said
+    assert str(workshop.failure(source)).removesuffix(" descriptor for the result") == said
 
 
 def test_the_traceback_shows_the_tools_own_frames_with_relative_paths(workshop: Workshop) -> None:
@@ -479,7 +479,7 @@ def test_p17_a_tool_that_raises_invalid_arguments_tells_the_model_what_to_mend(
 
 def test_a_module_that_is_missing_is_not_taken_for_a_package_alone(workshop: Workshop) -> None:
     assert (
-        "copy a module of your own beside the script"
+        "Copy your own modules next to the script"
         in workshop.failure("import sibling\ndef f(): return 1").hint
     )
     assert workshop.failure("def f(): raise ImportError('mine')").hint == ""

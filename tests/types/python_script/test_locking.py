@@ -75,7 +75,9 @@ def test_a_lock_that_does_not_fit_its_script_installs_nothing(home: Path) -> Non
 
 
 def test_what_cannot_be_locked_is_named(home: Path) -> None:
-    with pytest.raises(ToolExecutionError, match="the dependency no-such-thing cannot be had"):
+    with pytest.raises(
+        ToolExecutionError, match="the dependency no-such-thing cannot be installed"
+    ):
         lock_of(SOURCE, Metadata(dependencies=("no-such-thing",)), environment=OFFLINE)
 
 

@@ -97,11 +97,11 @@ def test_writing_wants_to_be_stated(place: Path) -> None:
     [
         ({"read": ["missing"]}, "is not a directory"),
         ({"read": ["secret.json"]}, "is not a directory"),
-        ({"read": ["~"]}, "holds the protected place"),
-        ({"read": ["/"]}, "holds the protected place"),
-        ({"write": ["."]}, "holds .vespe"),
-        ({"write": [".vespe"]}, "holds .vespe"),
-        ({"write": [".git/hooks"]}, "holds .git"),
+        ({"read": ["~"]}, "contains the protected place"),
+        ({"read": ["/"]}, "contains the protected place"),
+        ({"write": ["."]}, "contains .vespe"),
+        ({"write": [".vespe"]}, "contains .vespe"),
+        ({"write": [".git/hooks"]}, "contains .git"),
         ({"write": [".."]}, "contains the project"),
     ],
 )

@@ -71,7 +71,7 @@ class InteractionsStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in the terms of chat completions; None if the stream did not say."""
+        """Why the model stopped, in OpenAI's chat terms; None if the stream did not say."""
         if not self._over:
             return None
         status = str(self._interaction.get("status"))

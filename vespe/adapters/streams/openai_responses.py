@@ -82,7 +82,7 @@ class ResponsesStreamingProcessor:
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in the terms of chat completions; None if the stream did not say."""
+        """Why the model stopped, in OpenAI's chat terms; None if the stream did not say."""
         if not self._over:
             return None
         return finish_reason_of_response(self._response, calls=self.has_tool_calls())

@@ -65,7 +65,7 @@ class RecordingProvider:
     def send(
         self, payload: JsonObject, *, cancel: threading.Event | None = None
     ) -> Iterator[Reply]:
-        """Send a request through the other provider, and record it with its answer or its failure."""
+        """Send a request through the other provider, and record it with its answer or failure."""
         body: list[bytes] = []
         told: JsonObject = {}
         redacted: Callable[[JsonValue], JsonValue] = _same

@@ -123,7 +123,7 @@ def test_a_uid_that_two_scopes_have_is_told_at_the_second() -> None:
 
 def test_a_project_tool_that_claims_a_kit_is_noticed(tmp_path: Path) -> None:
     directory = python_tool(tmp_path / "tool-a", "greet", "pass", kit_id="elsewhere")
-    assert "claims the kit" in found(directory)["layout-kit-id"].message
+    assert "names the kit" in found(directory)["layout-kit-id"].message
 
 
 def test_a_project_tool_of_no_kit_is_well(tmp_path: Path) -> None:

@@ -64,5 +64,5 @@ def test_a_stated_path_that_is_a_link_out_of_the_project_is_told(tmp_path: Path)
 
     assert said("tool-a", "docs", "within", "later") == []
     (message,) = said("tool-b", "docs", "out")
-    assert '"out", a link to' in message and "elsewhere" in message
+    assert '"out", which is a link to' in message and "elsewhere" in message
     assert said("tool-c", "out", str(tmp_path / "elsewhere")) == []

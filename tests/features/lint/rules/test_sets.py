@@ -98,7 +98,7 @@ def test_two_tools_that_say_the_same_in_other_words_are_told_with_their_number(
     assert said(first, second) == [("confusable", 1)]
     (found,) = [f for rule in RULES for _, f in rule.check([first, second], Bounds())]
     assert first.name in found.message
-    assert "alike, of 1, by BM25" in found.message
+    assert "of 1 (BM25" in found.message
 
 
 @pytest.mark.parametrize(

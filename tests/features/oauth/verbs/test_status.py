@@ -16,10 +16,10 @@ from vespe.features.oauth import records
 @pytest.mark.parametrize(
     ("changes", "state", "says"),
     [
-        ({}, "ok", "no known end"),
+        ({}, "ok", "expiry is unknown"),
         ({"fresh_until": 50}, "ok", " s, then it is refreshed"),
-        ({"fresh_until": 3000}, "ok", "good for 50 min, then it is refreshed"),
-        ({"fresh_until": 20000}, "ok", "good for 6 h"),
+        ({"fresh_until": 3000}, "ok", "valid for 50 min, then it is refreshed"),
+        ({"fresh_until": 20000}, "ok", "valid for 6 h"),
         ({"fresh_until": -1}, "ok", "refreshed at the next call"),
         ({"fresh_until": -1, "refresh_token": ""}, "ended", "`vespe mcp login notes`"),
     ],
@@ -41,7 +41,7 @@ def test_it_says_how_long_a_token_is_good(
 
 
 def test_without_a_login_it_says_so(command: Callable[..., Any]) -> None:
-    assert "no MCP server" in command("mcp", "status").err
+    assert "not logged in to any MCP server" in command("mcp", "status").err
     done = command("mcp", "status", "notes")
     assert done.code == 3 and "`vespe mcp login notes`" in done.err
 
