@@ -226,14 +226,15 @@ class CallQuestions:
             if len(self._asked) == MAX_QUESTIONS:
                 raise ToolExecutionError(
                     f"{self._tool!r} asked more than {MAX_QUESTIONS} questions in one call",
-                    hint="ask for several values in one question: its schema may have many",
+                    hint="ask for several values in one question: its schema can have several "
+                    "fields",
                 )
             self._asked[asked.key] = made = _Asked(asked.digest)
             return True, made
         if known.digest != asked.digest:
             raise ToolExecutionError(
                 f"{self._tool!r} asked two questions with the name {name!r} in one call",
-                hint="give each question a name of its own",
+                hint="give each question a different name",
             )
         return False, known
 
