@@ -42,13 +42,13 @@ def serve_stdio(
     ```python
     import json, subprocess, sys
 
-    program ="""
+    program = \"""
     from vespe import Project, serve_stdio
 
     project = Project.init(".")
     project.register(lambda n: 2 * n, name="twice")
     serve_stdio(project)
-    """
+    \"""
     call = {"name": "twice", "arguments": {"n": 21}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     said = subprocess.run(
