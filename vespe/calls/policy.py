@@ -97,10 +97,11 @@ Ask: TypeAlias = Callable[[Question], Answer]
 class CallPolicy:
     """Decides whether calls may run. Thread-safe; questions are asked one at a time.
 
-    `rules` are those of the configurations (`rules_of`); `policy` says which calls run; answers for
-    the project are kept where `root` is given. What any source denies is denied; then what any rule
-    asks for is asked, unless an earlier answer holds; then what a rule, an answer or the policy
-    allows is allowed, and what is annotated as read-only. The rest is asked.
+    `rules` are those of the configurations, and `policy` is `ask`, `read-only`, `all` or `none`.
+    With `root`, answers for the project are stored. A call is decided in this order: it is denied
+    if any rule or answer denies it; you are asked if a rule asks and no earlier answer applies; it
+    is allowed if a rule, an answer or the policy allows it, or if the tool is read-only. Otherwise
+    you are asked.
 
     `flow` applies after the model has read untrusted content (`taint`): calls that send data out or
     destroy data then need a question or are denied. If it is "", they need a question unless they

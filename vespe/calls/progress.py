@@ -53,8 +53,8 @@ def report_progress(done: float, total: float | None = None, *, message: str = "
 
 
 def report_message(level: LogLevel, data: JsonValue) -> None:
-    """Say something from within an in-process tool: `level` is one of MCP's,
-    `data` what JSON can say.
+    """Send a log message from an in-process tool. `level` is one of MCP's levels (`debug`, `info`,
+    …), and `data` any JSON value.
 
     It is sent at once to an MCP client that asked for messages of that level. Elsewhere this has no
     effect.

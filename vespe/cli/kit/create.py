@@ -30,10 +30,11 @@ from vespe.lazy import shutil
 def command(
     kit_id: str, parent: str | None, description: str | None, in_git: bool, as_json: bool
 ) -> None:
-    """Make a new kit, ready to push: one working tool, a README, and a workflow that lints and
-    tests it.
+    """Create a new kit that is ready to push: one working tool, a README, and a CI workflow that
+    lints and tests it.
 
-    With --git, your hooks and your signing program run as in every commit. They are named before.
+    With --git, your hooks and your signing program run as in every commit. The command names them
+    first.
     """
     directory = parent or os.path.join(locations.user_data_dir(), roots.KITS_DIR)
     path, tool = create.found_kit(directory, kit_id, description=description)

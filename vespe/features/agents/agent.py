@@ -46,13 +46,13 @@ def _nothing(_: object) -> None:
 class AgentOptions:
     """The options of an agent.
 
-    `tools` names tools, `kit` one scope, and without either every available tool is shown.
-    `approve` says which calls run; `ask` takes a Question and returns an Answer, and without it
-    what would be asked is denied. `strict` shows tools in OpenAI's strict mode.
-    `request` is what the vendor's request takes besides (`temperature`, …). `on_start` is told of
-    each call as its tool begins, `on_result` of each result; `known` gives what became of a call in
-    a recording, which is then not run. `tools_mode` says whether all tools are
-    declared, or a few that search, describe and call the others.
+    `tools` are names of tools, and `kit` is one scope. Without both, the model sees all available
+    tools. `approve` decides which calls run without a question. `ask` is a function that gets a
+    Question and returns an Answer; without it, calls that need a question are denied. `strict`
+    declares tools in OpenAI's strict mode. `request` has further options of the vendor's request
+    (`temperature`, …). `on_start` is called when a tool starts, and `on_result` with each result.
+    `known` returns the recorded outcome of a call, which is then not run. `tools_mode` decides
+    whether all tools are declared, or a few that search, describe and call the others.
 
     ```python
     from vespe import Agent, AgentOptions, Limits, SimulatedProvider, Toolset
