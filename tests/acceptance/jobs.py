@@ -57,6 +57,11 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "off; VESPE_RECORDINGS names checkouts of public suites",
         ("tests.acceptance.apis", "--json"),
     ),
+    "claude_code": (
+        "Claude Code answers two questions and reads a linked result; VESPE_CLAUDE_CODE names its "
+        "program",
+        ("tests.acceptance.claude_code", "--json"),
+    ),
     "results": (
         "1,000 large results told and read back, 300 wrong references to results",
         ("tests.acceptance.results", "--json"),
