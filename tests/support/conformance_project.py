@@ -205,6 +205,19 @@ def _named_then_slow() -> str:
     return f"Hello, {answer['name']}!"
 
 
+def _change_tools(root: str) -> str:
+    """Add a tool to the project, or take it away again, at once as `vespe` does."""
+    added, aside = Path(root, ".vespe/tools/tool-changed"), Path(root, "aside/tool-changed")
+    if added.exists():
+        added.rename(aside)
+        return "one tool less"
+    if not aside.exists():
+        python_tool(aside, "test_changed", "return 'new'")
+    aside.rename(added)
+    return "one tool more"
+
+
+_CHANGES = "test_trigger_tool_change"
 IN_PROCESS: dict[str, Callable[..., Any]] = {
     "test_tool_with_progress": _with_progress,
     "test_tool_with_logging": _with_logging,
@@ -251,7 +264,7 @@ def make(root: Path) -> Path:
     given: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": True}
     for name, (body, said) in _TASKS.items():
         python_tool(tools / f"tool-{name}", name, body, schema=given, **said)
-    for name in IN_PROCESS:
+    for name in (*IN_PROCESS, _CHANGES):
         more: dict[str, Any] = {"task": _TASKED[name]} if name in _TASKED else {}
         more |= {"schema": given} if name == "confirm_delete" else {}
         more |= {"schema": _MESSAGE} if name == "test_elicitation" else {}
@@ -276,6 +289,7 @@ def serve(root: str, how: str) -> None:
     registry = ToolRegistry()
     for name, function in IN_PROCESS.items():
         registry.register(function, name=name)
+    registry.register(lambda: _change_tools(root), name=_CHANGES)
     served = ServedTools(open_workspace(root), registry=registry)
     if how == "stdio":
         return stdio.serve(served)
