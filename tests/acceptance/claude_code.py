@@ -91,7 +91,13 @@ def _events(block: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         else {"type": "text_delta", "text": block["text"]}
     )
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message: dict[str, Any] = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+    }
     message |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
     stop = {"stop_reason": "tool_use" if is_call else "end_turn", "stop_sequence": None}
     return [
