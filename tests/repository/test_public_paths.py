@@ -170,4 +170,6 @@ def found(name: str) -> bool:
 
 def test_the_options_of_a_function_stand_in_its_signature_by_their_name() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert "**options: Unpack[ToolOptions]" in text and "*..." not in text
+    assert "*, name: str = ..., description: str = ..., title: str = ..." in text
+    assert "Unpack[" not in text and "*..." not in text and "(*args, **kwargs)" not in text
+    assert "async (name: str, /, **arguments: Any) -> Outcome" in text and "(self" not in text

@@ -44,6 +44,7 @@ MAX_TEXT: Final = 4000
 _TRIES: Final = 3
 _NAME: Final = 64
 _LOOK_S: Final = 0.1
+PersonAction: TypeAlias = Literal["accept", "decline", "cancel"]
 ACCEPT: Final = "accept"
 DECLINE: Final = "decline"
 CANCEL: Final = "cancel"
@@ -100,7 +101,7 @@ class PersonReply:
     ```
     """
 
-    action: Literal["accept", "decline", "cancel"]
+    action: PersonAction
     content: Mapping[str, Any] = field(default_factory=dict)
 
 

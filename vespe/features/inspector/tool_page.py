@@ -8,7 +8,7 @@ from typing import Any, Final
 from vespe import errors
 from vespe.adapters import SHAPES, cost
 from vespe.calls import log
-from vespe.calls.asking import ACCEPT, CANCEL, DECLINE, PersonReply
+from vespe.calls.asking import ACCEPT, CANCEL, DECLINE, PersonAction, PersonReply
 from vespe.calls.policy import ONCE, PROJECT, SESSION, Answer
 from vespe.cli import review_words
 from vespe.features.inspector import form, questions
@@ -113,7 +113,7 @@ async def _answered(visit: Visit, uid: str, key: str) -> tuple[str, Next]:
         call.problem = answers.problem_of(schema, answers.with_defaults(schema, content))
         if call.problem:
             return key, "asked"
-    known = ACCEPT if action == ACCEPT else DECLINE if action == DECLINE else CANCEL
+    known: PersonAction = ACCEPT if action == ACCEPT else DECLINE if action == DECLINE else CANCEL
     reply = PersonReply(action=known, content=content)
     done = await visit.runs.answer(key, reply)
     if done is None:
