@@ -108,3 +108,10 @@ def test_outside_a_project_there_is_none_to_set(
     monkeypatch.chdir(home)
     assert command("config", "set", "--project", "tool_budget", "1").code == 3
     assert command("config", "get", "tool_budget").code == 3
+
+
+def test_an_allow_rule_without_a_scope_says_that_it_is_about_kits(command: Command) -> None:
+    said = command("config", "set", "approvals.allow", '["files/*", "order"]').err
+    assert "for a tool of the project write project_tools/order" in " ".join(said.split())
+    said = command("config", "set", "approvals.allow", '["project_tools/order"]').err
+    assert "project_tools/" not in said.replace("approvals", "")

@@ -95,7 +95,16 @@ def _value(key: str, text: str) -> JsonValue:
 
 
 def _remark(key: str, value: JsonValue) -> None:
-    """Say of a secret's value that it cannot be redacted well, or looks like a reference."""
+    """Say of a secret's value that it cannot be redacted well, or looks like a reference, and of
+    rules that allow which tools they are not about.
+    """
+    if key == "approvals.allow" and isinstance(value, list):
+        patterns = [one.get("tool") if isinstance(one, dict) else one for one in value]
+        if bare := [one for one in patterns if isinstance(one, str) and "/" not in one]:
+            report.note(
+                f"{bare[0]!r} allows tools of kits; for a tool of the project write "
+                f"project_tools/{bare[0]}"
+            )
     parent, _, name = key.rpartition(".")
     if parent != "secrets" or not isinstance(value, str) or not features.is_present("secrets"):
         return

@@ -18,7 +18,7 @@ def show(context: click.Context, tool: Tool) -> int:
     formatter.write_usage(f"vespe tool run {report.one_line(tool.name)}", _usage(tool))
     formatter.write_paragraph()
     with formatter.indentation():
-        formatter.write_text(report.one_line(tool.description))
+        formatter.write_text(report.one_line(" ".join(tool.description.split())))
     rows = [
         (f"--{key} {key.upper()}", _said(facts, needed=needed))
         for key, facts, needed in signature.inputs(tool.input_schema)
