@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,8 @@ _EARLY: Final = 10
 """Each so manieth moment lies before the id is known."""
 _BEYOND: Final = 1.15
 """How far behind a task's usual end the last moments lie."""
+_WORKERS: Final = 4
+"""Projects in which moments are tried at the same time."""
 _STRIDE: Final = 37
 """Moments are tried in no order, so that a machine that becomes slower does not spoil them all."""
 _META: Final = {
@@ -51,13 +54,14 @@ def make(root: Path) -> Path:
     return root
 
 
-def killed(root: Path, points: int) -> dict[str, Any]:
-    """Kill what runs a task at so many moments, and count what is wrong."""
-    found = {"points": points, "runner": 0, "server": 0, "before_the_id": 0, "begun": 0}
+def killed(root: Path, points: int, some: range | None = None) -> dict[str, Any]:
+    """Kill what runs a task at so many moments, or at `some` of them, and count what is wrong."""
+    tried = range(points) if some is None else some
+    found = {"points": len(tried), "runner": 0, "server": 0, "before_the_id": 0, "begun": 0}
     found |= {"lost": 0, "twice": 0, "stuck": 0, "wrong": 0, "completed": 0, "interrupted": 0}
     spans_s = {kind: _usual_s(root, kind) for kind in ("runner", "server")}
     known: dict[str, Path] = {}
-    for point in range(points):
+    for point in tried:
         file = root / f"counted-{point}"
         kind = ("runner", "server")[point % 2]
         early = point // 2 % _EARLY == 0
@@ -73,7 +77,7 @@ def killed(root: Path, points: int) -> dict[str, Any]:
     again = found | {"lost": 0, "stuck": 0, "wrong": 0}
     _judge(root, known, again)
     found |= {name: max(found[name], again[name]) for name in ("lost", "stuck", "wrong")}
-    for point in range(points):
+    for point in tried:
         file = root / f"counted-{point}"
         found["twice"] += file.exists() and len(file.read_text(encoding="utf-8").split()) > 2
     return found
@@ -186,9 +190,13 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=200)
     parser.add_argument("--json", action="store_true", help="print data")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
+    size = -(-asked.points // _WORKERS)
+    parts = [range(n, min(n + size, asked.points)) for n in range(0, asked.points, size)]
+    with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(_WORKERS) as threads:
         os.environ |= {f"XDG_{n}_HOME": f"{home}/{n}" for n in ("CONFIG", "DATA", "STATE", "CACHE")}
-        found = killed(make(Path(home, "project")), asked.points)
+        roots = [make(Path(home, f"project-{part.start}")) for part in parts]
+        counted = list(threads.map(killed, roots, [asked.points] * len(parts), parts))
+    found = {name: sum(one[name] for one in counted) for name in counted[0]}
     sys.stdout.write(json.dumps(found, indent=None if asked.json else 1) + "\n")
     return 1 if found["lost"] + found["twice"] + found["stuck"] + found["wrong"] else 0
 
