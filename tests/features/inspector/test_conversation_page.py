@@ -7,7 +7,7 @@ from tests.support.inspecting import Pages
 
 def test_where_there_are_none_the_page_says_how_one_is_made(pages: Pages) -> None:
     if not (Path(pages.site._project.root) / "talk.json").exists():
-        assert "No recordings here" in pages.get("conversations")
+        assert "No conversations here" in pages.get("conversations")
 
 
 def test_a_conversation_is_shown_with_links_to_its_tools(talk: Path, pages: Pages) -> None:

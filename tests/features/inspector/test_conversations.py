@@ -41,19 +41,6 @@ def test_a_recording_is_read_as_what_was_said_with_its_calls(talk: Path) -> None
     assert "look" in read.tools
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("a", "a"),
-        ([{"type": "text", "text": "a"}, {"type": "image"}, "b", 3], "a\n[image]\nb"),
-        (None, ""),
-        (5, ""),
-    ],
-)
-def test_what_a_message_says_is_text_in_any_apis_shape(content: object, text: str) -> None:
-    assert conversations.text_in(content) == text
-
-
 def test_names_and_results_are_known_in_any_apis_shape() -> None:
     tools = [{"type": "function", "function": {"name": "a"}}, {"name": "b"}, {"functions": 1}, 5]
     assert conversations.tool_names({"tools": tools}) == ["a", "b"]

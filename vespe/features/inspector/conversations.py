@@ -1,8 +1,5 @@
-"""Recordings of conversations, found and read: what was said, which calls came of it, and what
-became of each.
-"""
+"""Conversations, found and read: recordings, and those that are kept to go on with."""
 
-import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,90 +9,72 @@ from vespe.errors import NotFound, VespeError
 from vespe.features.agents import recording_file
 from vespe.features.agents.providers.turns import text_of
 from vespe.features.agents.recordings import ReplayProvider
+from vespe.features.inspector import kept_conversations
+from vespe.features.inspector.shown_talk import (
+    RecordedConversation,
+    Said,
+    ShownCall,
+    shown_call,
+    text_in,
+)
 from vespe.models import JsonObject, JsonValue, Outcome
 from vespe.records import dataclass
 
 _MOST: Final = 400
-"""Files that are looked at for being recordings."""
+"""Files that are looked at for being conversations."""
 _BEGINS: Final = b'"provider"'
 _PEEK: Final = 200
-_SHORT: Final = 90
-"""Arguments that stand on one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A file that begins as a recording does; `name` is what the pages call it."""
+    """A file that begins as a recording does, or as a conversation that `is_kept` to go on with;
+    `name` is what the pages call it.
+    """
 
     name: str
     path: str
     size: int
     changed: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownCall:
-    """A model's call: `arguments` is JSON over several lines, or the text as it came where it is
-    none; of a program it is its code, and `inner` are the calls that it made.
-    """
-
-    name: str
-    arguments: str
-    outcome: Outcome | None
-    inner: "tuple[ShownCall, ...]" = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One thing that was said: by whom (`system`, `user`, `assistant`, `error`), the text, and the
-    calls that came with it.
-    """
-
-    role: str
-    text: str
-    thinking: str = ""
-    calls: tuple[ShownCall, ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedConversation:
-    """A recording, read."""
-
-    provider: str
-    model: str
-    stop_reason: str
-    turns: int
-    tools: tuple[str, ...]
-    said: tuple[Said, ...]
+    is_kept: bool = False
 
 
 def found(root: str, named: Sequence[str]) -> list[Found]:
-    """Return the recordings that were named, then those in the project's directory and in the
+    """Return the conversations that were named, then those in the project's directory and in the
     directories directly in it.
     """
-    known = {os.path.realpath(path): _file(path, os.path.relpath(path, root)) for path in named}
+    known = {
+        os.path.realpath(path): _file(
+            path, os.path.relpath(path, root), is_kept=_kind(os.path.realpath(path)) == "kept"
+        )
+        for path in named
+    }
     for path in _near(root):
-        if path not in known and _begins_as_one(path):
-            known[path] = _file(path, os.path.relpath(path, root))
+        if path not in known and (kind := _kind(path)):
+            known[path] = _file(path, os.path.relpath(path, root), is_kept=kind == "kept")
     return [file for file in known.values() if file is not None]
 
 
 def file_of(root: str, named: Sequence[str], name: str) -> Found:
-    """Return the recording that the pages call so; only what `found` returns is ever opened. Raises
-    NotFound.
+    """Return the conversation that the pages call so; only what `found` returns is ever opened.
+    Raises NotFound.
     """
     for file in found(root, named):
         if file.name == name:
             return file
     raise NotFound(
-        f"there is no recording {name} here",
-        hint="`vespe agent run PROMPT --record FILE` makes one",
+        f"there is no conversation {name} here",
+        hint="`vespe agent run PROMPT --record FILE` records one, and `--save FILE` keeps one",
     )
 
 
 def read(path: str) -> RecordedConversation:
-    """Read a recording; raises InvalidDocument and StorageError."""
+    """Read a conversation; raises InvalidDocument and StorageError."""
+    is_kept = _kind(os.path.realpath(path)) == "kept"
+    return kept_conversations.read(path) if is_kept else _recording(path)
+
+
+def _recording(path: str) -> RecordedConversation:
     document, provider = recording_file.read_recording(path), ReplayProvider(path)
     outcomes = {
         item["call_id"]: recording_file.outcome_of(item["outcome"]) for item in document["outcomes"]
@@ -134,22 +113,6 @@ def tool_name(definition: JsonValue) -> str:
     inner = definition.get("function")
     name = definition.get("name") or (inner.get("name") if isinstance(inner, dict) else "")
     return name if isinstance(name, str) else ""
-
-
-def text_in(content: JsonValue) -> str:
-    """Return what a message says, in any API's shape; parts that are no text are named."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(
-        part if isinstance(part, str) else str(part.get("text") or f"[{part.get('type')}]")
-        for part in parts
-        if _says(part)
-    )
-
-
-def _says(part: JsonValue) -> bool:
-    return isinstance(part, (dict, str))
 
 
 def is_result(message: JsonValue) -> bool:
@@ -199,27 +162,16 @@ def _answered(provider: ReplayProvider, request: JsonObject, outcomes: dict[str,
 
 
 def _call(call: JsonObject, outcomes: dict[str, Outcome], provider: ReplayProvider) -> ShownCall:
-    function = call.get("function") or call.get("custom") or {}
-    arguments = str(function.get("arguments") or function.get("input") or "")
-    with contextlib.suppress(VespeError):
-        value = strict_json.parse_json(arguments)
-        line = strict_json.compact_json(value)
-        arguments = line if len(line) <= _SHORT else strict_json.dump_json(value).rstrip("\n")
-        if function.get("name") == "run_code" and isinstance(value, dict):
-            arguments = str(value.get("code", arguments))
-    return ShownCall(
-        name=str(function.get("name")),
-        arguments=arguments,
-        outcome=outcomes.get(str(call.get("id"))),
-        inner=tuple(
-            ShownCall(
-                name=str(made["name"]),
-                arguments=strict_json.compact_json(made["arguments"]),
-                outcome=outcome,
-            )
-            for _, made, outcome in provider.recorded_program(str(call.get("id")))
-        ),
-    )
+    call_id = str(call.get("id"))
+    inner = [
+        ShownCall(
+            name=str(made["name"]),
+            arguments=strict_json.compact_json(made["arguments"]),
+            outcome=outcome,
+        )
+        for _, made, outcome in provider.recorded_program(call_id)
+    ]
+    return shown_call(call, outcome=outcomes.get(call_id), inner=inner)
 
 
 def _usage(usage: JsonObject | None) -> str:
@@ -259,25 +211,30 @@ def _near(root: str) -> Iterator[str]:
         directories = deeper
 
 
-def _begins_as_one(path: str) -> bool:
+def _kind(path: str) -> str:
+    """Return `recording` or `kept` as a file begins, "" for another one."""
     try:
         with open(
             os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb"
         ) as file:
             begins = file.read(_PEEK)
     except OSError:
-        return False
-    return (
+        return ""
+    if (
         begins.startswith(b"{")
         and b'"version"' in begins
         and _BEGINS in begins
         and b'"api"' in begins
-    )
+    ):
+        return "recording"
+    return "kept" if kept_conversations.begins_as_one(begins) else ""
 
 
-def _file(path: str, name: str) -> Found | None:
+def _file(path: str, name: str, *, is_kept: bool) -> Found | None:
     try:
         status = os.stat(path)
     except OSError:
         return None
-    return Found(name=name, path=path, size=status.st_size, changed=status.st_mtime)
+    return Found(
+        name=name, path=path, size=status.st_size, changed=status.st_mtime, is_kept=is_kept
+    )

@@ -11,7 +11,8 @@ class LoggedCall:
     """One call of the log. `at` is when it ended, in seconds of the epoch, 0.0 where its line does
     not say.
 
-    `arguments` is None where they were not kept; then `digest` stands for them.
+    `arguments` is None where they were not kept; then `digest` stands for them. `parent` is the id
+    of the program over tools that made the call.
     """
 
     id: str
@@ -26,6 +27,7 @@ class LoggedCall:
     arguments: JsonValue
     digest: str
     purpose: str
+    parent: str
 
     @property
     def ok(self) -> bool:
@@ -54,6 +56,7 @@ def logged(line: JsonObject) -> LoggedCall:
         arguments=line.get("arguments"),
         digest=text("arguments_digest")[:8],
         purpose=text("purpose"),
+        parent=text("parent"),
     )
 
 

@@ -12,6 +12,7 @@ from vespe.features.agents.recording_file import Difference, differences
 from vespe.features.agents.recordings import ReplayProvider
 from vespe.features.agents.verbs.recording import RecordedCalls
 from vespe.features.inspector import conversations
+from vespe.features.inspector.shown_talk import text_in
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
@@ -99,10 +100,10 @@ def replayed(path: CallPath, file: str) -> Replayed:
 
 def _system(request: JsonObject) -> str:
     if request.get("system"):
-        return conversations.text_in(request["system"])
+        return text_in(request["system"])
     first = request["messages"][0] if request["messages"] else {}
     return (
-        conversations.text_in(first.get("content"))
+        text_in(first.get("content"))
         if isinstance(first, dict) and first.get("role") in ("system", "developer")
         else ""
     )
@@ -115,7 +116,7 @@ def _prompts(request: JsonObject) -> Iterator[str]:
             and message.get("role") == "user"
             and not conversations.is_result(message)
         ):
-            yield conversations.text_in(message.get("content"))
+            yield text_in(message.get("content"))
 
 
 def _differing(recorded: JsonObject, now: JsonObject, *, turn: int) -> Iterator[TurnDifference]:
