@@ -108,6 +108,17 @@ def test_a_run_of_an_agent_is_one_trace_without_an_orphan(project: Path) -> None
     assert root["attributes"]["gen_ai.provider.name"] == "simulated"
 
 
+@pytest.mark.parametrize(("case", "above"), [("program", "host"), ("program of an agent", "")])
+def test_the_calls_of_a_program_stand_below_it(project: Path, case: str, above: str) -> None:
+    pytest.importorskip("pydantic_monty")
+    spans = {one["span_id"]: one for one in told(case, project) if "metric" not in one}
+    (program,) = (one for one in spans.values() if one["name"] == "execute_tool run_code")
+    made = [one for one in spans.values() if one["name"] == "execute_tool add"]
+    assert [one["parent_id"] for one in made] == [program["span_id"]] * 2
+    assert spans[program["parent_id"]]["name"] == (above or "invoke_agent")
+    assert not [name for one in spans.values() for name in one["attributes"] if "arguments" in name]
+
+
 def test_nobody_is_told_where_nobody_listens() -> None:
     asked = (
         "import opentelemetry.trace; from vespe.calls import tracing\n"

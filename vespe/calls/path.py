@@ -5,7 +5,7 @@ agents, servers and batches.
 import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -19,9 +19,10 @@ from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
 from vespe.calls.in_process import Bounds
 from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
+from vespe.documents.redaction import redact
 from vespe.kits import pinned
 from vespe.lazy import asyncio
-from vespe.models import Call, Execution, JsonObject, Outcome, Tool
+from vespe.models import Call, Execution, JsonObject, JsonValue, Outcome, Tool
 from vespe.processes import process
 from vespe.projects import user_config
 from vespe.projects.workspace import Workspace
@@ -488,12 +489,29 @@ class CallPath:
             self._kept["allowed"] = process.child_environment(self.environment, {})
         return cast(Mapping[str, str], self._kept["allowed"])
 
-    def log_program(self, tool: Tool, call: Call, outcome: Outcome) -> Outcome:
-        """Log a program over tools, whose calls have its `call_id` for their `parent`; return its
-        outcome with a note where that could not be done.
+    def without_secrets(self, value: JsonValue, tools: Iterable[Tool]) -> JsonValue:
+        """Return a value with `***` in place of each secret of these tools, as far as they are
+        known.
+        """
+        return redact(value, self._secrets_of(tools))
+
+    def _secrets_of(self, tools: Iterable[Tool]) -> list[str]:
+        return [one for tool in tools if tool.secrets for one in self._known_values(tool)]
+
+    def log_program(
+        self, tool: Tool, call: Call, outcome: Outcome, *, over: Iterable[Tool] = ()
+    ) -> Outcome:
+        """Log a program `over` tools, whose secrets are redacted, and whose calls have its
+        `call_id` for their `parent`; return its outcome with a note where that could not be done.
         """
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
-        warning = log.append(tool, call.arguments, outcome=outcome, program=(call.call_id or "",))
+        warning = log.append(
+            tool,
+            call.arguments,
+            outcome=outcome,
+            secrets=self._secrets_of(over),
+            program=(call.call_id or "",),
+        )
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: Collection[str]) -> Outcome:

@@ -92,7 +92,7 @@ def parse_json(
         value, defaults.MAX_JSON_DEPTH
     ):
         raise _too_deep(text, path)
-    if "\\u" in text or not isinstance(data, bytes):
+    if "\\u" in text or not (isinstance(data, bytes) or text.isascii()):
         _refuse_surrogates(value, path)
     return value
 

@@ -95,7 +95,7 @@ class OpenProject:
         raises as `open_workspace` does.
         """
         with self._lock:
-            if not self._is_open():
+            if not self._kits_hold():
                 opened = open_workspace(self.root)
                 if opened.root != self.root:
                     raise ProjectNotFound(self.root)

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.util.genai.handler import TelemetryHandler
 
-from vespe import Agent, Project, SimulatedProvider, Toolset, tool
+from vespe import Agent, AgentOptions, Project, SimulatedProvider, Toolset, tool
 
 spans, durations = InMemorySpanExporter(), InMemoryMetricReader()
 provider = TracerProvider()
@@ -58,6 +58,14 @@ elif case == "refused":
 elif case == "script":
     with trace.get_tracer("host").start_as_current_span("host"), Project() as project:
         print(json.dumps({"name": "result", "result": project.call("see").unwrap()}))
+elif case == "program":
+    with trace.get_tracer("host").start_as_current_span("host"), Project() as project:
+        project.register(add)
+        project.run_code("add(a=1, b=add(a=1, b=1))")
+elif case == "program of an agent":
+    code = {"code": "add(a=1, b=2) + add(a=3, b=4)"}
+    script = {"turns": [{"tool_calls": [{"name": "run_code", "arguments": code}]}, {"text": "10"}]}
+    Agent(SimulatedProvider(script, model="m"), Project(), tools=Toolset(add), options=AgentOptions(tools_mode="code")).run("go")
 elif case == "agent":
     script = {"turns": [{"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}] * 2}, {"text": "3"}]}
     Agent(SimulatedProvider(script, model="m"), tools=Toolset(add)).run("go")

@@ -78,3 +78,31 @@ def test_the_inspector_shows_the_code_and_the_calls(recorded: Path) -> None:
         ("one", "{}", 1),
         ("one", "{}", 1),
     ]
+
+
+def test_a_secret_that_a_program_puts_together_is_in_no_recording_and_no_log(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    place = project / ".vespe/tools/tool-say"
+    python_tool(place, "say", "return text", params="text", schema=schema, secrets=["TOKEN"])
+    monkeypatch.setenv("TOKEN", "hunter2-and-more")
+    code = "print(len(say(text='hunter2' + '-and-more')))\n'done'"
+    turns = [{"tool_calls": [{"name": "run_code", "arguments": {"code": code}}]}, {"text": "!"}]
+    (project / "s.json").write_text(json.dumps({"turns": turns}), encoding="utf-8")
+    done = command(
+        "agent", "run", "hi", "--provider", "simulated", "--script", "s.json", "--approve", "all",
+        "--tools-mode", "code", "--record", "r.json", "--json",
+    )  # fmt: skip
+    assert done.code == 0 and "hunter2-and-more" not in done.out
+    assert "hunter2-and-more" not in (project / "r.json").read_text(encoding="utf-8")
+    (project / "p.py").write_text("say(text='hunter2-and-more')", encoding="utf-8")
+    assert command("program", "run", "p.py", "--log-arguments").code == 0
+    said = [line["arguments"] for line in command("log", "--json").document["calls"][-2:]]
+    assert said == [{"text": "***"}, {"code": "say(text='***')"}]
+
+
+def test_the_setting_has_the_model_write_programs(command: Command, recorded: Path) -> None:
+    assert command("config", "set", "agent.tools_mode", "code").code == 0
+    done = command("agent", "run", "hi", "--provider", "simulated", "--script", "s.json", "--json")
+    assert done.code == 0 and done.document["calls"][0]["content"] == "2"

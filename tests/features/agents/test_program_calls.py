@@ -146,6 +146,21 @@ def test_a_kill_between_two_calls_makes_none_twice(tmp_path: Path, lost: int) ->
     assert again.sent == [0, 1, 2][lost + 1 :] and content(done)["result"] == [0, 1, 2]
 
 
+def test_a_kill_before_the_program_is_noted_has_it_run(tmp_path: Path) -> None:
+    sender, path = Sender(YES), tmp_path / "talk.json"
+    talk, file = Transcript(), ConversationFile(path)
+    talk.keep = file.keep
+    agent(sender, talk).run("Send.")
+    lines = path.read_bytes().splitlines(keepends=True)
+    (noted,) = (n for n, line in enumerate(lines) if b'"record":' in line and b'"calls":[]' in line)
+    path.write_bytes(b"".join(lines[:noted]))
+    again, found = Sender(YES), transcripts.load(path)
+    found.keep = lambda changed: None
+    assert found.started and not found.programs
+    done = agent(again, found).run()
+    assert again.sent == [0, 1, 2] and content(done)["result"] == [0, 1, 2]
+
+
 def test_a_program_that_makes_another_call_than_before_has_diverged(tmp_path: Path) -> None:
     sender, path = Sender(), tmp_path / "talk.json"
     waiting(path, sender)

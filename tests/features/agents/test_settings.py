@@ -25,3 +25,10 @@ def test_a_provider_that_is_no_object_is_refused_and_not_quoted() -> None:
     with pytest.raises(InvalidDocument) as caught:
         settings.check("providers", {"openai": "sk-secret"}, "config.json")
     assert caught.value.pointer == "/providers/openai" and "sk-secret" not in str(caught.value)
+
+
+def test_the_tools_mode_is_one_of_those_that_there_are(home: Path) -> None:
+    with pytest.raises(UsageError, match="all, bridge, code, native, auto"):
+        user_config.set_value("agent.tools_mode", "programs")
+    user_config.set_value("agent.tools_mode", "code")
+    assert user_config.load_user_config().agent == {"tools_mode": "code"}

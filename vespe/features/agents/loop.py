@@ -235,8 +235,7 @@ class _Run:
         results = {
             call.place: interrupted(call, known=False)
             for call in waiting
-            if call.place in self.transcript.started
-            and call.call_id not in self.transcript.programs
+            if self.loop.turns.is_unknown(call, self.transcript.started, self.transcript.programs)
         }
         if over and not results:
             return over

@@ -204,9 +204,11 @@ class ModelProgram:
                 self._entry(by_place[one.place], {})
 
         def finished(result: CallResult) -> None:
-            self._done(by_place[result.call.place], result.outcome)
-            self.results.append(result)
-            self.turns.on_inner(result)
+            call = by_place[result.call.place]
+            self._done(call, result.outcome)
+            told = replace(result, call=replace(result.call, arguments=self._shown(call)))
+            self.results.append(told)
+            self.turns.on_inner(told)
 
         large: Any = None if self.turns.large is None else _Whole(self.turns.large)
         inner = replace(
@@ -226,6 +228,14 @@ class ModelProgram:
             self._note_waiting(by_place[self.policy.place.number], waits.why, unknown=False)
             raise
         return {place: result.outcome for place, result in results.items()}
+
+    def _shown(self, call: "InnerCall") -> JsonValue:
+        """Return the arguments of a call as others are told of them, recordings too: a program may
+        have put together what nobody wrote in it.
+        """
+        home: CallPath | None = self.turns.bridge.home
+        tools = (call.tool,)
+        return call.arguments if home is None else home.without_secrets(call.arguments, tools)
 
     def _note_waiting(self, call: "InnerCall", why: str, *, unknown: bool) -> None:
         self.record["waits"] = {
@@ -280,7 +290,8 @@ def run_program(
         outcome = bridge.run(order)
     else:
         own = features.load("programs", "own_calls")
-        outcome = own.told(bridge.home, call, lambda: bridge.run(order))
+        over = bridge.tools.values()
+        outcome = own.told(bridge.home, call, lambda: bridge.run(order), over=over)
     told: Outcome = code_bridge.told(outcome)
     return told, tuple(program.results)
 

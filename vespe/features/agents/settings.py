@@ -21,6 +21,11 @@ def refuse_unknown(key: str) -> None:
 
 def refuse_unusable(key: str, value: JsonValue) -> None:
     """Raise UsageError for a value that a setting cannot have."""
+    if key == "agent.tools_mode":
+        from vespe.adapters.modes import MODES
+
+        if value not in MODES:
+            raise UsageError(f"agent.tools_mode is one of {', '.join(MODES)}, not {value!r}")
     if key.partition(".")[0] == "providers":
         from vespe.features.agents import provider_settings
 

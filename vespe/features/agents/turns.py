@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeAlias
 
@@ -117,6 +117,15 @@ class TurnRunner:
     def is_program(self, one: Ready) -> bool:
         """Whether a call is of the tool that runs programs."""
         return self.bridge is not None and one.tool is self.bridge.own.get(self.bridge.program)
+
+    def is_unknown(self, call: ModelCall, begun: Collection[int], noted: Container[str]) -> bool:
+        """Whether a call is among those `begun` in an earlier session and nobody knows what became
+        of it. A program goes on, whether anything of it is `noted` or nothing yet: each of its
+        calls is noted before it is made.
+        """
+        program = self.bridge.program if self.bridge is not None else ""
+        goes_on = call.call_id in noted or (program != "" and call.name == program)
+        return call.place in begun and not goes_on
 
     def saw(self, tool: Tool) -> None:
         """Tell the policy, where it wants to know, that the model is given a result of this

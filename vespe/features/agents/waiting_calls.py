@@ -39,7 +39,7 @@ def run_waiting(
     results = {
         call.place: interrupted(call, known=False)
         for call in calls
-        if call.place in transcript.started and call.call_id not in transcript.programs
+        if turns.is_unknown(call, transcript.started, transcript.programs)
     }
     told = turns.on_result
 

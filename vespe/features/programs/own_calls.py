@@ -5,12 +5,12 @@ else is asked about. `Project.run_code`, `vespe program run`.
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from vespe import errors
-from vespe.calls import path as call_path
 from vespe.calls import tracing
 from vespe.calls.in_process import in_thread
 from vespe.calls.outcomes import failed, refused
@@ -26,11 +26,14 @@ from vespe.features.programs.running import (
 )
 from vespe.lazy import asyncio, concurrent_futures
 from vespe.models import Call, Entry, Outcome, Tool
+from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.tools.fields import MAX_TIMEOUT_S
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
+
+    from vespe.projects.open_project import OpenProject
 
 _MOST_AT_ONCE: Final = 8
 
@@ -40,6 +43,7 @@ class ProjectTools(Mapping[str, Tool]):
 
     def __init__(self, path: CallPath) -> None:
         self._workspace = path.workspace
+        self._live = None if path.live is None else weakref.ref(path.live)
         entries = path.workspace.available()
         own = path.registry.own_tools(beside={entry.name for entry in entries})
         others = (entry for entry in entries if entry.name not in own)
@@ -49,13 +53,31 @@ class ProjectTools(Mapping[str, Tool]):
 
     def __getitem__(self, name: str) -> Tool:
         item = self._items[name]
-        return self._view.of(item if isinstance(item, Tool) else self._workspace.load(item))
+        if isinstance(item, Tool):
+            return self._view.of(item)
+        live = None if self._live is None else self._live()
+        if live is None:
+            return self._view.of(self._workspace.load(item))
+        return self._view.of(live.tool(f"{item.scope}/{item.uid}"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 
     def __len__(self) -> int:
         return len(self._items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """The tools of a project, and what they were listed by."""
+
+    version: int
+    own: Mapping[str, Tool]
+    workspace: Workspace
+    tools: ProjectTools
+
+
+_listed: "weakref.WeakKeyDictionary[OpenProject, _Listed]" = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +90,8 @@ class OwnCalls:
 
     def run(self, calls: Sequence[InnerCall]) -> Sequence[Outcome]:
         """Make calls: neighbours that only read at the same time, any other alone, in order."""
+        if len(calls) == 1:
+            return [self._one(calls[0], self.cancel)]
         found: list[Outcome] = []
         for reads, group in itertools.groupby(calls, lambda call: call.reads):
             waiting = list(group)
@@ -84,9 +108,8 @@ class OwnCalls:
             if self.loop is not None and call.tool.name in self.path.registry:
                 made = self.path.arun_tool(call.tool, call.as_call())
                 waited = asyncio.run_coroutine_threadsafe(made, self.loop)
-                return call_path.as_told(call.tool, _result(waited, cancel))
-            outcome = self.path.run_tool(call.tool, call.as_call(), cancel=cancel)
-            return call_path.as_told(call.tool, outcome)
+                return _result(waited, cancel)
+            return self.path.run_tool(call.tool, call.as_call(), cancel=cancel)
         except errors.VespeError as error:
             return refused(call.tool, error)
 
@@ -124,9 +147,39 @@ def at_the_same_time(
         return found
 
 
+def project_tools(path: CallPath, *, exact: bool = False) -> ProjectTools:
+    """Return a project's tools. In a process that lives they are listed again only where one of
+    them came, left or changed: for a short program, listing them takes longer than running it.
+    `exact` is as in `WatchedTools.refresh`.
+    """
+    live = path.live
+    if live is None:
+        return ProjectTools(path)
+    firm = live.tools.refresh(exact=exact)
+    version, own = live.tools.version, path.registry.own_tools()
+    kept = _listed.get(live)
+    if (
+        firm
+        and kept is not None
+        and kept.workspace is path.workspace
+        and (kept.version, kept.own) == (version, own)
+    ):
+        return kept.tools
+    made = ProjectTools(path)
+    if firm:
+        _listed[live] = _Listed(version=version, own=own, workspace=path.workspace, tools=made)
+    return made
+
+
 def check_code(path: CallPath, code: str) -> CheckedProgram:
     """Check a program over a project's tools; raises as `check_program` does."""
-    return check_program(code, ProjectTools(path), setting=path.user.sandbox)
+    setting, tools = path.user.sandbox, project_tools(path)
+    try:
+        return check_program(code, tools, setting=setting)
+    except (errors.InvalidProgram, errors.NotFound):
+        if (now := project_tools(path, exact=True)) is tools:
+            raise
+    return check_program(code, now, setting=setting)  # a tool has come or left just now
 
 
 def run_code(
@@ -145,12 +198,14 @@ def run_code(
     path.check_trust()
     call = Call(tool=PROGRAM_TOOL.name, arguments={"code": code}, call_id=new_id())
     calls = OwnCalls(path=path, cancel=cancel, loop=loop)
+    used: list[Tool] = []
 
     def run() -> Outcome:
         try:
             checked = check_code(path, code)
         except errors.InvalidProgram as error:
             return failed(PROGRAM_TOOL, error)
+        used.extend(checked.tools.values())
         return ProgramRun(
             checked=checked,
             calls=calls,
@@ -161,11 +216,15 @@ def run_code(
             cancel=cancel,
         ).run()
 
-    return told(path, call, run)
+    return told(path, call, run, over=used)
 
 
-def told(path: CallPath, call: Call, run: Callable[[], Outcome]) -> Outcome:
-    """Run a program under a span of its own, and log it behind its calls."""
+def told(
+    path: CallPath, call: Call, run: Callable[[], Outcome], *, over: Collection[Tool]
+) -> Outcome:
+    """Run a program `over` tools under a span of its own, and log it behind its calls. `over` is
+    read once it has ended.
+    """
     telemetry = tracing.telemetry()
     try:
         if telemetry is None:
@@ -173,12 +232,12 @@ def told(path: CallPath, call: Call, run: Callable[[], Outcome]) -> Outcome:
         else:
             with telemetry.execute_tool(PROGRAM_TOOL, call) as span:
                 outcome = run()
-                span.called(outcome, lambda: call.arguments)
+                span.called(outcome, lambda: path.without_secrets(call.arguments, over))
     except (KeyboardInterrupt, errors.VespeError) as error:
         ended = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
-        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended))
+        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over)
         raise
-    return path.log_program(PROGRAM_TOOL, call, outcome)
+    return path.log_program(PROGRAM_TOOL, call, outcome, over=over)
 
 
 async def arun_code(

@@ -2,10 +2,14 @@
 
 import hashlib
 import io
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests.support.ondisk import python_tool
+from tests.support.terminal import plain, vespe_on_a_terminal
 from vespe.calls.policy import Answer, Question
 from vespe.features.agents.verbs.asking import ask, asker
 from vespe.features.agents.verbs.shown import RunDisplay
@@ -66,3 +70,36 @@ def test_a_long_text_hides_nothing_else_and_says_its_size_and_digest(
 
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:
     assert asker(RunDisplay()) is None
+
+
+PROGRAM = """\
+found = []
+for n in range(3):
+    found.append(mark(n=n))
+for n in range(3):
+    try:
+        wipe(n=n)
+    except PermissionError:
+        found.append("denied")
+found"""
+
+
+def test_the_calls_of_a_program_are_answered_once_or_alike_on_a_terminal(project: Path) -> None:
+    pytest.importorskip("pydantic_monty")
+    for name in ("mark", "wipe"):
+        body = f"with open('{name}', 'a') as file:\n    file.write('x')\nreturn n"
+        schema = {"type": "object", "properties": {"n": {}}}
+        place = project / f".vespe/tools/tool-{name}"
+        python_tool(place, name, body, params="n", schema=schema)
+    turns = [{"tool_calls": [{"name": "run_code", "arguments": {"code": PROGRAM}}]}, {"text": "!"}]
+    (project / "s.json").write_text(json.dumps({"turns": turns}), encoding="utf-8")
+    words = ("agent", "run", "hi", "--provider", "simulated", "--script", "s.json")
+    shown = plain(
+        vespe_on_a_terminal(*words, "--tools-mode", "code", cwd=project, typed="d\ny\na\nn\nna\n")
+    )
+    assert (project / "mark").read_text(encoding="utf-8") == "xxx", shown
+    assert not (project / "wipe").exists()
+    assert shown.count("Run it? [y/a/s/p/n/na/ns/np/d") == 5  # d asks again
+    assert "in the model's program, line 3: found.append(mark(n=n))" in shown
+    assert "a   yes, and all calls of this tool in this program" in shown
+    assert '[0,1,2,"denied","denied","denied"]' in shown

@@ -227,7 +227,8 @@ def sent_of(shown: Outlines, bounds: Bounds) -> Sent:
     always = [one for one in shown if one.always]
     if bounds.tools_mode == "native":
         return Sent(always, 0, len(shown))
-    return Sent(always, _BRIDGE, len(always) + len(OWN))
+    declared = len(OWN) if bounds.tools_mode == "code" else len(always) + len(OWN)
+    return Sent(always, _BRIDGE, declared)
 
 
 @set_rule("sets-too-many", "warning")

@@ -125,5 +125,6 @@ def run_program(
         cancel=ending,
         **({} if rounds is None else {"fixed": rounds.fixed, "skips_sleeps": rounds.again}),
     )
-    outcome: Outcome = code_bridge.told(own.told(path, call, lambda: bridge.run(order)))
+    made = own.told(path, call, lambda: bridge.run(order), over=bridge.tools.values())
+    outcome: Outcome = code_bridge.told(made)
     return outcome
