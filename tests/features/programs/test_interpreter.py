@@ -79,3 +79,20 @@ def test_a_sandbox_that_is_required_and_missing_is_refused() -> None:
         return
     with pytest.raises(Refused), interpreter.session("require", timeout_s=PATIENCE_S):
         pass
+
+
+def test_a_process_that_is_forked_off_is_refused_and_does_not_hang() -> None:
+    with interpreter.session("auto", timeout_s=PATIENCE_S) as held:
+        assert held.turn(lambda: held.inner.feed_run("1")) == 1
+    if (child := os.fork()) == 0:
+        code = 1
+        try:
+            with interpreter.session("auto", timeout_s=PATIENCE_S):
+                pass
+        except ProgramFailed as error:
+            code = 0 if "forked" in str(error) else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    with interpreter.session("auto", timeout_s=PATIENCE_S) as held:
+        assert held.turn(lambda: held.inner.feed_run("2")) == 2

@@ -19,22 +19,29 @@ from vespe.records import dataclass
 
 _TIMEOUT_S: Final = 20.0
 _KEPT: Final = 256
+_KEPT_WHOLE: Final = 64
 _SAID: Final = re.compile(r"main\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)")
 _UNKNOWN: Final = re.compile(r"Name `([^`]+)` used when not defined")
 _ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
 _SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
 _MOST_PROBLEMS: Final = 50
+_TOO_MUCH: Final = "its check takes too much time or memory: run it in parts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProgram:
-    """A program whose check is over, with the tools that it uses, by their functions."""
+    """A program whose check is over, with the tools that it uses, by their functions; `names` are
+    their names in the set that it was checked over.
+    """
 
     program: Program
     tools: Mapping[str, Tool]
+    names: Mapping[str, str]
 
 
 _passed: "OrderedDict[tuple[str, str], None]" = OrderedDict()
+_latest: "OrderedDict[str, tuple[Mapping[str, Tool], CheckedProgram]]" = OrderedDict()
+"""What was checked last, by its text, with the tools that it was checked over."""
 _lock: Final = threading.Lock()
 
 
@@ -42,9 +49,12 @@ def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> Chec
     """Check a program over tools by the names that models know; only those that it uses are
     loaded.
 
-    `setting` is the user's `sandbox`. Raises InvalidProgram with all that is wrong, and as
-    `interpreter.session` does.
+    `setting` is the user's `sandbox`. A mapping always has the same names: another set of tools is
+    another mapping. Raises InvalidProgram with all that is wrong, and as `interpreter.session`
+    does.
     """
+    if (kept := _kept(code, tools)) is not None:
+        return kept
     program, names = _read(code, tuple(tools))
     used = {name: tools[names[name]] for name in program.used}
     declared = stubs(used)
@@ -61,7 +71,27 @@ def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> Chec
             _passed[key] = None
             while len(_passed) > _KEPT:
                 _passed.popitem(last=False)
-    return CheckedProgram(program=program, tools=used)
+    return _keep(code, tools, CheckedProgram(program=program, tools=used, names=names))
+
+
+def _kept(code: str, tools: Mapping[str, Tool]) -> CheckedProgram | None:
+    """Return what was found before, where the tools that a program uses are what they were then: to
+    declare them again takes longer than to run a short program.
+    """
+    over, checked = _latest.get(code, (None, None))
+    if checked is None or over is not tools:
+        return None
+    same = all(tools[checked.names[name]] == tool for name, tool in checked.tools.items())
+    return checked if same else None
+
+
+def _keep(code: str, tools: Mapping[str, Tool], checked: CheckedProgram) -> CheckedProgram:
+    with _lock:
+        _latest[code] = tools, checked
+        _latest.move_to_end(code)
+        while len(_latest) > _KEPT_WHOLE:
+            _latest.popitem(last=False)
+    return checked
 
 
 @functools.lru_cache(64)
@@ -85,18 +115,17 @@ def _types(
 ) -> Iterator[JsonObject]:
     interpreter.require()
     text, options = f"{GATE}()\n{program.checked}", _options(declared)
-    try:
-        with interpreter.session(setting, timeout_s=_TIMEOUT_S, **options) as held:
+    with interpreter.session(setting, timeout_s=_TIMEOUT_S, **options) as held:
+        try:
             snapshot: Any = held.turn(lambda: held.inner.feed_start(text))
             while getattr(snapshot, "function_name", GATE) != GATE:  # it asks for a module's stubs
                 snapshot = held.turn(snapshot.resume_not_handled)
-    except pydantic_monty.MontyTypingError as error:
-        yield from _typing(error.display(), names)
-    except pydantic_monty.MontyError as error:
-        yield from _unsupported(error, program)
-    except (ProgramFailed, TimedOut):
-        said = "its check takes too much time or memory: run it in parts"
-        yield problem(0, said)
+        except pydantic_monty.MontyTypingError as error:
+            yield from _typing(error.display(), names)
+        except pydantic_monty.MontyError as error:
+            yield from _unsupported(error, program)
+        except (ProgramFailed, TimedOut):
+            yield problem(0, _TOO_MUCH)
 
 
 def _options(declared: str) -> dict[str, Any]:
@@ -138,6 +167,9 @@ def _unsupported(error: Any, program: Program) -> Iterator[JsonObject]:
     if program.problems:
         return
     shown = str(error).replace("The monty syntax parser does", "The interpreter does")
+    if shown.startswith("MemoryError"):
+        yield problem(0, _TOO_MUCH)
+        return
     places = _SCRIPT.findall(shown)
     message = next((line for line in reversed(shown.splitlines()) if line.strip()), shown)
     yield problem(

@@ -81,6 +81,8 @@ def arguments_of(tool: Tool, name: str, packed: Any) -> JsonObject:
     InvalidArguments.
     """
     given, named = _unpacked(name, packed)
+    if not given:
+        return named
     places = positional(tool)
     if len(given) > len(places):
         raise InvalidArguments(

@@ -82,7 +82,6 @@ class _Watch:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._bell = threading.Event()
         self._programs: set[Watched] = set()
         self._is_alive = False
         self._pipe: tuple[int, int] | None = None
@@ -95,7 +94,6 @@ class _Watch:
         with self._lock:
             self._programs.add(program)
             starts, self._is_alive = not self._is_alive, True
-        self._bell.set()
         if starts:
             threading.Thread(target=self._look, name="vespe-programs", daemon=True).start()
         try:
@@ -140,9 +138,7 @@ class _Watch:
                 elif time.monotonic() >= idle_until:
                     self._is_alive = False
                     return
-                else:
-                    self._bell.clear()
-            time.sleep(_POLL_S) if self._programs else self._bell.wait(_IDLE_S)
+            time.sleep(_POLL_S)  # to be woken by each program would take a third of a short one
 
 
 def end(program: Watched, why: str) -> None:
@@ -155,6 +151,10 @@ def end(program: Watched, why: str) -> None:
 
 _watch = _Watch()
 _pools: "dict[tuple[int, str], _Pool]" = {}
+_began: list[int] = []
+"""The process in which monty was first used: its threads are not in one that is forked off, where
+it would wait for ever.
+"""
 _lock = threading.Lock()
 
 
@@ -224,8 +224,15 @@ class _Pool:
 
 
 def _pool(setting: str) -> _Pool:
-    """Return this process's workers under a setting; a fork has its own."""
+    """Return this process's workers under a setting; raises ProgramFailed where it was forked off
+    one that has some.
+    """
     key = os.getpid(), setting
+    if _began and _began[0] != key[0]:
+        raise ProgramFailed(
+            "this process was forked from one that has run programs, and cannot run any",
+            hint='start it anew (multiprocessing: "spawn"), or fork before the first program',
+        )
     with _lock:
         if key not in _pools:
             _pools[key] = _opened(key, setting)
@@ -244,6 +251,7 @@ def require() -> None:
 
 def _opened(key: tuple[int, str], setting: str) -> _Pool:
     require()
+    _began[:] = [key[0]]
     with contextlib.ExitStack() as held:
         directory = held.enter_context(private_directory())
         pool = pydantic_monty.Monty(

@@ -361,6 +361,8 @@ def _plain(said: str) -> str:
         return "a function that map, filter or a sort calls cannot call a tool: use a loop"
     if said.startswith("RuntimeError: suspension"):
         return "it waited too often"
+    if "exceptions can only be called with" in said:
+        return "TypeError: an error is made of one string or of nothing: use str(…) for a value"
     return said.replace(AWAITED, "").replace(CALLED, "")
 
 
