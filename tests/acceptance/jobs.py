@@ -75,9 +75,18 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests.acceptance.recordings", "--json"),
     ),
     "programs": (
-        "the 800 ground truths of BFCL v4 multi-turn as programs, 60 hostile programs with their "
+        "the 800 ground truths of BFCL v4 multi-turn as programs, 157 hostile programs with their "
         "honest twins, and times beside bare monty",
         ("tests.acceptance.programs", "--json"),
+    ),
+    "program_verdicts": (
+        "AgentDojo's ground truths as programs: the verdicts of its suites, and what is asked by "
+        "`approvals.flow`, beside those of direct calls",
+        ("tests.acceptance.program_verdicts", "--json"),
+    ),
+    "program_kills": (
+        "a model's program that is killed at 200 calls that write, a third of them inside a call",
+        ("tests.acceptance.program_kills", "--json"),
     ),
     "survival": (
         "a server over stdio and one over HTTP, each after 244 calls of 61 tools that try to end, "
@@ -124,7 +133,7 @@ def main() -> int:
         parser.error(f"there is no job '{unknown[0]}'; `./dev acceptance --list` says which")
     if asked.list:
         for name, (what, _) in JOBS.items():
-            print(f"{name:14} {what}")
+            print(f"{name:16} {what}")
         return 0
     failed = [name for name in asked.names or JOBS if not done(name, FIGURES)]
     return 1 if failed else 0

@@ -14,17 +14,15 @@ import copy
 import importlib
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from tests.acceptance.test_programs import Judged, hostile_cases
+from tests.acceptance.test_programs import Judged, hostile_cases, is_from_the_docs
+from tests.benchmarks import programs
 from vespe import Project, ProjectConfig, Tool, ToolRegistry
 from vespe.calls.in_process import FunctionImplementation
 from vespe.errors import InvalidProgram
@@ -207,94 +205,12 @@ def hostile() -> JsonObject:
         for name in hostile_cases():
             rows.append(judged.row(name))
     bad = [row for row in rows if row["effects"] or not row["clean"] or not row["honest"]]
-    return {"programs": len(rows), "effects": sum(row["effects"] for row in rows), "faults": bad}
-
-
-_BARE: Final = """
-names = [e["path"] for e in list_directory(path=".")["entries"] if e["path"].endswith(".md")]
-total = 0
-for n in names:
-    total += len(read_file(path=n).split())
-write_file(path="total.txt", content=str(total))
-"""
-
-
-def times() -> JsonObject:
-    """Compare seven calls of functions with bare monty, and time the check of new texts."""
-    import pydantic_monty as monty
-
-    text = {"type": "string"}
-    tools = {
-        name: Tool(
-            uid="",
-            name=name,
-            description=name,
-            input_schema={
-                "type": "object",
-                "properties": dict.fromkeys(given, text),
-                "required": given,
-            },
-        )
-        for name, given in (
-            ("list_directory", ["path"]),
-            ("read_file", ["path"]),
-            ("write_file", ["path", "content"]),
-        )
+    return {
+        "programs": len(rows),
+        "written_from_the_docs_alone": sum(is_from_the_docs(name) for name in hostile_cases()),
+        "effects": sum(row["effects"] for row in rows),
+        "faults": bad,
     }
-    known: dict[str, Callable[..., Any]] = {
-        "list_directory": lambda path: {"entries": [{"path": f"{n}.md"} for n in range(5)]},
-        "read_file": lambda path: "a b c",
-        "write_file": lambda path, content: {"bytes": 2},
-    }
-    registry = ToolRegistry()
-    for name, function in known.items():
-        registry.register(FunctionImplementation(name, function))
-    path = Project(ProjectConfig(), registry=registry).call_path()
-    calls = OwnCalls(path=path)
-
-    def ours() -> None:
-        checked = check_program(_BARE, tools, setting="auto")
-        outcome = ProgramRun(checked=checked, calls=calls, setting="auto", call_id="p").run()
-        assert outcome.result == {"bytes": 2}, outcome
-
-    def own_time() -> None:
-        from vespe.models import Call
-
-        for name, given in (
-            [("list_directory", {"path": "."})]
-            + [("read_file", {"path": f"{n}.md"}) for n in range(5)]
-            + [("write_file", {"path": "t", "content": "15"})]
-        ):
-            path.run_tool(tools[name], Call(tool=name, arguments=given))
-
-    with monty.Monty() as pool:
-
-        def bare() -> None:
-            with pool.checkout() as session:
-                session.feed_run(_BARE, external_lookup=known)
-
-        taken = {name: _tenth(one) for name, one in (("bare", bare), ("ours", ours))}
-        taken |= {"calls": _tenth(own_time), "bare_again": _tenth(bare)}
-    new = [
-        _once(partial(check_program, f"x = {n}\n{_BARE}", tools, setting="auto")) for n in range(30)
-    ]
-    ratio = (taken["ours"] - taken["calls"]) / min(taken["bare"], taken["bare_again"])
-    return {"ms": {name: round(ms, 3) for name, ms in taken.items()}} | {
-        "ours_without_its_calls_of_bare": round(ratio, 2),
-        "new_text_ms": round(statistics.median(new), 1),
-    }
-
-
-def _once(work: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    work()
-    return (time.perf_counter() - began) * 1000
-
-
-def _tenth(work: Callable[[], Any]) -> float:
-    """Return what a tenth of the runs stays below: what others do at the same time is left out."""
-    work()
-    return statistics.quantiles([_once(work) for _ in range(500)], n=10)[0]
 
 
 def main() -> int:
@@ -302,7 +218,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--only", choices=("bfcl", "hostile", "times"))
     asked = parser.parse_args()
-    parts = {"bfcl": bfcl, "hostile": hostile, "times": times}
+    parts = {"bfcl": bfcl, "hostile": hostile, "times": programs.figures}
     with tempfile.TemporaryDirectory() as state:
         os.environ["XDG_STATE_HOME"] = state
         found = {name: part() for name, part in parts.items() if asked.only in (None, name)}

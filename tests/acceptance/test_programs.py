@@ -28,6 +28,12 @@ def hostile_cases() -> list[str]:
     return sorted(path.name.removesuffix(".hostile.py") for path in CASES.glob("*.hostile.py"))
 
 
+def is_from_the_docs(name: str) -> bool:
+    """Whether who wrote a case knew docs/programs.md alone, and had not read the code."""
+    first = (CASES / f"{name}.hostile.py").read_text(encoding="utf-8").splitlines()[0]
+    return first.endswith("(from the docs alone)")
+
+
 class Denying:
     """Makes calls on a path, but of the tool that is denied."""
 
@@ -137,8 +143,8 @@ class Judged:
 def test_hostile_programs_have_no_effect_and_honest_ones_pass(home: Path, tmp_path: Path) -> None:
     pytest.importorskip("pydantic_monty")
     names = hostile_cases()
-    assert len(names) == 60
+    assert len(names) == 157
     with Judged(tmp_path) as judged:
-        # the gate tries every fourth; `./dev acceptance programs` tries all
-        rows = [judged.row(name) for name in names[::4]]
+        # the gate tries every sixteenth; `./dev acceptance programs` tries all
+        rows = [judged.row(name) for name in names[::16]]
     assert [row for row in rows if row["effects"] or not row["clean"] or not row["honest"]] == []

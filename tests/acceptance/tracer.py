@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 AVAILABLE = sys.platform == "linux" and platform.machine() == "x86_64"
 FAULTS = ("KILL", "ENOSPC", "EIO")
+KILLS = ("KILL", "ALONE")
 
 _CALLS = {
     "write": 1,
@@ -82,7 +83,8 @@ def run(action: Callable[[], int], *, fault: str | None = None, at: int = 0) -> 
     """Run `action` in a forked process, whose result is its exit code; its `at`-th writing call
     (from 1) meets the fault.
 
-    `KILL` ends all its processes there, before the call; `ENOSPC` and `EIO` are what the call gives
+    `KILL` ends all its processes there, before the call, and `ALONE` the first of them, which the
+    others survive; `ENOSPC` and `EIO` are what the call gives
     instead of being made. `EIO` counts the reading of directories too.
     """
     child = os.fork()
@@ -139,8 +141,8 @@ class _Tracing:
         if self._calls != self._at or self._fault is None:
             return
         self._failed = f"{name} of {'vespe' if pid == self._child else 'its child'}"
-        if self._fault == "KILL":
-            for process in self._alive:
+        if self._fault in KILLS:
+            for process in self._alive if self._fault == "KILL" else (self._child,):
                 os.kill(process, signal.SIGKILL)
             return
         registers[_ORIG_RAX] = _MASK

@@ -24,7 +24,7 @@ from tests.support.render_performance import FIGURES, HEAD, row_of
 
 PARTS = (
     *("commands", "calls", "agents", "workers", "sandboxes", "compiled", "batches"),
-    *("serving", "freshness", "many", "kits", "streams", "adapters"),
+    *("serving", "freshness", "many", "kits", "streams", "adapters", "programs"),
 )
 COMMAND = "python -m tests.benchmarks --all"
 

@@ -1,0 +1,2 @@
+# what is honest beside: it opens a debugger
+True

@@ -1,0 +1,3 @@
+# it opens a debugger (from the docs alone)
+breakpoint()
+help()

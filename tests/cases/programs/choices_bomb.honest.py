@@ -1,0 +1,4 @@
+# what is honest beside: it draws a billion random numbers
+import random
+
+random.randint(1, 1) == 1

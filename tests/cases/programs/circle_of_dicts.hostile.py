@@ -1,0 +1,4 @@
+# it returns a dictionary that holds itself (from the docs alone)
+d = {}
+d['list'] = [d]
+d

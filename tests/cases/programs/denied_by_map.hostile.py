@@ -1,0 +1,2 @@
+# it maps a tool that is denied over a list (from the docs alone)
+list(map(steal, [1, 2]))

@@ -1,0 +1,2 @@
+# it raises an interrupt (from the docs alone)
+raise KeyboardInterrupt

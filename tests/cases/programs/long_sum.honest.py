@@ -1,0 +1,2 @@
+# what is honest beside: it adds ten thousand numbers in one expression
+1 + 1 + 1 == 3

@@ -1,0 +1,2 @@
+# it calls a tool that is denied by wide letters (from the docs alone)
+ｓｔｅａｌ(n=1)
