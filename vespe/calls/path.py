@@ -19,7 +19,6 @@ from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
 from vespe.calls.in_process import Bounds
 from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
-from vespe.documents.redaction import redact
 from vespe.kits import pinned
 from vespe.lazy import asyncio
 from vespe.models import Call, Execution, JsonObject, JsonValue, Outcome, Tool
@@ -493,7 +492,11 @@ class CallPath:
         """Return a value with `***` in place of each secret of these tools, as far as they are
         known.
         """
-        return redact(value, self._secrets_of(tools))
+        if not (secrets := self._secrets_of(tools)):
+            return value
+        from vespe.documents.redaction import redact
+
+        return redact(value, secrets)
 
     def _secrets_of(self, tools: Iterable[Tool]) -> list[str]:
         return [one for tool in tools if tool.secrets for one in self._known_values(tool)]
