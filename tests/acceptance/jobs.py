@@ -75,9 +75,12 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests.acceptance.recordings", "--json"),
     ),
     "programs": (
-        "the 800 ground truths of BFCL v4 multi-turn as programs, 157 hostile programs with their "
-        "honest twins, and times beside bare monty",
-        ("tests.acceptance.programs", "--json"),
+        "the 800 ground truths of BFCL v4 multi-turn as programs, and times beside bare monty",
+        ("tests.acceptance.programs", "--json", "--only", "bfcl", "times"),
+    ),
+    "hostile_programs": (
+        "157 hostile programs with their honest twins, judged from outside",
+        ("tests.acceptance.programs", "--json", "--only", "hostile"),
     ),
     "program_verdicts": (
         "AgentDojo's ground truths as programs: the verdicts of its suites, and what is asked by "

@@ -492,11 +492,7 @@ class CallPath:
         """Return a value with `***` in place of each secret of these tools, as far as they are
         known.
         """
-        if not (secrets := self._secrets_of(tools)):
-            return value
-        from vespe.documents.redaction import redact
-
-        return redact(value, secrets)
+        return call_secrets.redact(value, self._secrets_of(tools))
 
     def _secrets_of(self, tools: Iterable[Tool]) -> list[str]:
         return [one for tool in tools if tool.secrets for one in self._known_values(tool)]

@@ -34,6 +34,7 @@ _PROCESS_MB: Final = 1024
 """What its process may, which checks types too."""
 _MOST: Final = 32
 PRINTED: Final = "printed too much"
+LONGER: Final = "give it longer with --timeout (`timeout_s` in Python), or run it in parts"
 _POLL_S: Final = 0.05
 _IDLE_S: Final = 5.0
 _ENDING: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -178,7 +179,7 @@ class WorkerSession:
         if self.watched.reason == "cancelled":
             return Interrupted("the program was cancelled and has been ended")
         if self.watched.reason == "timed out":
-            return TimedOut("the program", seconds=self.watched.timeout_s)
+            return TimedOut("the program", seconds=self.watched.timeout_s, hint=LONGER)
         if self.watched.reason == PRINTED:
             return OutputTooLarge(
                 f"the program printed more than {defaults.MAX_OUTPUT_BYTES:,} bytes and was ended"

@@ -279,7 +279,7 @@ class ProgramRun:
         if self.cancel is not None and self.cancel.is_set():
             raise errors.Interrupted("the program was cancelled and has been ended")
         if time.monotonic() >= self._held.watched.until:
-            raise errors.TimedOut("the program", seconds=self.timeout_s)
+            raise self._late()
         return outcomes
 
     def _settle(self, waiting: Sequence[int]) -> dict[int, JsonObject]:
@@ -314,7 +314,10 @@ class ProgramRun:
         if waits.wait(min(seconds, max(left, 0.0))):
             raise errors.Interrupted("the program was cancelled and has been ended")
         if seconds >= left:
-            raise errors.TimedOut("the program", seconds=self.timeout_s)
+            raise self._late()
+
+    def _late(self) -> errors.TimedOut:
+        return errors.TimedOut("the program", seconds=self.timeout_s, hint=interpreter.LONGER)
 
     def _read(self, output: Any) -> JsonValue:
         """Read a result, which comes as JSON that was made where the program ran."""
@@ -344,7 +347,7 @@ class ProgramRun:
         lines = [frame.line - first for frame in frames]
         own = [line for line in lines if 0 < line <= self.checked.program.text.count("\n") + 1]
         if said.startswith("TimeoutError: feed time limit"):
-            return errors.TimedOut("the program", seconds=self.timeout_s)
+            return self._late()
         said = _plain(said)
         where = f"line {own[-1]}: " if own else ""
         details: JsonObject = {"line": own[-1]} if own else {}
