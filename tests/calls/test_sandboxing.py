@@ -317,6 +317,19 @@ def test_a_refusal_that_the_tool_swallowed_is_a_note(held: Path) -> None:
     assert outcome.result == "nothing" and any("id_ed25519" in note for note in outcome.notes)
 
 
+def test_a_link_is_judged_by_where_it_is_made_and_not_by_where_it_leads(
+    held: Path, home: Path
+) -> None:
+    body = (
+        "import os\nos.symlink('/etc/passwd', 'l1')\nos.rename('l1', 'l2')\nos.remove('l2')\n"
+        f"try:\n    os.symlink('a', {str(home / 'l3')!r})\nexcept OSError:\n    return 'refused'"
+    )
+    python_tool(tool(held, "p"), "p", body)
+    outcome = run(held, "p")
+    assert outcome.result == "refused"
+    assert outcome.notes == (f"the sandbox did not let it write {home / 'l3'}",)
+
+
 def test_a_refusal_that_a_program_complains_of_and_goes_on_after_is_a_note(
     held: Path, home: Path
 ) -> None:

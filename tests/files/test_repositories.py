@@ -44,6 +44,15 @@ def test_submodules_worktrees_and_what_a_walk_finds_are_there(home: Path, tmp_pa
     assert "a/b/c/own/.git" not in found(root)
 
 
+def test_projects_in_a_project_are_there_at_once_or_by_the_walk(home: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    for name in ("own", "deep/a/b", "node_modules/x", ""):
+        (root / name / ".vespe").mkdir(parents=True)
+    assert found(root) == {".vespe", "own/.vespe", "deep/a/b/.vespe"}
+    (root / "late/.vespe").mkdir(parents=True)
+    assert "late/.vespe" in found(root)
+
+
 def test_a_look_finds_what_was_made_moved_and_replaced_since(home: Path, tmp_path: Path) -> None:
     def now() -> set[str]:
         seen = repositories.find_repositories(str(root), anew=True)

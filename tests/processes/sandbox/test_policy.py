@@ -92,11 +92,15 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
-        ("namespaces", {}, {"late-names", "loopback", "sockets made later"}),
-        ("namespaces", {"network": [], "sockets": ["s"]}, {"late-names", "sockets made later"}),
-        ("namespaces", {"programs": [], "network": ["h"]}, {"late-names", "programs"}),
-        ("namespaces", {"read": ["docs"], "network": []}, set()),
-        ("namespaces", {"read": [], "write": ["~"], "network": []}, {"late"}),
+        ("namespaces", {"write": []}, {"late-names", "loopback", "sockets made later"}),
+        (
+            "namespaces",
+            {"network": [], "sockets": ["s"]},
+            {"late-names", "late-project", "sockets made later"},
+        ),
+        ("namespaces", {"programs": [], "network": ["h"], "write": []}, {"late-names", "programs"}),
+        ("namespaces", {"read": ["docs"], "network": []}, {"late-project", "names"}),
+        ("namespaces", {"read": [], "write": ["~"], "network": []}, {"late", "names"}),
         (
             "landlock",
             {},
@@ -107,8 +111,16 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
             {"write": [], "network": ["h"]},
             {"ipc", "metadata", "names", "processes", "hosts"},
         ),
-        ("landlock", {"write": ["docs"], "network": []}, {"ipc", "metadata", "names", "processes"}),
-        ("namespaces", {"read": ["docs"], "network": [], "memory_mb": 9}, {"memory"}),
+        (
+            "landlock",
+            {"write": ["docs"], "network": []},
+            {"ipc", "metadata", "names", "processes", "late-project"},
+        ),
+        (
+            "namespaces",
+            {"read": ["docs"], "write": [], "network": [], "memory_mb": 9},
+            {"memory", "names"},
+        ),
         ("off", {"read": ["."], "memory_mb": 5}, {"read", "memory_mb"}),
     ],
 )

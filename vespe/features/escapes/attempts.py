@@ -14,7 +14,7 @@ import encodings.idna  # noqa: F401  # a held process may not be able to load it
 import errno
 import fcntl
 import json
-import mmap  # noqa: F401  # rows use it
+import mmap  # rows use it
 import os
 import resource  # noqa: F401  # rows use it
 import select  # noqa: F401  # rows use it
@@ -35,6 +35,16 @@ BUFFER = ctypes.create_string_buffer(64)
 IOV = ctypes.cast((ctypes.c_void_p * 2)(ctypes.addressof(BUFFER), 8), ctypes.c_void_p)
 IDLE = (48).to_bytes(4, sys.byteorder) + (5).to_bytes(4, sys.byteorder) + bytes(40)
 CAPS = (0x20080522).to_bytes(4, sys.byteorder) + bytes(4)
+# What an event to be counted, a new process in a namespace of users, and a clock with a tick that
+# no clock has are to the kernel.
+EVENT = (1).to_bytes(4, sys.byteorder) + (128).to_bytes(4, sys.byteorder) + bytes(120)
+NEW_USER = (
+    (0x10000000).to_bytes(8, sys.byteorder)
+    + bytes(24)
+    + (17).to_bytes(8, sys.byteorder)
+    + bytes(24)
+)
+TICK = (0x4000).to_bytes(4, sys.byteorder) + bytes(252)
 GROWS_DOWN = 0x100
 """MAP_GROWSDOWN of mmap(2), which `mmap` does not name."""
 _DUMPABLE, _DEATH_SIGNAL = 4, 1
@@ -171,13 +181,77 @@ def pipe() -> bytes:
     return os.read(reader, 1)
 
 
-def reach(family: int, address: Any) -> bool:
+def beneath(root: Any, path: str) -> bytes:
+    """Read a file that is looked for as if a directory were the root (openat2)."""
+    how = os.O_RDONLY.to_bytes(8, sys.byteorder) + bytes(8) + (0x10).to_bytes(8, sys.byteorder)
+    place = os.open(root, os.O_PATH)
+    found = LIBC.syscall(437, place, path.encode(), how, ctypes.c_long(24))
+    if found == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return os.read(found, 10)
+
+
+def linked(path: Any, name: Any) -> bool:
+    """Give what was opened as a place another name."""
+    place = f"/proc/self/fd/{os.open(path, os.O_PATH)}".encode()
+    return call("linkat", -100, place, -100, bytes(name), 0x400)
+
+
+def native(number: int) -> bool:
+    """Make a system call by instructions of this process."""
+    return _instructed(b"\x89\xf8\x0f\x05\xc3", number) > 0
+
+
+def native32(*arguments: int) -> bool:
+    """Make a system call by the gate of 32-bit programs (int 0x80)."""
+    code = b"\x53\x89\xf8\x89\xf3\x41\x89\xc9\x89\xd1\x44\x89\xca\x44\x89\xc6\xcd\x80\x5b\xc3"
+    found = _instructed(code, *arguments)
+    if found < 0:
+        raise OSError(-found, os.strerror(-found))
+    return True
+
+
+def _instructed(code: bytes, *arguments: int) -> int:
+    place = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    place.write(code)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_long] * len(arguments))
+    return kind(ctypes.addressof(ctypes.c_char.from_buffer(place)))(*arguments)
+
+
+def attached(segment: int) -> bool:
+    """Attach a segment of System V's shared memory."""
+    return call("shmat", segment, None, 0)
+
+
+def unprotected(size: int) -> bool:
+    """Map memory that nobody may write, and then let it be written."""
+    LIBC.mmap.restype = ctypes.c_void_p
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    place = LIBC.mmap(None, ctypes.c_size_t(size), 0, flags, -1, ctypes.c_long(0))
+    return call("mprotect", ctypes.c_void_p(place), size, mmap.PROT_READ | mmap.PROT_WRITE)
+
+
+def copied(path: Any, size: int) -> bool:
+    """Map a private copy of a file that can be written."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.ftruncate(descriptor, size)
+    mmap.mmap(descriptor, size, mmap.MAP_PRIVATE)
+    return True
+
+
+def reach(family: int, address: Any, protocol: int = 0) -> bool:
     """Connect to an address, and say who it was."""
-    with socket.socket(family, socket.SOCK_STREAM) as one:
+    with socket.socket(family, socket.SOCK_STREAM, protocol) as one:
         one.settimeout(2)
         one.connect(address)
         one.sendall(_said())
     return True
+
+
+def flags_of(interface: bytes) -> bytes:
+    """Ask for the flags of a network interface, as they can be set again."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        return fcntl.ioctl(one, 0x8913, interface.ljust(40, b"\0"))
 
 
 def own_socket(path: Any) -> bool:
@@ -285,7 +359,7 @@ def session(job: dict[str, Any], names: dict[str, Any], space: dict[str, Any]) -
     os.close(writer)
     os.close(enters)
     if os.read(entered, 1) and "late" in job["policy"]:
-        _change_home(names["H"]) if "home" in job["policy"] else _change(names["H"], names["S"])
+        _change_home(names["H"]) if "home" in job["policy"] else _change(names, job["uid"])
     os.write(changes, b"x")
     with open(reader, encoding="utf-8") as file:
         said = file.read()
@@ -354,8 +428,13 @@ def _encoded(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-def _change(home: Path, state: Path) -> None:
+def _change(names: dict[str, Any], uid: int) -> None:
     """Be the user's other programs, which go on while a tool runs."""
+    home, state = names["H"], names["S"]
+    hooks = names["P"] / "since/.git/hooks"
+    hooks.mkdir(parents=True)
+    for made in (hooks, *hooks.parents[:2]):
+        os.chown(made, uid, uid)
     for name in (
         ".netrc",
         ".npmrc",
@@ -406,6 +485,16 @@ def victim(uid: int) -> int:
     return pid
 
 
+def shared_segment() -> int:
+    """Return a segment of System V's shared memory that anybody may attach while this process
+    lives.
+    """
+    segment = int(LIBC.shmget(0, 4096, 0o1666))
+    LIBC.shmat(segment, None, 0)
+    LIBC.shmctl(segment, 0, None)  # gone with the last process that has it
+    return segment
+
+
 def main() -> None:
     """Try the rows on stdin; whatever is started ends with this process."""
     job = json.load(sys.stdin)
@@ -413,7 +502,8 @@ def main() -> None:
     exec(compile(Path(job["enter"]).read_text(encoding="utf-8"), "enter.py", "exec"), space)
     pid = victim(job["uid"])
     names = {key: Path(one) if key in _PLACES else one for key, one in job["names"].items()}
-    rows = session(job, names | {"VICTIM": pid, "PARENT": os.getpid()}, space)
+    here = {"VICTIM": pid, "PARENT": os.getpid(), "SEGMENT": shared_segment()}
+    rows = session(job, names | here, space)
     json.dump({"rows": rows, "left": os.path.lexists(names["LEFT"])}, sys.stdout)
     os.kill(pid, signal.SIGKILL)
 

@@ -29,8 +29,10 @@ GAPS: Final = {
     "sockets made later": "Unix sockets can be reached that were made after the tool began, that "
     "were bound by a relative path, or that have a second name",
     "project": "a tool that may write the project can write its .vespe and .git",
-    "names": "the names of protected files can be listed, and a file that a tool could read before "
-    "it was moved there can still be read",
+    "late-project": "a tool that may write the project can write the .git of a repository that is "
+    "made in it while the tool runs",
+    "names": "names, sizes and times of files that a tool may not read can be seen, and a file "
+    "that it could read before it was moved to a protected place can still be read",
     "late-names": "the names of protected files that are made while a tool runs can be listed, and "
     "a file that it could read before it was moved there can still be read",
     "late": "protected files that are made while a tool runs can be read, where the tool may write "

@@ -7,21 +7,31 @@ an exception and is not False; then it got through, unless the policy names `gap
 
 from typing import Final
 
+from vespe.features.escapes.blind_ways import BLIND
+from vespe.features.escapes.ways import Way
 from vespe.models import Permissions
-from vespe.records import dataclass
 
 STATED: Final = {
     "closed": Permissions(
         read=("docs", "out"), write=("out",), network=(), programs=("cat", "sh"), memory_mb=256
     ),
     "links": Permissions(
-        read=("docs", "within", "keys", "chain", "by-proc", "led", "led/docs"),
-        write=("out", "made", "lent", "cache", "tools", "~/.absent", "later/x"),
+        read=(
+            "docs",
+            "within",
+            "keys",
+            "chain",
+            "by-proc",
+            "led",
+            "led/docs",
+            "~/../project/keys2",
+        ),
+        write=("out", "made", "lent", "cache", "tools", "~/.absent", "later/x", "profile"),
         network=(),
         programs=("true", "./program", "./document"),
     ),
     "hosts": Permissions(network=("example.org",)),
-    "sockets": Permissions(network=(), sockets=("~/docs/socket",)),
+    "sockets": Permissions(network=(), sockets=("~/docs/socket", "lent-socket")),
 }
 """What the tools of a policy state; those of the others state nothing."""
 TITLES: Final = {
@@ -35,29 +45,6 @@ TITLES: Final = {
     "late home": "What is made once a tool runs in a project that is the home directory",
 }
 """Each policy, in the order in which they are tried and shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be),
-    `hosts` and `sockets` (one of them stated, and little else), `links` (what is stated are links,
-    and what is not there), `late` (nothing stated, and the home
-    changes once it runs), or `home` (the project is the home), `late home` (both).
-
-    `gap` is what names a leak; of two, with a comma between, the first does at `namespaces`.
-    `needs` is what both take that not every machine has: a program, a path, or one of the names of
-    `canaries.py`. `touches` says what of the machine's own an attack would reach that got through:
-    only tests try such a row.
-    """
-
-    name: str
-    attack: str
-    twin: str
-    gap: str = ""
-    policy: str = "default"
-    root_only: bool = False
-    needs: str = ""
-    touches: str = ""
 
 
 ROWS: Final = (
@@ -1068,4 +1055,5 @@ ROWS: Final = (
         "os.statvfs(H)",
         policy="home",
     ),
+    *BLIND,
 )

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from vespe.errors import ToolExecutionError
 from vespe.features.escapes.canaries import PATH, Canaries, canaries, guarded
-from vespe.features.escapes.rows import ROWS, TITLES, Way
+from vespe.features.escapes.rows import ROWS, TITLES
+from vespe.features.escapes.ways import Way
 from vespe.lazy import shutil
 from vespe.processes import process
 from vespe.processes.child_scripts import ENTER

@@ -62,8 +62,9 @@ class Policy:
     of_call: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def refuses(self, kind: str, what: str) -> bool:
-        """Whether it holds the process back from a path (`read`, `write`, `programs`), from a
-        socket (`sockets`) or from a host (`network`).
+        """Whether it holds the process back from a path (`read`, `write`, `programs`), from making,
+        moving or removing a path itself, even a link (`name`), from a socket (`sockets`) or from a
+        host (`network`).
         """
         if not self.message:
             return False
@@ -75,11 +76,16 @@ class Policy:
                 and what.rpartition(":")[0] not in self.stated.network
                 and what not in self.stated.network
             )
-        wanted = {"read": READ_FILE, "write": WRITE_FILE, "programs": EXECUTE}[kind]
+        if kind == "name":
+            here, name = os.path.split(what)
+            return self._refuses("write", os.path.join(real_path(here), name))
         found = shutil.which(what) if kind == "programs" and "/" not in what else what
-        if found is None:
-            return False
-        place = os.fsencode(real_path(found))
+        return found is not None and self._refuses(kind, real_path(found))
+
+    def _refuses(self, kind: str, path: str) -> bool:
+        """Whether it holds the process back from a path whose links were followed."""
+        wanted = {"read": READ_FILE, "write": WRITE_FILE, "programs": EXECUTE}[kind]
+        place = os.fsencode(path)
         mounts = self.message.get("namespaces") or {"kept": ()}
         if kind == "write" and any(_holds(path, place) for path in mounts["kept"]):
             return True

@@ -229,8 +229,12 @@ def _gaps(machine: Machine, level: str, permissions: Permissions, files: "_Files
         yield from ("ipc", "metadata", "names")
         if permissions.network:
             yield "hosts"
+    elif permissions.read is not None:
+        yield "names"
     if files.kept and (level == "landlock" or files.is_open):
         yield "project"
+    elif files.writes_project:
+        yield "late-project"
     if level == "namespaces" and files.lists_homes:
         yield "late-names"
     if files.writes_homes:
@@ -409,6 +413,11 @@ class _Files:
     def writes_homes(self) -> bool:
         """Whether a protected place that is made later is given with what it is made in."""
         return self._mounts and not self._holes.above.isdisjoint(self._written)
+
+    @property
+    def writes_project(self) -> bool:
+        """Whether a repository that is made in the project later can be written."""
+        return any(holds(self._root, place) or holds(place, self._root) for place in self._written)
 
     def rules(self) -> Iterator[tuple[str, int]]:
         """Return paths with the rights that there are beneath each; those of several rules add

@@ -177,26 +177,29 @@ FILE_EVENTS = {
     "open": "",
     "os.listdir": "read",
     "os.scandir": "read",
-    "os.mkdir": "write",
-    "os.rmdir": "write",
-    "os.remove": "write",
+    "os.mkdir": "name",
+    "os.rmdir": "name",
+    "os.remove": "name",
     "os.truncate": "write",
     "os.chmod": "write",
     "os.chown": "write",
     "os.utime": "write",
-    "os.rename": "write",
-    "os.link": "write",
-    "os.symlink": "write",
+    "os.rename": "name",
+    "os.link": "name",
+    "os.symlink": "",
     "shutil.copyfile": "",
 }
-"""What Python tells its audit hooks of files, and what is done to the first of its arguments; the
-second is written too.
+"""What Python tells its audit hooks of files, and what is done to the first of its arguments:
+`name` makes, moves or removes a name, and follows no link that stands there. Of a symbolic link the
+first argument is only where it is to lead.
 """
+SECOND = {"os.rename": "name", "os.link": "name", "os.symlink": "name", "shutil.copyfile": "write"}
+"""What is done to the second argument."""
 
 
 def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
-    """Take note of what the tool touches: (`read`, `write`, `sockets`, `network` or `programs`,
-    path or host). It runs on whether or not it may.
+    """Take note of what the tool touches: (`read`, `write`, `name`, `sockets`, `network` or
+    `programs`, path or host). It runs on whether or not it may.
 
     See https://docs.python.org/3/library/audit_events.html. What an extension in C does is not
     seen.
@@ -231,9 +234,10 @@ def _watch(touched: "list[tuple[str, str]]", directory: str) -> None:
                     else 0
                 )
                 kind = "write" if writes else "read"
-            note(kind or "read", args[0])
-            if event in ("os.rename", "os.link", "os.symlink", "shutil.copyfile"):
-                note("write", args[1])
+            if event != "os.symlink":
+                note(kind or "read", args[0])
+            if event in SECOND:
+                note(SECOND[event], args[1])
         elif event == "sqlite3.connect":
             if database := _database(args[0]):
                 note(*database)

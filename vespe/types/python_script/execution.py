@@ -440,7 +440,7 @@ def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
         for one in (said if isinstance(said, list) else ())
         if isinstance(one, list)
         and len(one) == 2
-        and one[0] in LISTS
+        and one[0] in (*LISTS, "name")
         and isinstance(one[1], str)
         and "\0" not in one[1]
     )
