@@ -65,7 +65,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         yield replace(context, sandbox=made)
         return
     # A session with a server, and a process that keeps state, live longer than the call.
-    _make_written(tool, permissions, context.project_root)
+    make_written_places(tool, permissions, context.project_root)
     with (
         private_directory()
         if (kept := _kept_directory(tool, context)) is None
@@ -87,7 +87,10 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         )
 
 
-def _make_written(tool: Tool, permissions: Permissions, root: str) -> None:
+def make_written_places(tool: Tool, permissions: Permissions, root: str) -> None:
+    """Make the directories that a tool states to write, with a `/` at their end, and that are not
+    there. Raises PermissionDenied where one cannot be made, or may be a file.
+    """
     absent = [
         path
         for path in permissions.write or ()

@@ -2,15 +2,18 @@
 there.
 """
 
+import hashlib
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.wasm_modules import IMPORTS, module, wasm_tool
-from vespe.errors import Refused, ToolExecutionError
+from vespe.errors import PermissionDenied, Refused, ToolExecutionError
 from vespe.models import JsonObject
 from vespe.tool_types import Context
+from vespe.types.wasm import workers
 from vespe.types.wasm.directories import given_directories
 from vespe.types.wasm.execution import WasmModule
 
@@ -102,13 +105,16 @@ def test_writing_wants_to_be_stated(place: Path) -> None:
         ({"write": ["."]}, "contains .vespe"),
         ({"write": [".vespe"]}, "contains .vespe"),
         ({"write": [".git/hooks"]}, "contains .git"),
+        ({"write": ["libs"]}, "contains libs/deep/sub/.git"),
+        ({"write": ["libs/deep/sub/.git"]}, "contains libs/deep/sub/.git"),
+        ({"write": ["other/"]}, "contains .vespe"),
         ({"write": [".."]}, "contains the project"),
     ],
 )
 def test_a_directory_that_holds_what_is_of_value_is_refused(
     place: Path, permissions: JsonObject, said: str
 ) -> None:
-    for directory in (".vespe", ".git/hooks", "data/in"):
+    for directory in (".vespe", ".git/hooks", "data/in", "libs/deep/sub/.git", "other/.vespe"):
         (place / directory).mkdir(parents=True)
     os.makedirs(os.path.expanduser("~/.ssh"), exist_ok=True)
     tool = wasm_tool(place, b"", permissions=permissions)
@@ -116,6 +122,37 @@ def test_a_directory_that_holds_what_is_of_value_is_refused(
         given_directories(
             tool, Context(project_root=str(place), directory=str(place), timeout_s=1.0)
         )
+
+
+def test_a_directory_that_is_written_and_not_there_is_made_and_none_in_a_protected_place(
+    place: Path,
+) -> None:
+    writes = opens("new.json", rights=WRITE, flags=CREATE)
+    assert run(place, writes, {"write": ["fresh/deep/"]}) == 7
+    assert (place / "fresh/deep").stat().st_mode & 0o777 == 0o700
+    for stated in ("absent", "~/.ssh/absent/"):
+        with pytest.raises(PermissionDenied):
+            run(place, writes, {"write": [stated]})
+    assert not (place / "absent").exists() and not os.path.lexists(os.path.expanduser("~/.ssh"))
+
+
+def test_a_link_that_is_put_there_after_its_directory_was_resolved_opens_nothing(
+    place: Path,
+) -> None:
+    reads = opens("a.json", rights=READ)
+    assert run(place, reads, {"read": ["data"]}) == 42
+    tool = wasm_tool(place, reads, permissions={"read": ["data"]})
+    context = Context(project_root=str(place), directory=str(place), timeout_s=20.0)
+    with workers.borrow() as (worker, _):
+        given = given_directories(tool, context)
+        (place / "data").rename(place / "before")
+        (place / "data").symlink_to(place / "before")
+        code = (place / tool.implementation.path).read_bytes()
+        request = {"name": "x", "stdin": b"{}", "memory": 1 << 20, "cap": 1 << 20}
+        request |= {"directories": given, "code": code, "timeout_s": 20.0}
+        request["module"] = hashlib.sha256(code).hexdigest()
+        told = worker.ask(request, until=time.monotonic() + 20, cancel=None)
+    assert "cannot be opened" in str(told)
 
 
 def test_a_link_out_of_the_project_opens_nothing_and_one_within_holds(place: Path) -> None:

@@ -6,6 +6,7 @@ instance.
 # reads its arguments from memory and writes its result into a file there. wasmtime's
 # `stdout_custom` panics when the interpreter ends, and a pipe would need a thread.
 
+import contextlib
 import ctypes
 import gc
 import hashlib
@@ -21,6 +22,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, NoReturn
 
     import wasmtime
@@ -163,7 +165,8 @@ class Runner:
         wasi.stdout_file = self.stdout_path
         wasi.inherit_stderr()
         for host, guest, mutable in request["directories"]:
-            wasi.preopen_dir(host, guest, mutable)
+            with held(host) as path:
+                wasi.preopen_dir(path, guest, mutable)
         store = wasmtime.Store(self.engine)
         store.set_wasi(wasi)
         store.set_limits(
@@ -175,6 +178,26 @@ class Runner:
         )
         store.set_epoch_deadline(1)
         return store
+
+
+@contextlib.contextmanager
+def held(path: str) -> "Iterator[str]":
+    """Return a name for the directory that a real path is of: no link counts that was put on the
+    way since it was resolved.
+    """
+    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+    here = os.open("/", flags)
+    try:
+        for word in path.split("/")[1:]:
+            there = os.open(word, flags, dir_fd=here)
+            os.close(here)
+            here = there
+        by_descriptor = f"/proc/self/fd/{here}"
+        yield by_descriptor if os.path.isdir(by_descriptor) else path
+    except OSError as error:
+        raise wasmtime.WasmtimeError(f"{path} cannot be opened: {error.strerror}") from None
+    finally:
+        os.close(here)
 
 
 class Binding:

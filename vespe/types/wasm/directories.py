@@ -3,8 +3,9 @@
 import os
 from collections.abc import Iterator
 
+from vespe.calls.sandboxing import make_written_places
 from vespe.errors import Refused
-from vespe.files import locations
+from vespe.files import locations, repositories
 from vespe.models import Tool
 from vespe.processes.sandbox.places import EXECUTED, Places
 from vespe.processes.sandbox.protected import find_protected, holds
@@ -17,11 +18,15 @@ def given_directories(tool: Tool, context: Context) -> list[tuple[str, str, bool
     none is stated.
 
     A module holds its whole directory: one that holds a protected place, or is to be written and
-    holds what other programs execute, is refused, and so is what is no directory. Raises Refused.
+    holds what other programs execute, is refused, and so is what is no directory. One that is to be
+    written and not there is made where its path ends with a slash.
+
+    Raises Refused, PermissionDenied.
     """
     if not tool.permissions.get("read") and not tool.permissions.get("write"):
         return []
     stated = permissions_of(tool.permissions)
+    make_written_places(tool, stated, context.project_root)
     writable = dict.fromkeys(stated.write or ())
     names = [(name, name in writable) for name in dict.fromkeys((*(stated.read or ()), *writable))]
     return [(_place(name, tool, context, write=write), name, write) for name, write in names]
@@ -63,5 +68,10 @@ def _reasons(place: str, project: str, hidden: tuple[str, ...], *, write: bool) 
     for name in EXECUTED:
         if os.path.lexists(os.path.join(place, name)) or holds(os.path.join(project, name), place):
             yield f"contains {name}, from which other programs read commands"
+    if holds(project, place):
+        for path in repositories.find_repositories(project).found:
+            if holds(place, path) or holds(path, place):
+                name = os.path.relpath(path, project)
+                yield f"contains {name}, from which other programs read commands"
     if holds(place, project) and place != project:
         yield "contains the project"
