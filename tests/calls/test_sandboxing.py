@@ -342,6 +342,14 @@ def test_a_refusal_that_a_program_complains_of_and_goes_on_after_is_a_note(
         assert outcome.ok and outcome.notes == (f"the sandbox did not let it read {key}",)
 
 
+def test_the_script_that_complains_is_not_what_was_refused(held: Path, home: Path) -> None:
+    script = held / "run.sh"
+    script.write_text("echo x > ~/.bashrc\n", encoding="utf-8")
+    shell(held, "sh", "-c", f"sh {script}; true")
+    outcome = run(held, "s")
+    assert outcome.notes == (f"the sandbox did not let it write {home / '.bashrc'}",), outcome.logs
+
+
 def test_what_states_that_it_reads_nothing_is_told_to_state_the_one_file_alone(held: Path) -> None:
     shell(held, "cat", str(held.parent / "home/.ssh/id_ed25519"), permissions={"read": []})
     error = run(held, "s").error

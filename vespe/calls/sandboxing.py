@@ -417,13 +417,14 @@ _SEARCHED_CHARACTERS: Final = 8192
 """How much of a log is searched for complaints: the time grows faster than the text."""
 _PROXY: Final = f"127.0.0.1:{PROXY_PORT}"
 _SAID: Final = pattern(
-    r"(?:^|[\s'\"‘`(:])((?:/|~/|[\w.@+-]+/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
+    r"(?:^|[\s'\"‘`(:])(?:[^\s:]+: (?:line )?\d+: (?:cannot (?:create|open) )?)?"
+    r"((?:/|~/|[\w.@+-]+/)[^\s'\"’:]+)['\"’]?\)?:? *(?::.*)?"
     r"(Permission denied|Operation not permitted|Read-only file system|No such file or directory"
     r"|Connection refused)",
     re.MULTILINE,
 )
 """How programs say which file was refused; a directory that is hidden is there outside, and what is
-only not to be written is seen.
+only not to be written is seen. A shell names its script and the line first.
 """
 _SAID_BEFORE: Final = pattern(
     r"(?i)(permission denied|operation not permitted|read-only file system|no such file or "
@@ -630,7 +631,10 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
             # What can be run was rather started than written, and what is no file was not started.
             started = ("programs",) if os.path.isfile(path) else ()
             runs = bool(started) and os.access(path, os.X_OK)
-            kinds = ("read", *started, *writes) if runs else ("read", *writes, *started)
+            # Nobody is refused to read what is not there, unless he is told just that.
+            is_read = not writes or (os.path.lexists(path) and why != "Read-only file system")
+            reads = ("read",) if is_read else ()
+            kinds = (*reads, *started, *writes) if runs else (*reads, *writes, *started)
             if f"mkdir '{path}'" in said:  # as Node says it
                 kinds = ("write",)
         yield from [(kind, path) for kind in kinds if made.refuses(kind, path)][:1]

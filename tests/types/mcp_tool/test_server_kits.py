@@ -1,14 +1,17 @@
 """The steps in which MCP servers become kits."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.support.mcp_servers import ByHand, definition
 from vespe import errors
+from vespe.files import unreviewed
 from vespe.kits import lock as kit_lock
 from vespe.kits import mcp_kits, mcp_lock
+from vespe.processes.sandbox import levels
 from vespe.projects import project as projects
 from vespe.projects import user_config
 from vespe.tools import mcp_definitions
@@ -24,6 +27,25 @@ def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, 
     draft = server_kits.ask_server("things", {"command": list(server.command)})
     assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
     assert not mcp_kits.find("things")
+
+
+@pytest.mark.skipif(
+    not levels.machine().level == "namespaces", reason="this machine has no namespaces"
+)
+def test_a_server_is_asked_in_the_sandbox_that_its_calls_will_have(
+    server: ByHand, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (home / ".bashrc").write_text("mine", encoding="utf-8")
+    script = "echo x >> ~/.bashrc; echo x > left; git init -q .; exec " + shlex.join(server.command)
+    draft = server_kits.ask_server("things", {"command": ["sh", "-c", script]})
+    assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
+    assert (home / ".bashrc").read_text(encoding="utf-8") == "mine" and (project / "left").exists()
+    assert [new.path for new in unreviewed.left(str(project))] == [".git"]
+    fails = {"command": ["sh", "-c", "echo x >> ~/.bashrc || exit 1"]}
+    with pytest.raises(errors.PermissionDenied, match=r"write .*\.bashrc") as raised:
+        server_kits.ask_server("things", fails)
+    assert "--write" in raised.value.hint
 
 
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from vespe import errors
-from vespe.calls import secrets
+from vespe.calls import sandboxing, secrets
 from vespe.documents.near import join_words, suggest
 from vespe.files import atomic
 from vespe.kits import client_files, mcp_kits, mcp_lock
@@ -20,9 +20,11 @@ from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.kits.mcp_lock import LockedServer
 from vespe.lazy import shlex
-from vespe.models import JsonObject
+from vespe.models import Implementation, JsonObject, Tool
 from vespe.processes import process
 from vespe.projects import project, user_config
+from vespe.projects.workspace import find_root
+from vespe.tool_types import Context
 from vespe.tools import mcp_skills, templates
 from vespe.trust import gate
 from vespe.types.mcp_tool import exchange, logins
@@ -69,14 +71,57 @@ def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
         allow_hosts=user.allow_hosts,
         secrets=tuple(values.values()),
     )
-    if "command" not in server and logins.takes_login(server["url"], headers):
+    if "command" in server:
+        return _asked_in_sandbox(kit_id, server, surroundings, user)
+    if logins.takes_login(server["url"], headers):
         return _asked_with_login(kit_id, server["url"], headers, surroundings, kept)
-    reach = Server(
-        command=tuple(server["command"]) if "command" in server else None,
-        url=server.get("url"),
-        headers=headers,
-    )
+    reach = Server(url=server.get("url"), headers=headers)
     return exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
+
+
+def _asked_in_sandbox(
+    kit_id: str, server: JsonObject, surroundings: Surroundings, user: user_config.UserConfig
+) -> JsonObject:
+    """Start a server and ask it for its tools, confined as each call of them will be."""
+    try:
+        root = find_root(None)
+        user = user_config.narrow(user, project.read_config(root).document)
+    except errors.ProjectNotFound:
+        root = surroundings.directory
+    command = tuple(server["command"])
+    tool = Tool(
+        uid=kit_id,
+        name=kit_id,
+        description="",
+        input_schema={},
+        implementation=Implementation(type="mcp_tool", args={"command": list(command)}),
+        permissions=mcp_kits.permissions_of(server),
+    )
+    context = Context(
+        project_root=root,
+        directory=surroundings.directory,
+        environment=surroundings.environment,
+        secret_files=secrets.secret_files(user),
+        timeout_s=surroundings.timeout_s,
+        allow_hosts=user.allow_hosts,
+    )
+    with sandboxing.confine(tool, context, setting=user.sandbox) as held:
+        surroundings = replace(
+            surroundings, sandbox=held.sandbox, environment=dict(held.environment)
+        )
+        try:
+            asked = exchange.ask(Server(command=command), {}, surroundings, name=kit_id, kit=kit_id)
+        except errors.ToolExecutionError as error:
+            told = sandboxing.explained(error, tool, held.sandbox)
+            if isinstance(told, errors.PermissionDenied) and told.details["permission"] == "write":
+                told.hint = (
+                    "where it is to: `vespe kit add-mcp` takes the path by --write "
+                    f"{shlex.quote(str(told.details['refused']))}"
+                )
+            raise told from None
+        finally:
+            sandboxing.planted(held.sandbox, tool=kit_id)
+    return asked.document
 
 
 def _asked_with_login(
