@@ -29,13 +29,12 @@ def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, 
     assert not mcp_kits.find("things")
 
 
-@pytest.mark.skipif(
-    not levels.machine().level == "namespaces", reason="this machine has no namespaces"
-)
+@pytest.mark.skipif(levels.machine().level != "namespaces", reason="this machine has no namespaces")
 def test_a_server_is_asked_in_the_sandbox_that_its_calls_will_have(
-    server: ByHand, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project)
+    server = ByHand(project / "server", definition(), definition("other"))
     (home / ".bashrc").write_text("mine", encoding="utf-8")
     script = "echo x >> ~/.bashrc; echo x > left; git init -q .; exec " + shlex.join(server.command)
     draft = server_kits.ask_server("things", {"command": ["sh", "-c", script]})

@@ -147,7 +147,7 @@ def test_a_link_that_is_put_there_after_its_directory_was_resolved_opens_nothing
         given = given_directories(tool, context)
         (place / "data").rename(place / "before")
         (place / "data").symlink_to(place / "before")
-        code = (place / tool.implementation.path).read_bytes()
+        code = reads
         request = {"name": "x", "stdin": b"{}", "memory": 1 << 20, "cap": 1 << 20}
         request |= {"directories": given, "code": code, "timeout_s": 20.0}
         request["module"] = hashlib.sha256(code).hexdigest()

@@ -215,7 +215,7 @@ def _instructed(code: bytes, *arguments: int) -> int:
     place = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     place.write(code)
     kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_long] * len(arguments))
-    return kind(ctypes.addressof(ctypes.c_char.from_buffer(place)))(*arguments)
+    return int(kind(ctypes.addressof(ctypes.c_char.from_buffer(place)))(*arguments))
 
 
 def attached(segment: int) -> bool:
