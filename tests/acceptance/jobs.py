@@ -92,7 +92,7 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests.acceptance.program_kills", "--json"),
     ),
     "survival": (
-        "a server over stdio and one over HTTP, each after 244 calls of 61 tools that try to end, "
+        "a server over stdio and one over HTTP, each after 200 calls of 61 tools that try to end, "
         "starve or contaminate it, as root and as an ordinary user",
         ("tests.acceptance.survival", "--json"),
     ),

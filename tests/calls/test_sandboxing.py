@@ -200,6 +200,17 @@ def test_a_refused_temporary_file_is_stated_by_the_directory_it_was_to_be_in(
     assert error.hint.endswith(f'"permissions": {{"write": [".", "{line}"]}}')
 
 
+@pytest.mark.parametrize("stated", ["fresh/", "led/below/"])
+def test_nothing_is_made_where_a_link_out_of_the_project_leads(
+    held: Path, home: Path, stated: str
+) -> None:
+    (held / "fresh").symlink_to(home / "fresh")
+    (held / "led").symlink_to(home)
+    python_tool(tool(held, "p"), "p", "return 1", permissions={"write": [stated, "own/"]})
+    assert run(held, "p").result == 1 and (held / "own").is_dir()
+    assert not (home / "fresh").exists() and not (home / "below").exists()
+
+
 @pytest.mark.parametrize(
     ("stated", "said"),
     [

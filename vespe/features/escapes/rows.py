@@ -48,6 +48,7 @@ TITLES: Final = {
 
 
 ROWS: Final = (
+    *BLIND,  # before rows that move what they are about
     # ---- keys and tokens
     Way("read a key", "read(H/'.ssh/id')", "read(H/'notes')"),
     Way(
@@ -1055,5 +1056,4 @@ ROWS: Final = (
         "os.statvfs(H)",
         policy="home",
     ),
-    *BLIND,
 )
