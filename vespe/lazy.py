@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import grp
     import hashlib
     import ipaddress
+    import logging
     import pwd
     import readline
     import shlex
@@ -90,6 +91,7 @@ __all__ = [
     "jsonschema",
     "jsonschema_rs",
     "jsonschema_specifications",
+    "logging",
     "otel_metrics",
     "otel_propagate",
     "otel_sdk_metrics",

@@ -109,6 +109,10 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "and of clients",
         ("tests.acceptance.conformance_extensions", "--json"),
     ),
+    "conformance_server": (
+        "the server scenarios of the official MCP conformance suite, in every revision",
+        ("tests.acceptance.conformance_server", "--json"),
+    ),
     "refreshes": (
         "4 processes that refresh one login 200 times each, and 40 that are killed while they do",
         ("tests.acceptance.refreshes", "--json"),

@@ -7,28 +7,22 @@ import functools
 import json
 import os
 import pwd
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.acceptance import conformance_extensions
+from tests.acceptance.conformance_server import EXCUSES, HOMES, endpoint, judged, said_of
 from tests.support import conformance_project
 from tests.support.http_serving import gone, noted, serving, stocked
-from tests.support.ondisk import PATIENCE_S, python_tool
+from tests.support.ondisk import python_tool
 from vespe.projects import user_config
 
 MODULES = Path(sys.prefix) / "node" / "node_modules"
-BASELINE: dict[str, dict[str, str]] = json.loads(
-    (Path(__file__).parents[1] / "cases/mcp/conformance_not_applicable.json").read_text(
-        encoding="utf-8"
-    )
-)
 WITHOUT = "VESPE_TEST_WITHOUT_NPM"
 """The environment variable that allows CI to go without the foreign clients."""
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
@@ -77,92 +71,28 @@ def endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[st
     """
     root = tmp_path_factory.mktemp("suite")
     with pytest.MonkeyPatch.context() as patch:
-        for name in (
-            "HOME",
-            "XDG_CONFIG_HOME",
-            "XDG_DATA_HOME",
-            "XDG_STATE_HOME",
-            "XDG_CACHE_HOME",
-        ):
+        for name in HOMES:
             patch.setenv(name, str(root / name))
         project, environment = conformance_project.make(root / "conformance"), dict(os.environ)
     with contextlib.ExitStack() as stack:
         yield functools.cache(
-            lambda transport: stack.enter_context(_endpoint(transport, project, environment))
+            lambda transport: stack.enter_context(endpoint(transport, project, environment))
         )
 
 
-@contextlib.contextmanager
-def _endpoint(transport: str, project: Path, environment: dict[str, str]) -> Iterator[str]:
-    server = [sys.executable, "-m", "tests.support.conformance_project", str(project)]
-    bridged = [sys.executable, "-m", "tests.support.stdio_bridge", *server, "stdio"]
-    command = [*server, "0"] if transport == "http" else bridged
-    root = Path(__file__).parents[2]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=root, env=environment
-    )
-    assert process.stdout is not None
-    try:
-        yield f"http://localhost:{process.stdout.readline().strip()}/mcp"
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_S)
-        process.stdout.close()
+GATED = (("http", "2025-11-25"), ("http", "2026-07-28"))
+"""What each run of the tests judges; `./dev acceptance conformance_server` judges all."""
 
 
-def judged(node: Node, url: str, version: str, results: Path) -> dict[str, list[dict[str, Any]]]:
-    """Run the whole suite, and give the checks that failed by scenario, of every scenario that
-    ran.
-    """
-    suite = str(MODULES / "@modelcontextprotocol/conformance/dist/index.js")
-    node.run(
-        suite,
-        "server",
-        "--url",
-        url,
-        "--suite",
-        "all",
-        "--spec-version",
-        version,
-        "-o",
-        str(results),
-    )
-    found: dict[str, list[dict[str, Any]]] = {}
-    for file in results.glob("server-*/checks.json"):
-        scenario = re.sub(
-            r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", file.parent.name.removeprefix("server-")
-        )
-        found[scenario] = [
-            check
-            for check in json.loads(file.read_text(encoding="utf-8"))
-            if check["status"] == "FAILURE"
-        ]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("transport", "version"),
-    [*(("http", version) for version in VERSIONS), ("stdio", VERSIONS[1]), ("stdio", VERSIONS[2])],
-)
+@pytest.mark.parametrize(("transport", "version"), GATED)
 def test_every_scenario_of_the_conformance_suite_that_a_tools_server_can_pass_passes(
-    transport: str, version: str, endpoints: Callable[[str], str], node: Node, tmp_path: Path
+    transport: str, version: str, endpoints: Callable[[str], str], node: Node
 ) -> None:
-    excused = BASELINE["everywhere"] | (BASELINE["stdio"] if transport == "stdio" else {})
-    found = judged(node, endpoints(transport), version, tmp_path / "results")
+    assert node.program.exists()
+    found = judged(endpoints(transport), version)
     assert len(found) > 20, "the suite did not run"
-    wrong = {
-        scenario: [
-            check.get("errorMessage") or check["id"]
-            for check in checks
-            if not check.get("details", {}).get("untestable")
-        ]
-        for scenario, checks in found.items()
-        if checks and scenario not in excused
-    }
-    assert {scenario: told for scenario, told in wrong.items() if told} == {}
-    assert [scenario for scenario in excused if found.get(scenario) == []] == [], (
-        "excused, and passes: the excuse is stale"
-    )
+    said = {scenario: said_of(scenario, checks, transport) for scenario, checks in found.items()}
+    assert {name: text for name, text in said.items() if text.startswith("FAILED")} == {}
 
 
 @pytest.mark.parametrize("name", conformance_extensions.GATE)
@@ -182,14 +112,14 @@ def test_every_excuse_is_for_a_scenario_that_the_suite_has(node: Node) -> None:
     suite = (MODULES / "@modelcontextprotocol/conformance/dist/index.js").read_text(
         encoding="utf-8"
     )
-    assert [name for part in BASELINE.values() for name in part if name not in suite] == []
+    assert [name for part in EXCUSES.values() for name in part if name not in suite] == []
 
 
 def test_the_page_names_every_scenario_that_is_left_out_with_its_reason() -> None:
     page = (Path(__file__).parents[2] / "docs/mcp.md").read_text(encoding="utf-8")
     missing = [
         name
-        for part in BASELINE.values()
+        for part in EXCUSES.values()
         for name, reason in part.items()
         if f"`{name}`" not in page or reason not in page
     ]

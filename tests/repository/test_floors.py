@@ -47,10 +47,10 @@ OWNERS = {
     "hypothesis": "features.examples.fuzzing",
     "hypothesis_jsonschema": "features.examples.fuzzing",
     "tiktoken": "adapters.cost",
-    "mcp": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills features.oauth.sdk",
-    "mcp_types": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.server_skills "
+    "mcp": "types.mcp_tool.session types.mcp_tool.line_bridge types.mcp_tool.server_tasks types.mcp_tool.server_skills features.oauth.sdk",
+    "mcp_types": "types.mcp_tool.session types.mcp_tool.line_bridge types.mcp_tool.server_tasks types.mcp_tool.server_skills "
     "types.mcp_tool.strict_http",
-    "anyio": "types.mcp_tool.session types.mcp_tool.server_tasks types.mcp_tool.kept_session",
+    "anyio": "types.mcp_tool.session types.mcp_tool.line_bridge types.mcp_tool.server_tasks types.mcp_tool.kept_session",
     "pydantic": "types.mcp_tool.session types.mcp_tool.server_tasks features.oauth.sdk",
     "uvicorn": "http.server",
     "h11": "http.server",
@@ -63,15 +63,24 @@ OWNERS = {
     "langchain_core": "features.agents.toolsets.to_langchain",
     "pytest": "features.testing.plugin",
     "pydantic_ai": "features.agents.toolsets.to_pydantic_ai",
-    "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http features.oauth.sdk "
+    "httpx2": "http.client types.mcp_tool.session types.mcp_tool.strict_http "
+    "types.mcp_tool.line_bridge features.oauth.sdk "
     "features.oauth.transport",
     "httpcore2": "http.client",
     "opentelemetry": "calls.otlp calls.tracing",
     "pydantic_monty": "features.programs.interpreter features.programs.running "
     "features.programs.checking",
 }
-CALLERS_OF_OTHERS = {"cli.boundary", "calls.in_process", "features.agents.events"}
-"""They run commands, tools and subscribers: code that may raise anything."""
+CALLERS_OF_OTHERS = {
+    "cli.boundary",
+    "calls.in_process",
+    "features.agents.events",
+    "features.mcp.server.protocol",
+    "features.mcp.server.marks",
+}
+"""They run commands, tools and subscribers: code that may raise anything; and a server, whose
+clients would wait forever for an answer.
+"""
 LAZY_TABLES = {
     "adapters",
     "features",

@@ -2,12 +2,13 @@
 question and leaves every field empty. The last argument is the URL of the suite's server.
 """
 
+import contextlib
+import io
 import json
 import os
 import pty
 import re
 import select
-import subprocess
 import sys
 import tempfile
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.support.terminal import environment_of
+from vespe.cli import main as vespe_main
 
 _VALUES = {"integer": 1, "number": 2, "boolean": True}
 _FIELD = re.compile(rb"\n[\w ]+: $")
@@ -25,31 +27,25 @@ def main(url: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         project = Path(place, "project")
         project.mkdir()
+        os.chdir(project)
         names = ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-        env = environment_of(**{name: f"{place}/{name}" for name in names}, NO_COLOR="1")
-        run(project, env, "init", ".")
-        run(project, env, "config", "set", "allow_hosts", json.dumps([urlsplit(url).netloc]))
-        run(project, env, "kit", "add-mcp", "suite", "--url", url, "--activate", "--yes")
-        for tool in json.loads(run(project, env, "tool", "list", "--json"))["tools"]:
-            shown = json.loads(run(project, env, "tool", "show", tool["name"], "--json"))
-            properties = shown["schema"]["input"].get("properties", {})
+        os.environ |= {name: f"{place}/{name}" for name in names}
+        env = environment_of(NO_COLOR="1")
+        run("init", ".")
+        run("config", "set", "allow_hosts", json.dumps([urlsplit(url).netloc]))
+        run("kit", "add-mcp", "suite", "--url", url, "--activate", "--yes")
+        for tool in json.loads(run("export", "--as", "mcp")):
+            properties = tool["inputSchema"].get("properties", {})
             given = {name: _VALUES.get(one.get("type"), "x") for name, one in properties.items()}
             said = answered(project, env, "tool", "run", tool["name"], "--args", json.dumps(given))
             sys.stdout.write(said)
 
 
-def run(project: Path, env: dict[str, str], *arguments: str) -> str:
-    """Run vespe without a person, and return its stdout."""
-    done = subprocess.run(
-        [sys.executable, "-m", "vespe", *arguments],
-        cwd=project,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+def run(*arguments: str) -> str:
+    """Run a command without a person in this process, and return its stdout."""
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        assert vespe_main(list(arguments)) == 0, arguments
+    return shown.getvalue()
 
 
 def answered(project: Path, env: dict[str, str], *arguments: str) -> str:

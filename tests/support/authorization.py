@@ -6,10 +6,8 @@ import contextlib
 import json
 import secrets
 import socket
-import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,9 +30,6 @@ from starlette.applications import Starlette
 
 from tests.support.loopback import Exchange, Loopback
 from tests.support.mcp_servers import definition
-
-BROWSER = f"{sys.executable} -m tests.support.authorization %s"
-"""A browser for the environment variable BROWSER: its person says yes to everything."""
 
 
 class Issuer(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
@@ -225,13 +220,3 @@ def authorized(*, lifetime_s: int = 3600) -> Iterator[tuple[Issuer, Resource]]:
         finally:
             server.should_exit = True
             running.join(10)
-
-
-def visit(url: str) -> str:
-    """Do as a browser that is sent from page to page, and return the last page."""
-    with urllib.request.urlopen(url, timeout=30) as answer:  # loopback
-        return str(answer.read().decode())
-
-
-if __name__ == "__main__":
-    visit(sys.argv[1])

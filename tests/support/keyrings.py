@@ -2,6 +2,10 @@
 settings as any other; and GNOME's, in a session of its own.
 """
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +67,30 @@ def use_a_keyring(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
     return directory / "entries.json"
+
+
+def in_gnomes_session(code: str, place: Path) -> "subprocess.CompletedProcess[str]":
+    """Run Python in a session of D-Bus whose keyring is GNOME's, unlocked; skips the test where
+    this machine has none.
+    """
+    for program in ("dbus-run-session", "gnome-keyring-daemon"):
+        if not shutil.which(program):
+            pytest.skip(f"this machine has no {program}")
+    script = place / "gnome.py"
+    script.write_text(code, encoding="utf-8")
+    runtime = place / "run"
+    runtime.mkdir(mode=0o700)
+    unlocked = "printf pw | gnome-keyring-daemon --unlock --components=secrets >&2 && exec "
+    return subprocess.run(
+        ["dbus-run-session", "--", "sh", "-c", f'{unlocked} "$@"', "sh", sys.executable, script],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=Path(__file__).parents[2],
+        env={
+            **os.environ,
+            "XDG_RUNTIME_DIR": str(runtime),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        timeout=120,
+        check=False,
+    )

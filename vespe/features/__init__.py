@@ -285,6 +285,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
     "oauth": {
         "begin": "tokens.py",
         "needs": ("mcp", "secrets"),
+        "checks": "vespe.features.oauth.doctor",
         "settings": {"mcp": "settings"},
         "verbs": {
             "mcp login": {

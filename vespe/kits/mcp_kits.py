@@ -74,9 +74,20 @@ def check_header(name: str, value: str) -> None:
     """Raise UsageError for a header that carries a secret and holds its value, not its name."""
     if name.lower() in _SECRET_HEADERS and not templates.secret_names(value):
         raise UsageError(
-            f"the value of {name} would be kept in a file for all to read",
+            f"the value of {name} is a secret, and would be there for all to read",
             hint=f"--header '{name}: ${{env:NAME}}'",
         )
+
+
+def parse_header(text: str) -> tuple[str, str]:
+    """Return the name and the value of a header that is written as `NAME: VALUE`; raises UsageError
+    as `check_header` does.
+    """
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise UsageError(f"a header is 'NAME: VALUE', not {text!r}")
+    check_header(name.strip(), value)
+    return name.strip(), value.strip()
 
 
 def describe_server(

@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 
 from tests.features.oauth.test_records import LOGIN, kept
-from tests.support.authorization import BROWSER, Issuer, Resource, authorized
+from tests.features.oauth.test_sdk import Robot, logged_in
+from tests.features.oauth.test_tokens import kept as really_kept
+from tests.support.authorization import Issuer, Resource, authorized
 from tests.support.terminal import environment_of, vespe_on_a_terminal
+from tests.support.visitor import BROWSER
 from vespe import errors
 from vespe.features.oauth import login, records
 from vespe.features.oauth.login import LoginChoices
@@ -88,23 +91,21 @@ def test_p81_a_person_adds_a_kit_and_the_token_is_in_its_store_alone(
     shown = vespe_on_a_terminal(*words, cwd=project, BROWSER=BROWSER)
     assert "exit code" not in shown, shown
     assert "this machine has no keyring" in shown and "made the kit notes" in shown
+    # The server forgets the token: the call gets another one, and nobody is asked.
+    issuer.access.clear()
     done = command("tool", "run", "echo", "--args", '{"text": "hi"}', "--json")
-    assert (done.code, resource.calls) == (0, 1)
+    assert (done.code, issuer.refreshes, resource.calls) == (0, 1, 1)
     assert "done for Bearer ***" in done.out
     token = next(iter(issuer.access))
     assert token not in shown + done.out + done.err
     [place] = tokens_in(home, issuer) + tokens_in(project, issuer)
     assert Path(place).parent.name == "secrets" and os.stat(place).st_mode & 0o77 == 0
-    # The server forgets the token: the call gets another one, and nobody is asked.
-    issuer.access.clear()
-    assert command("tool", "run", "echo", "--args", '{"text": "hi"}').code == 0
-    assert (issuer.refreshes, resource.calls) == (1, 2)
     # The issuer ends the login: the call says so, and is not sent.
     issuer.access.clear()
     issuer.refresh.clear()
     done = command("tool", "run", "echo", "--args", '{"text": "hi"}', "--json")
     assert (done.code, done.document["error"]["code"]) == (6, "login_required")
-    assert "vespe mcp login notes" in done.document["error"]["hint"] and resource.calls == 2
+    assert "vespe mcp login notes" in done.document["error"]["hint"] and resource.calls == 1
 
 
 def test_another_scope_is_asked_for_by_name(
@@ -112,8 +113,9 @@ def test_another_scope_is_asked_for_by_name(
 ) -> None:
     issuer, resource = world
     resource.scopes = {"tools/call": "notes:write"}
+    really_kept(resource)
     words = ("kit", "add-mcp", "notes", "--url", resource.url, "--activate", "--yes")
-    assert "made the kit" in vespe_on_a_terminal(*words, cwd=project, BROWSER=BROWSER)
+    assert command(*words).code == 0
     done = command("tool", "run", "echo", "--args", "{}")
     assert done.code == 6 and "`vespe mcp login notes --scope notes:write`" in done.err
     again = ("mcp", "login", "notes", "--scope", "notes:write")
@@ -158,17 +160,10 @@ def test_who_gives_up_leaves_nothing(
 
 
 def test_a_token_of_a_secret_stands_in_for_a_login(
-    world: tuple[Issuer, Resource],
-    project: Path,
-    command: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
+    world: tuple[Issuer, Resource], command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issuer, resource = world
-    words = ("mcp", "login", "notes", "--url", resource.url, "--yes")
-    assert "logged in" in vespe_on_a_terminal(*words, cwd=project, BROWSER=BROWSER)
-    [made] = records.every()
-    token = records.grant_of(made).access_token
-    records.forget(made)
+    token = logged_in(resource.url).access_token
     monkeypatch.setenv("VESPE_NOTES__MCP_TOKEN", token)
     added = ("kit", "add-mcp", "notes", "--url", resource.url, "--activate", "--yes")
     assert command(*added).code == 0
@@ -177,7 +172,7 @@ def test_a_token_of_a_secret_stands_in_for_a_login(
     monkeypatch.setenv("VESPE_NOTES__MCP_TOKEN", "another-token")
     done = command("tool", "run", "echo", "--args", "{}")
     assert done.code == 6 and "the secret VESPE_NOTES__MCP_TOKEN" in done.err
-    assert "another-token" not in done.err and issuer.refreshes == 0
+    assert "another-token" not in done.err and issuer.refreshes == 0 and records.every() == []
 
 
 def test_a_client_that_was_registered_by_hand_is_used_and_is_bound_to_its_issuer(
@@ -190,25 +185,33 @@ def test_a_client_that_was_registered_by_hand_is_used_and_is_bound_to_its_issuer
         {
             "client_id": "mine",
             "client_secret": "s3cret-of-mine",
-            "redirect_uris": ["http://127.0.0.1:40871/callback"],
+            "redirect_uris": ["http://localhost:40871/callback"],
             "token_endpoint_auth_method": "client_secret_basic",
         }
     )
     user_config.set_value("secrets.NOTES_CLIENT", "s3cret-of-mine")
-    client = ("--client-id", "mine", "--client-secret", "NOTES_CLIENT", "--port", "40871")
+    client = ("--client-id", "mine", "--client-secret", "NOTES_CLIENT")
+    redirect = ("--redirect-host", "localhost", "--port", "40871")
     words = ("mcp", "login", "notes", "--url", resource.url, "--yes")
-    shown = vespe_on_a_terminal(*words, *client, cwd=project, BROWSER=BROWSER)
+    shown = vespe_on_a_terminal(*words, *client, *redirect, cwd=project, BROWSER=BROWSER)
     assert "logged in to notes" in shown and list(issuer.clients) == ["mine"]
     [made] = records.every()
-    assert (made.client, made.secret_name, made.port) == ("given", "NOTES_CLIENT", 40871)
+    assert (made.client, made.secret_name) == ("given", "NOTES_CLIENT")
+    assert (made.host, made.port) == ("localhost", 40871)
     assert "s3cret-of-mine" not in json.dumps(os.listdir(made.directory))
     assert not records.grant_of(made).client_secret
     # Another issuer never sees the client's secret.
     with authorized() as (other, _):
         resource.said = {"authorization_servers": [other.url]}
         resource.challenge = "Bearer"
-        shown = vespe_on_a_terminal("mcp", "login", "notes", "--yes", cwd=project, BROWSER=BROWSER)
-        assert "names another authorization server" in shown and not other.clients
+        given: dict[str, Any] = {
+            "client_id": "mine",
+            "client_secret": "s3cret-of-mine",
+            "issuer": made.issuer,
+        }
+        with pytest.raises(errors.Refused, match="names another authorization server"):
+            logged_in(resource.url, Robot(), **given)
+        assert not other.clients
 
 
 def test_what_does_not_go_together_is_refused_before_anything_is_asked() -> None:

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import stat
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.keyrings import use_a_keyring
+from tests.support.keyrings import in_gnomes_session, use_a_keyring
 from vespe import errors
 from vespe.features.oauth import records
 from vespe.features.oauth.records import Login, TokenGrant
@@ -138,3 +139,27 @@ def test_forgetting_leaves_nothing() -> None:
     assert records.forget(login)
     assert records.find("notes", URL) is None and not os.path.exists(login.directory)
     assert not os.listdir(os.path.join(locations.user_config_dir(), "secrets"))
+
+
+GNOME = """
+import os
+from pathlib import Path
+from tests.features.oauth.test_records import GRANT, kept
+from vespe.features.oauth import login_state, records
+from vespe.features.secrets import stores
+
+store = stores.default_store(os.environ)
+login = kept(store)
+files = [path for path in Path(os.environ["HOME"]).parent.rglob("*") if path.is_file()]
+token = GRANT.access_token.encode()
+plain = [path.name for path in files if token in path.read_bytes()]
+print(store, records.grant_of(login) == GRANT, plain, login_state.state_of(login)["state"])
+print(login.place, records.forget(login), records.every())
+"""
+
+
+def test_gnomes_keyring_keeps_the_tokens_and_no_file_has_them(tmp_path: Path) -> None:
+    done = in_gnomes_session(GNOME, tmp_path)
+    first, second = done.stdout.splitlines() or (done.stderr, "")
+    assert first == "keyring True [] ok", done.stderr
+    assert re.fullmatch(r"keyring:vespe/mcp-notes-[0-9a-f]{12} True \[\]", second)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.authorization import authorized
 from tests.support.loopback import Exchange, Loopback
-from vespe.errors import LoginRequired, ToolExecutionError, VespeError
+from vespe.errors import LoginRequired, Refused, ToolExecutionError, VespeError
 from vespe.features.oauth import sdk
 from vespe.features.oauth.sdk import LoginQuestion, Wanted
 
@@ -199,3 +199,38 @@ def test_p81_what_lies_gets_no_login_and_is_told_in_a_sentence(
     secret = (b"the-code", SECRET.encode(), b"good-token", b"code_verifier")
     assert not [part for part in secret for raw in heard if part in raw]
     assert not [part for part in secret if part.decode() in told + caplog.text]
+
+
+@pytest.mark.parametrize(
+    ("supported", "sent"),
+    [
+        (None, "basic"),
+        (["client_secret_post", "client_secret_basic"], "basic"),
+        (["client_secret_post"], "post"),
+        (["private_key_jwt"], ""),
+    ],
+)
+def test_a_client_that_was_given_proves_itself_as_the_metadata_says(
+    supported: list[str] | None, sent: str
+) -> None:
+    asked: list[Exchange] = []
+
+    class Noting(World):
+        def __call__(self, exchange: Exchange) -> bool:
+            asked.append(exchange)
+            return super().__call__(exchange)
+
+    said = {} if supported is None else {"token_endpoint_auth_methods_supported": supported}
+    with Loopback(world := Noting({"server": said}, "")) as at:
+        world.base = at.url("").rstrip("/")
+        given: dict[str, Any] = {"client_id": "mine", "client_secret": SECRET}
+        if not sent:
+            with pytest.raises(Refused, match="by private_key_jwt alone"):
+                logged_in(f"{world.base}/mcp", **given)
+            assert not any(SECRET.encode() in one.raw for one in asked)
+            return
+        grant = logged_in(f"{world.base}/mcp", **given)
+    assert grant.client_auth == f"client_secret_{sent}" and not grant.client_secret
+    [token] = [one for one in asked if one.target == "/token"]
+    assert ("authorization" in token.headers) == (sent == "basic")
+    assert (f"client_secret={SECRET}" in token.body.decode()) == (sent == "post")

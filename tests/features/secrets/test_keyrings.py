@@ -2,16 +2,13 @@
 
 import json
 import os
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.installs import install_without
-from tests.support.keyrings import use_a_keyring
+from tests.support.keyrings import in_gnomes_session, use_a_keyring
 from vespe.errors import SecretUnavailable
 from vespe.features.secrets import keyrings
 from vespe.features.secrets.sources import MOST_BYTES, SecretRequest, fetch
@@ -129,23 +126,7 @@ except Exception as error:
 def test_gnomes_keyring_keeps_a_secret_and_says_when_it_is_locked(
     home: Path, tmp_path: Path
 ) -> None:
-    for program in ("dbus-run-session", "gnome-keyring-daemon"):
-        if not shutil.which(program):
-            pytest.skip(f"this machine has no {program}")
-    script = tmp_path / "gnome.py"
-    script.write_text(GNOME, encoding="utf-8")
-    runtime = tmp_path / "run"
-    runtime.mkdir(mode=0o700)
-    unlocked = "printf pw | gnome-keyring-daemon --unlock --components=secrets >&2 && exec "
-    done = subprocess.run(
-        ["dbus-run-session", "--", "sh", "-c", f'{unlocked} "$@"', "sh", sys.executable, script],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=Path(__file__).parents[3],
-        env={**os.environ, "XDG_RUNTIME_DIR": str(runtime), "PYTHONPATH": os.getcwd()},
-        timeout=120,
-        check=False,
-    )
+    done = in_gnomes_session(GNOME, tmp_path)
     first, second = done.stdout.splitlines()
     assert first == "True True", done.stderr
     assert second == (

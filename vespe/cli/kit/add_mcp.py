@@ -62,6 +62,14 @@ from vespe.types.mcp_tool.exchange import Unauthorized
     help="The name of the secret with this client's password (`vespe secret set NAME`).",
 )
 @click.option(
+    "--redirect-host",
+    "host",
+    type=click.Choice(["127.0.0.1", "localhost"]),
+    default=None,
+    help="The host of the redirect of a login, where the authorization server compares it; "
+    "default: 127.0.0.1.",
+)
+@click.option(
     "--port",
     type=int,
     default=0,
@@ -106,6 +114,7 @@ def command(
     secrets: tuple[str, ...],
     client_id: str,
     client_secret: str,
+    host: str | None,
     port: int,
     no_browser: bool,
     written: tuple[str, ...],
@@ -161,12 +170,14 @@ def command(
     choices: JsonObject = {
         "client_id": client_id,
         "secret_name": client_secret,
+        "host": host or "",
         "port": port,
         "no_browser": no_browser,
         "yes": yes,
     }
-    if any((client_id, client_secret, port)) and "url" not in server:
-        raise errors.UsageError("--client-id, --client-secret and --port are for --url")
+    if any((client_id, client_secret, host, port)) and "url" not in server:
+        said = "--client-id, --client-secret, --redirect-host and --port are for --url"
+        raise errors.UsageError(said)
     draft = _asked(kit_id, server, timeout_s, choices)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
@@ -205,16 +216,8 @@ def _reach(
         raise errors.UsageError("--header is for --url; a command gets what it needs with --secret")
     if timeout_s is not None and not 0 < timeout_s <= 86_400:
         raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
-    named = dict(map(_parse_header, headers))
+    named = dict(map(mcp_kits.parse_header, headers))
     return {"url": url} | ({"headers": named} if named else {}) if url else {"command": list(words)}
-
-
-def _parse_header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise errors.UsageError(f"a header is 'NAME: VALUE', not {text!r}")
-    mcp_kits.check_header(name.strip(), value)
-    return name.strip(), value.strip()
 
 
 def _report(

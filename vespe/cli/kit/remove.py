@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from vespe import features
 from vespe.cli import kit_facts, options, report
 from vespe.cli.kit import review
 from vespe.documents.near import near
@@ -25,17 +26,28 @@ from vespe.projects.workspace import find_root
 @click.command("remove", epilog="Example: vespe kit remove weather --yes")
 @click.argument("kit_ids", nargs=-1, required=True, metavar="KIT...")
 @options.user_option
+@click.option(
+    "--logout",
+    is_flag=True,
+    help="Log out of the kits' remote MCP servers too, as `vespe mcp logout` does.",
+)
 @options.yes_option
 @options.project_option
 @options.json_option
 def command(
-    kit_ids: tuple[str, ...], user: bool, yes: bool, project_dir: str | None, as_json: bool
-) -> None:
+    kit_ids: tuple[str, ...],
+    user: bool,
+    logout: bool,
+    yes: bool,
+    project_dir: str | None,
+    as_json: bool,
+) -> int:
     """Remove kits from the lock and deactivate them in this project. Their files are deleted if no
     other project on this machine needs them.
 
     If `vespe kit create` made the kit in your own kits directory, its directory is deleted too,
-    unless it contains files that Vespe did not make.
+    unless it contains files that Vespe did not make. Your login to a remote MCP server is kept for
+    the next time you add it, unless you name `--logout`.
     """
     named = tuple(dict.fromkeys(kit_ids))
     root = kit_facts.root_if_any(project_dir)
@@ -51,12 +63,36 @@ def command(
     for kit in gone:
         report.say(f"removed {kit.kit_id}")
     _remove_own(own, root)
+    is_out = _end_logins([kit_id for kit_id in named if own.get(kit_id) != []], logout=logout)
     if as_json:
         rows = [
             *(review.document_of(kit) for kit in gone),
             *({"kit_id": kit_id, "path": path} for kit_id in own for path in own[kit_id][:1]),
         ]
         report.emit_json({"lock": lock if locked else None, "removed": rows})
+    return 0 if is_out else 1
+
+
+def _end_logins(kit_ids: Sequence[str], *, logout: bool) -> bool:
+    """Log out of the servers of kits that are gone, or say how; return whether the tokens are gone
+    where that was asked for.
+    """
+    if not features.is_present("oauth"):
+        return True
+    records, is_out = features.load("oauth", "records"), True
+    for kit_id in kit_ids:
+        kept = records.of_kit(kit_id)
+        if kept and not logout:
+            report.note(
+                f"you are still logged in to {kit_id} at {report.one_line(kept[0].issuer)}: "
+                f"`vespe mcp logout {kit_id}` removes the tokens"
+            )
+        for one in kept if logout else ():
+            if features.load("oauth", "login").log_out(one):
+                report.say(f"logged out of {kit_id}")
+            else:
+                is_out = False
+    return is_out
 
 
 def _own_paths(kit_id: str, root: str | None) -> list[str] | None:

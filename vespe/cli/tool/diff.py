@@ -10,7 +10,7 @@ import click
 from vespe import features
 from vespe.cli import options, report, tables
 from vespe.errors import NotFound, UsageError
-from vespe.kits import compared_versions
+from vespe.kits import compared_versions, mcp_kits
 from vespe.kits.compared_versions import Comparison
 from vespe.models import JsonObject
 from vespe.projects.workspace import open_workspace
@@ -53,6 +53,23 @@ _SERVER: Final = "vespe.server_command"
     metavar="NAME",
     help="An environment variable that the server after -- may see; repeatable.",
 )
+@click.option(
+    "--url",
+    metavar="URL",
+    help="Compare the recording OLD with a server that listens, instead of a COMMAND.",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header for --url; a secret in it is ${env:NAME}. May be repeated.",
+)
+@click.option(
+    "--login",
+    metavar="KIT",
+    help="For --url: send the token of your login to the kit KIT (`vespe mcp login`).",
+)
 @options.json_option
 @click.pass_context
 def command(
@@ -61,6 +78,9 @@ def command(
     new: str | None,
     as_models: bool,
     secrets: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    login: str | None,
     as_json: bool,
 ) -> int:
     """Compare two versions, and classify each change as breaking for callers, compatible, or
@@ -75,21 +95,26 @@ def command(
     disk. The comparison covers what models see according to `tools` in the project's config.json.
     It uses the project's own tools as of each revision, and kits as installed on this machine.
 
-    With a COMMAND after `--`, OLD is a recording of an MCP server (`vespe mcp wrap --record`).
-    Vespe starts the server and asks for its tools. The exit code is 1 if a tool is missing or if
-    more than the wording of a tool changed.
+    With a COMMAND after `--`, or a `--url`, OLD is a recording of an MCP server
+    (`vespe mcp wrap --record`). Vespe asks the server for its tools. The exit code is 1 if a tool
+    is missing or if more than the wording of a tool changed.
     """
     server: tuple[str, ...] | None = context.meta.get(_SERVER)
     if secrets and server is None:
         raise UsageError("--secret is for the server behind --")
-    if server is not None:
-        if old is None or new is not None or as_models or not server:
+    if (headers or login) and url is None:
+        raise UsageError("--header and --login are for --url")
+    if server is not None or url is not None:
+        if old is None or new is not None or as_models or bool(server) == bool(url):
             raise UsageError(
                 "say which recording to compare a server with",
-                hint="vespe tool diff FILE -- COMMAND",
+                hint="vespe tool diff FILE -- COMMAND, or vespe tool diff FILE --url URL",
             )
+        reach: JsonObject = {"command": list(server)} if server else {"url": url}
+        if headers:
+            reach["headers"] = dict(map(mcp_kits.parse_header, headers))
         compared = features.load("mcp", "recordings.compared")
-        found = compared.compare(old, server, secrets=secrets)
+        found = compared.compare(old, reach, secrets=secrets, login=login or "")
         fails = any(map(compared.breaks, found))
     else:
         found = (

@@ -35,12 +35,13 @@ _MAX_PORT: Final = 65535
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginChoices:
     """What the user said of a login: the client that they registered (`client_id`, the name of its
-    secret), the `port` of the redirect, further scopes to ask for (`scope`), and whether a browser
-    is opened. What is left out is as at the login before.
+    secret), the `host` and `port` of the redirect, further scopes to ask for (`scope`), and whether
+    a browser is opened. What is left out is as at the login before.
     """
 
     client_id: str = ""
     secret_name: str = ""
+    host: str = ""
     port: int = 0
     scope: str = ""
     no_browser: bool = False
@@ -77,6 +78,7 @@ def log_in(kit_id: str, url: str, choices: LoginChoices) -> Login:
         allow_hosts=user.allow_hosts,
     )
     browser = person.Browser(
+        host=choices.host,
         port=choices.port,
         opens=not choices.no_browser and person.can_open_browser(),
         yes=choices.yes,
@@ -126,6 +128,7 @@ def _as_before(choices: LoginChoices, before: Login | None) -> LoginChoices:
         choices,
         client_id=before.client_id if is_given else choices.client_id,
         secret_name=before.secret_name if is_given else choices.secret_name,
+        host=choices.host or before.host,
         port=choices.port or before.port,
     )
 
@@ -162,6 +165,7 @@ def made_of(grant: TokenGrant, wanted: Any, choices: LoginChoices, before: Login
         client=client_kind,
         client_id=grant.client_id,
         secret_name=choices.secret_name,
+        host=choices.host,
         port=choices.port,
         logged_in_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         kept=before.kept if before else {},

@@ -20,7 +20,8 @@ from vespe.errors import Interrupted, Refused, StorageError, TimedOut
 from vespe.features.oauth.sdk import LoginQuestion
 
 PATIENCE_S: Final = 600.0
-_HOST: Final = "127.0.0.1"
+HOSTS: Final = ("127.0.0.1", "localhost")
+"""The hosts that a redirect may name: both are this machine, which listens on the first."""
 _PATH: Final = "/callback"
 _POLL_S: Final = 0.2
 _SAID: Final = 300
@@ -47,7 +48,14 @@ class Browser:
     """
 
     def __init__(
-        self, *, port: int, opens: bool, yes: bool, cancel: threading.Event, patience_s: float
+        self,
+        *,
+        host: str = "",
+        port: int,
+        opens: bool,
+        yes: bool,
+        cancel: threading.Event,
+        patience_s: float,
     ) -> None:
         self._opens, self._yes, self._cancel = opens, yes, cancel
         self._patience_s = patience_s
@@ -55,7 +63,7 @@ class Browser:
         self._state, self._pasted = "", b""
         self._server = _listening(port, self)
         self.port: int = self._server.server_address[1]
-        self.redirect_uri = f"http://{_HOST}:{self.port}{_PATH}"
+        self.redirect_uri = f"http://{host or HOSTS[0]}:{self.port}{_PATH}"
         threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
 
     def __enter__(self) -> "Browser":
@@ -199,9 +207,9 @@ def _opened(url: str) -> bool:
 def _listening(port: int, browser: Browser) -> http.server.ThreadingHTTPServer:
     handler = type("_Handler", (_Handler,), {"browser": browser})
     try:
-        server = http.server.ThreadingHTTPServer((_HOST, port), handler)
+        server = http.server.ThreadingHTTPServer((HOSTS[0], port), handler)
     except OSError as error:
-        failed = StorageError("listen on", f"{_HOST}:{port}", error)
+        failed = StorageError("listen on", f"{HOSTS[0]}:{port}", error)
         failed.hint = "another program uses that port: stop it, or choose another with --port"
         raise failed from error
     server.daemon_threads = True

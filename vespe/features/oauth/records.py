@@ -59,9 +59,9 @@ class Login:
     """A login: the issuer, the scopes that it gave, and the client that asked.
 
     `client` says how the client is known: `given` by `--client-id`, `metadata` (by the URL of a
-    document) or `registered`. `secret_name` is the secret of a client that was given, `port` the
-    one of its redirect. `kept` refers to the grant. `ended` says why a person has to log in again.
-    `stamp` changes with the file.
+    document) or `registered`. `secret_name` is the secret of a client that was given, `host` and
+    `port` are those of its redirect, "" and 0 where none was asked for. `kept` refers to the grant.
+    `ended` says why a person has to log in again. `stamp` changes with the file.
     """
 
     kit_id: str
@@ -71,6 +71,7 @@ class Login:
     client: str
     client_id: str
     secret_name: str = ""
+    host: str = ""
     port: int = 0
     logged_in_at: str
     kept: JsonObject = field(default_factory=dict)
@@ -94,8 +95,8 @@ _GRANT: Final = (
     *("access_token", "refresh_token", "scope", "fresh_until"),
 )
 _KEPT: Final = (
-    *("kit_id", "url", "issuer", "scope", "client", "client_id", "secret_name", "port"),
-    *("logged_in_at", "kept", "ended"),
+    *("kit_id", "url", "issuer", "scope", "client", "client_id", "secret_name", "host"),
+    *("port", "logged_in_at", "kept", "ended"),
 )
 _OTHERS: Final[dict[str, tuple[type, ...]]] = {
     "fresh_until": (int, float, type(None)),
@@ -117,6 +118,16 @@ def every() -> list[Login]:
     except OSError:
         return []
     return [login for name in names if (login := _read(name)) is not None]
+
+
+def unreadable() -> list[str]:
+    """Return the files that should be records of logins and cannot be read as such."""
+    try:
+        names = sorted(os.listdir(_root()))
+    except OSError:
+        return []
+    paths = [(name, os.path.join(_root(), name, _FILE)) for name in names]
+    return [path for name, path in paths if os.path.lexists(path) and _read(name) is None]
 
 
 def of_kit(kit_id: str) -> list[Login]:

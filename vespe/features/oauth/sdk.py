@@ -418,13 +418,21 @@ def _given(wanted: Wanted, redirect_uri: str) -> OAuthClientInformationFull | No
 
 def _auth_method(metadata: OAuthMetadata, has_secret: bool) -> str:
     """Return how a client that was given proves itself: as the metadata says, RFC 8414's default
-    first.
+    first. Raises Refused where it takes neither of the ways that Vespe knows.
     """
     if not has_secret:
         return "none"
     supported = metadata.token_endpoint_auth_methods_supported or ["client_secret_basic"]
     ways = ("client_secret_basic", "client_secret_post")
-    return next((way for way in ways if way in supported), ways[0])
+    for way in ways:
+        if way in supported:
+            return way
+    raise Refused(
+        f"{metadata.issuer} takes clients with a secret by {', '.join(supported)[:_SAID]} alone, "
+        f"and Vespe sends one by {' or '.join(ways)}",
+        hint="the secret was not sent; register a client of another kind there, or a public one, "
+        "and leave --client-secret out",
+    )
 
 
 def _described(redirect_uri: str) -> OAuthClientMetadata:

@@ -160,7 +160,7 @@ def connected(
     transport = (
         _stdio(reach["command"], reach["cwd"], gone=gone)
         if "command" in reach
-        else _http(reach["url"], reach["headers"], reach["allow_hosts"])
+        else over_http(reach["url"], reach["headers"], reach["allow_hosts"], noted=_note_status)
     )
     return Client(
         transport,
@@ -283,9 +283,15 @@ async def _listed(client: Client, *, or_none: bool = False) -> list[JsonObject]:
 
 
 @asynccontextmanager
-async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> AsyncIterator[Any]:
-    """The SDK's own transport; no proxy of the environment's, and a name's addresses are judged
-    where they are looked up.
+async def over_http(
+    url: str,
+    headers: dict[str, str],
+    allow_hosts: list[str],
+    *,
+    noted: Callable[[httpx2.Response], Awaitable[None]],
+) -> AsyncIterator[Any]:
+    """Open the SDK's own transport to a server that listens; no proxy of the environment's, and a
+    name's addresses are judged where they are looked up. `noted` is called with each response.
     """
     parsed = addresses.parse_url(url)
     if addresses.is_address(parsed.host):
@@ -295,7 +301,7 @@ async def _http(url: str, headers: dict[str, str], allow_hosts: list[str]) -> As
             headers=headers,
             timeout=None,
             trust_env=False,
-            event_hooks={"response": [_note_status]},
+            event_hooks={"response": [noted]},
             transport=StrictTransport(httpx2.AsyncHTTPTransport(trust_env=False)),
         ) as client,
         streamable_http_client(

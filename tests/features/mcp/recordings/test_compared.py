@@ -42,7 +42,9 @@ def test_schemas_and_removals_fail_and_words_are_only_shown(tmp_path: Path) -> N
     file = recorded(tmp_path / "server.jsonl", ("tools/list", {}, {"tools": then}))
     now = [definition(name, **change) for name, (change, _, _) in CHANGES.items()]
     server = ByHand(tmp_path / "server", *now, definition("new"))
-    found = {one.tool: one for one in compared.compare(str(file), server.command)}
+    found = {
+        one.tool: one for one in compared.compare(str(file), {"command": list(server.command)})
+    }
     assert {
         name: ({change.part for change in one.changes}, compared.breaks(one))
         for name, one in found.items()

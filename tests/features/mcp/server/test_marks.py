@@ -49,3 +49,17 @@ def test_a_project_that_takes_long_to_look_at_is_looked_at_every_second_all_the_
     assert len(looks) == 1
     changes.look()
     assert len(looks) == 2
+
+
+def test_an_error_that_nobody_foresaw_ends_no_watch_and_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken(Shelf):
+        def refresh(self) -> bool:
+            raise KeyError("gone")
+
+    changes = Changes(Broken())
+    assert [looked(changes) for _ in range(3)] == [False] * 3
+    assert [record.message for record in caplog.records] == [
+        "a bug in Vespe ended the watch for changes; please report it with the lines below"
+    ]

@@ -109,7 +109,7 @@ def test_what_cannot_be_started_or_said_is_a_sentence(
     command: Callable[..., Any], home: Path
 ) -> None:
     for words, code, sentence in (
-        ((), 2, "Missing argument"),
+        ((), 2, "say which server to wrap"),
         (("--network", "a.example", "--no-network", "true"), 2, "exclude each other"),
         (("--secret", "NOT_SET_ANYWHERE", "true"), 6, "NOT_SET_ANYWHERE"),
         (("--write", "~/.not-there", "true"), 2, "there is no such file or directory"),

@@ -40,3 +40,16 @@ def test_a_keyring_that_does_not_answer_may_keep_them_which_is_said(
     done = command("mcp", "logout", "notes")
     assert done.code == 1 and "may still be in keyring:vespe/" in done.err
     assert records.find("notes", URL) is None
+
+
+@pytest.mark.usefixtures("project")
+def test_a_kit_that_is_removed_leaves_its_login_and_says_so_or_logs_out(
+    command: Callable[..., Any],
+) -> None:
+    for words, is_out in (((), False), (("--logout",), True)):
+        kept()
+        assert command("kit", "create", "notes").code == 0
+        done = command("kit", "remove", "notes", "--yes", *words)
+        assert done.code == 0 and (records.every() == []) is is_out
+        said = "logged out of notes" if is_out else "`vespe mcp logout notes` removes the tokens"
+        assert said in " ".join(done.err.split())

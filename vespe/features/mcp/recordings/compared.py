@@ -20,15 +20,18 @@ _NAMES: Final = ("properties", "patternProperties", "$defs", "definitions", "dep
 _STEPS: Final = len(("schema", "input"))
 
 
-def compare(path: str, command: Sequence[str], *, secrets: Sequence[str] = ()) -> list[Comparison]:
-    """Start a server, ask it for its tools, and compare them with those of the recording at `path`.
-    `secrets` are variables that it may see.
+def compare(
+    path: str, reach: JsonObject, *, secrets: Sequence[str] = (), login: str = ""
+) -> list[Comparison]:
+    """Ask a server for its tools, and compare them with those of the recording at `path`. `reach`
+    is its `command`, or its `url` and `headers`; `secrets` are variables that a command may see,
+    `login` is the kit whose login a server that listens is sent.
 
     Raises as `server_recording.read` and `server_kits.ask_server` do.
     """
     then, _ = server_recording.read(path).definitions()
-    server = mcp_kits.describe_server({"command": list(command)}, secrets=secrets, timeout_s=None)
-    now = list(server_kits.list_tools(_KIT, server)["tools"])
+    server = mcp_kits.describe_server(reach, secrets=secrets, timeout_s=None)
+    now = list(server_kits.list_tools(login or _KIT, server)["tools"])
     before, after = _by_name(then), _by_name(now)
     old, new = _tools(then), _tools(now)
     both = [name for name in before if name in old and name in new]

@@ -1,5 +1,5 @@
 """A recorded MCP server, served over stdin and stdout: what was recorded is answered, and nothing
-else is.
+else is. `http_replay.py` serves it over HTTP.
 
 A request is matched by its method and parameters, without `_meta`; where the recording has `***`,
 any text stands for it. The same request is answered in the order of the recording, and the last
@@ -74,9 +74,12 @@ class Replay:
             if why := messages.why_no_request(message):
                 yield messages.failed(None, messages.INVALID_REQUEST, f"no request: {why}")
             else:
-                yield from self._answer(message)
+                yield from self.answer(message)
 
-    def _answer(self, message: JsonObject) -> Iterator[JsonObject]:
+    def answer(self, message: JsonObject) -> Iterator[JsonObject]:
+        """Return what answers one request: notifications, then the answer; no answer to one that
+        stays open.
+        """
         params = message.get("params")
         asked: JsonObject = params if isinstance(params, dict) else {}
         exchange = self._next(message["method"], asked)

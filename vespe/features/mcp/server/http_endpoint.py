@@ -264,7 +264,7 @@ class Endpoint:
                 return await http_exchange.answer_refusal(send, 503, "too many sessions are busy")
             headers = [(SESSION, name.encode())]
         assert isinstance(answer, dict)
-        await http_exchange.answer_whole(send, encoded(answer)[:-1], headers, _status_older(answer))
+        await http_exchange.answer_whole(send, encoded(answer)[:-1], headers, status_older(answer))
 
     async def _serve_newest(self, request: AdmittedRequest, send: Send) -> None:
         message = request.message
@@ -281,14 +281,14 @@ class Endpoint:
         except ProtocolError as error:
             return await self._refuse(message["id"], error, send)
         session = HttpSession(ProtocolSession(self._client))
-        return await self._serve_request(message, session, request, send, status=_status_newest)
+        return await self._serve_request(message, session, request, send, status=status_newest)
 
     async def _refuse(
         self, identifier: messages.RequestId | None, error: ProtocolError, send: Send
     ) -> None:
         answer = messages.failed(identifier, error.code, error.message, data=error.data)
         text = encoded(answer)[:-1]
-        await http_exchange.answer_whole(send, text, [], _status_newest(answer))
+        await http_exchange.answer_whole(send, text, [], status_newest(answer))
 
     async def _serve_message(
         self, request: AdmittedRequest, session: HttpSession, send: Send
@@ -298,7 +298,7 @@ class Endpoint:
         is_request = isinstance(message, dict) and "id" in message and "method" in message
         if is_request and not messages.why_no_request(message):
             assert isinstance(message, dict)
-            return await self._serve_request(message, session, request, send, status=_status_older)
+            return await self._serve_request(message, session, request, send, status=status_older)
         handled = protocol.handle(message, session.protocol, self._tools)
         if isinstance(handled, dict):
             return await http_exchange.answer_whole(send, encoded(handled)[:-1], [], 400)
@@ -380,7 +380,7 @@ class Endpoint:
         leaving = asyncio.ensure_future(request.hung_up())
         leaving.add_done_callback(lambda _: exchange.leave())
         try:
-            await exchange.deliver(send, [], status=_status_older, at_once=True)
+            await exchange.deliver(send, [], status=status_older, at_once=True)
         finally:
             leaving.cancel()
             session.stream = None
@@ -416,10 +416,12 @@ def _text(handled: protocol.Handled) -> bytes | None:
     return encoded(handled)[:-1] if isinstance(handled, dict) and "result" in handled else None
 
 
-def _status_newest(answer: JsonObject) -> int:
+def status_newest(answer: JsonObject) -> int:
+    """Return the HTTP status of an answer in the newest revision."""
     error = answer.get("error")
     return 200 if error is None else _STATUS.get(error["code"], 200)
 
 
-def _status_older(answer: JsonObject) -> int:
+def status_older(answer: JsonObject) -> int:
+    """Return the HTTP status of an answer in the older revisions."""
     return 400 if "error" in answer and answer["id"] is None else 200

@@ -7,15 +7,17 @@ import json
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument
 from vespe.features.mcp.server import messages
-from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
+from vespe.features.mcp.server.http_endpoint import AdmittedRequest
+from vespe.features.mcp.server.request_headers import Headers
 from vespe.http import asgi
 from vespe.http.asgi import Receive, Scope, Send
 from vespe.http.short_requests import ShortRequest
+from vespe.models import JsonObject
 from vespe.records import dataclass
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
@@ -44,12 +46,26 @@ class AccessPolicy:
     path: str = "/mcp"
 
 
+class GuardedEndpoint(Protocol):
+    """What stands behind the gate."""
+
+    async def serve(self, request: AdmittedRequest, send: Send) -> None:
+        """Answer one request that was let in."""
+        ...
+
+    def answer_at_once(self, headers: Headers, message: JsonObject, size: int) -> bytes | None:
+        """Return the JSON text of an answer that takes no time; None for all else, for which
+        nothing was done.
+        """
+        ...
+
+
 class Gate:
     """The ASGI application in front of the protocol: what is refused here is never parsed, and no
     tool hears of it. The client's own credentials are taken off.
     """
 
-    def __init__(self, endpoint: Endpoint, policy: AccessPolicy) -> None:
+    def __init__(self, endpoint: GuardedEndpoint, policy: AccessPolicy) -> None:
         self._endpoint, self._policy = endpoint, policy
         self._open = 0
 

@@ -3,6 +3,9 @@
 import time
 from typing import Final, Protocol
 
+from vespe.errors import Interrupted
+from vespe.features.mcp.server import unforeseen
+
 _SHARE: Final = 50
 """Looking takes at most one part in so many of the time,"""
 _PATIENCE_S: Final = 1.0
@@ -30,6 +33,7 @@ class Changes:
         self._tools = tools
         self._told = self._seen = tools.version
         self._due = 0.0
+        self._failed = ""
 
     def look(self) -> bool:
         """Look once; True where clients are to be told now: since the last time nothing changed any
@@ -38,7 +42,7 @@ class Changes:
         started = time.monotonic()
         if started < self._due:
             return False
-        self._tools.refresh()
+        self._refresh()
         spent = time.monotonic() - started
         self._due = started + min(spent * _SHARE, max(_PATIENCE_S, spent * _LARGE_SHARE))
         settled, self._seen = self._seen == self._tools.version, self._tools.version
@@ -46,3 +50,16 @@ class Changes:
             return False
         self._told = self._seen
         return True
+
+    def _refresh(self) -> None:
+        """Look at the tools. An error that nobody foresaw is logged once: the server lives on, and
+        whoever asks for the list is told.
+        """
+        try:
+            self._tools.refresh()
+        except Interrupted:
+            raise
+        except Exception as error:
+            if self._failed != repr(error):
+                unforeseen.log("the watch for changes", error)
+            self._failed = repr(error)

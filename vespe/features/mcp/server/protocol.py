@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from vespe.calls import tracing
 from vespe.calls.asking import Asker
-from vespe.features.mcp.server import kept_results, messages, revisions
+from vespe.errors import Interrupted
+from vespe.features.mcp.server import kept_results, messages, revisions, unforeseen
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError, RequestId
 from vespe.features.mcp.server.pages import Ready
 from vespe.features.mcp.server.resources import TEMPLATE
@@ -178,7 +179,7 @@ def handle(message: JsonValue, session: ProtocolSession, tools: ToolSource) -> H
     there is nothing to say.
 
     A `subscriptions/listen` is answered at its end; what it gives at once is the notification that
-    acknowledges it.
+    acknowledges it. Errors that nobody foresaw are logged, and answered as internal errors.
     """
     if reason := messages.why_no_request(message):
         if isinstance(message, dict) and messages.is_response(message):
@@ -193,6 +194,10 @@ def handle(message: JsonValue, session: ProtocolSession, tools: ToolSource) -> H
         return _answer(message, session, tools)
     except ProtocolError as error:
         return messages.failed(message["id"], error.code, error.message, data=error.data)
+    except Interrupted:
+        raise
+    except Exception as error:
+        return unforeseen.failed(message["id"], message["method"], error)
 
 
 def changes(session: ProtocolSession) -> list[JsonObject]:

@@ -40,12 +40,19 @@ class Watcher(Protocol):
         ...
 
 
-def wrap(command: Sequence[str], context: Context, watchers: Sequence[Watcher]) -> int:
+def wrap(
+    command: Sequence[str],
+    context: Context,
+    watchers: Sequence[Watcher],
+    *,
+    first: bytes = b"",
+    farewell_s: float = defaults.GRACE_S,
+) -> int:
     """Run a server for the client of this process's stdin and stdout, and return its exit status
-    (128 and the number of a signal).
+    (128 and the number of a signal). It is sent the line `first` before what the client says.
 
-    It ends when stdin does, after GRACE_S to answer what was asked, or when the client is gone,
-    with all that it has started. Raises StorageError where stdin or stdout is closed,
+    It ends when stdin does, after `farewell_s` to answer what was asked, or when the client is
+    gone, with all that it has started. Raises StorageError where stdin or stdout is closed,
     ToolExecutionError where the server does not start or writes a line that is too long,
     InvalidArguments. On KeyboardInterrupt, and whatever else a handler of signals raises, the
     server ends first.
@@ -53,7 +60,9 @@ def wrap(command: Sequence[str], context: Context, watchers: Sequence[Watcher]) 
     with claimed() as streams, contextlib.ExitStack() as closing:
         for watcher in watchers:
             closing.callback(watcher.close)
-        return _Wrapping(command, context, watchers=watchers, streams=streams).run()
+        return _Wrapping(command, context, watchers=watchers, streams=streams).run(
+            first, farewell_s
+        )
 
 
 class _Wrapping:
@@ -86,13 +95,15 @@ class _Wrapping:
             sandbox=context.sandbox,
         )
 
-    def run(self) -> int:
+    def run(self, first: bytes, patience_s: float) -> int:
         self._process.start()
+        if first:
+            self._process.send(first)
         farewell_s = 0.0
         try:
             for line in lines(self._streams.source, limit=MAX_LINE_BYTES, ready=self._ready):
                 self._send(line)
-            farewell_s = 0.0 if self._outbox.gone or self._hangup.poll(0) else defaults.GRACE_S
+            farewell_s = 0.0 if self._outbox.gone or self._hangup.poll(0) else patience_s
         finally:
             if farewell_s:
                 self._process.close(farewell_s=farewell_s)

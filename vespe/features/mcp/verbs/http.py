@@ -16,7 +16,10 @@ from vespe.lazy import ipaddress
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
+    import socket
+
     from vespe.features.mcp.server.http_endpoint import Served
+    from vespe.features.mcp.server.http_gate import AccessPolicy
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ADDRESS: Final = re.compile(
@@ -102,12 +105,28 @@ def http_options(command: F) -> F:
 
 
 def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
-    """Serve over HTTP until a signal; raises UsageError, MissingExtra, Refused and StorageError
-    before anything is served.
+    """Serve over HTTP until a signal; raises as `listening` does before anything is served."""
+    with listening(settings) as (listener, policy):
+        from vespe.features.mcp.server import http_server
+
+        http_server.serve_http(
+            tools,
+            listener,
+            policy,
+            stateless=settings.stateless,
+            max_calls=max_calls,
+            tell=report.warn,
+        )
+
+
+@contextlib.contextmanager
+def listening(settings: HttpSettings) -> Iterator[tuple["socket.socket", "AccessPolicy"]]:
+    """Listen as the options say, and tell the user where; yields the socket and who is let in.
+    Raises UsageError, MissingExtra, Refused and StorageError.
     """
     host, port = _listening(settings)
     try:
-        from vespe.features.mcp.server import http_gate, http_server
+        from vespe.features.mcp.server.http_gate import AccessPolicy
         from vespe.http import server
     except ImportError as error:
         raise errors.MissingExtra(
@@ -118,15 +137,7 @@ def serve(tools: "Served", settings: HttpSettings, *, max_calls: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     with _token(settings, port) as token:
         report.note(f"serving on http://{shown}:{port}/mcp")
-        policy = http_gate.AccessPolicy(token=token, remote=settings.allow_remote)
-        http_server.serve_http(
-            tools,
-            listener,
-            policy,
-            stateless=settings.stateless,
-            max_calls=max_calls,
-            tell=report.warn,
-        )
+        yield listener, AccessPolicy(token=token, remote=settings.allow_remote)
 
 
 def _listening(settings: HttpSettings) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+from typing import Final
 
 import click
 from click.core import ParameterSource
@@ -16,6 +17,9 @@ from vespe.features.mcp.server.selection import ASKS, Selection
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.features.mcp.verbs import http as mcp_http
 from vespe.projects.workspace import open_workspace
+
+_WITH_REPLAY: Final = frozenset(("replay", "address", "token_file", "no_token", "allow_remote"))
+"""The options that go together with --replay."""
 
 
 @click.command("serve", epilog="Example: vespe mcp serve --kit file_io_without_git --read-only")
@@ -114,7 +118,7 @@ def command(
     with all processes of its tools.
     """
     if replay is not None:
-        return _replay(replay)
+        return _replay(replay, http)
     selection = Selection(
         kits=kits, names=names, read_only=read_only, ask=ask, mode=mode, results=results
     )
@@ -139,22 +143,31 @@ def command(
     return 0
 
 
-def _replay(path: str) -> int:
-    """Serve a recording; raises UsageError for other options, which are about a project's tools."""
+def _replay(path: str, http: mcp_http.HttpSettings | None) -> int:
+    """Serve a recording; raises UsageError for options that are about a project's tools."""
     context = click.get_current_context()
     given = [
         name
         for name in context.params
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
-    if given != ["replay"]:
+    if not _WITH_REPLAY.issuperset(given):
         raise errors.UsageError(
-            "--replay serves what a recording has, over stdin and stdout",
-            hint="leave the other options out",
+            "--replay serves a recording, over stdin and stdout or --http",
+            hint="leave out the options that are about a project's tools",
         )
-    from vespe.features.mcp.recordings import replay, server_recording  # few servers need them
+    from vespe.features.mcp.recordings import server_recording  # few servers need it
 
-    replay.serve(server_recording.read(path), warn=_warn)
+    recording = server_recording.read(path)
+    if http is None:
+        from vespe.features.mcp.recordings import replay
+
+        replay.serve(recording, warn=_warn)
+        return 0
+    with mcp_http.listening(http) as (listener, policy):
+        from vespe.features.mcp.recordings import http_replay
+
+        http_replay.serve(recording, listener, policy, warn=_warn)
     return 0
 
 

@@ -5,30 +5,40 @@ it.
 import gc
 import os
 import re
-from typing import Final
+import sys
+from dataclasses import field
+from typing import Any, Final
 
 import click
 
 from vespe import defaults, errors
 from vespe.calls.log import CallLog
 from vespe.calls.sandboxing import confine
-from vespe.calls.secrets import SecretValues, secret_files
+from vespe.calls.secrets import SecretValues, access_token, secret_files
 from vespe.cli import kit_facts, report
+from vespe.documents import strict_json
 from vespe.features.mcp.recordings.recorder import ServerRecorder
 from vespe.features.mcp.recordings.server_recording import RecordingFile
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
-from vespe.features.mcp.server.wrapping import wrap
-from vespe.lazy import shutil
+from vespe.features.mcp.server.wrapping import Watcher, wrap
+from vespe.http.addresses import parse_url
+from vespe.kits import mcp_kits
+from vespe.lazy import shlex, shutil
 from vespe.models import Implementation, JsonObject, Tool
 from vespe.processes import process
 from vespe.projects import project, user_config
+from vespe.records import dataclass
 from vespe.tool_types import Context
+from vespe.tools import templates
+from vespe.types.mcp_tool import exchange, logins
 
 _SECRET_VARIABLE: Final = re.compile(
     r"(?i)token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credential"
 )
 """Names of variables whose values are not recorded, though no server was given them."""
 _SHORTEST: Final = 8
+_REMOTE_FAREWELL_S: Final = 30.0
+"""How long a server behind a URL may take to answer what was asked before stdin ended."""
 
 
 @click.command(
@@ -37,7 +47,25 @@ _SHORTEST: Final = 8
     epilog="Example: vespe mcp wrap --write . "
     "--write ~/.npm/ -- npx -y @modelcontextprotocol/server-filesystem .",
 )
-@click.argument("server_command", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.argument("server_command", nargs=-1, metavar="[-- COMMAND...]")
+@click.option(
+    "--url",
+    metavar="URL",
+    help="A server that listens, over Streamable HTTP, instead of a command.",
+)
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header for --url; a secret in it is ${env:NAME}. May be repeated.",
+)
+@click.option(
+    "--login",
+    "login",
+    metavar="KIT",
+    help="For --url: send the token of your login to the kit KIT (`vespe mcp login`).",
+)
 @click.option(
     "--read",
     "read",
@@ -84,6 +112,9 @@ _SHORTEST: Final = 8
 )
 def command(
     server_command: tuple[str, ...],
+    url: str | None,
+    headers: tuple[str, ...],
+    login: str | None,
     read: tuple[str, ...],
     write: tuple[str, ...],
     network: tuple[str, ...],
@@ -94,39 +125,43 @@ def command(
     log_arguments: bool,
 ) -> int:
     """Run an MCP server (over stdin and stdout) in Vespe's sandbox. Its messages are passed on
-    unchanged.
+    unchanged. With --url, pass messages on between the client and a server that listens.
 
-    The options set the server's permissions. It gets none of your environment variables except
-    those that you name, and its calls are in `vespe log`. It ends with all its processes when stdin
-    closes, at Ctrl-C and SIGTERM, and when Vespe itself is killed. The exit code is the server's.
+    The options set the permissions of a COMMAND. It gets none of your environment variables except
+    those that you name. It ends with all its processes when stdin closes, at Ctrl-C and SIGTERM,
+    and when Vespe itself is killed. The exit code is the server's. Calls are in `vespe log`.
     """
+    stated: dict[str, tuple[str, ...]] = {"read": read, "write": write, "network": network}
     if no_network and network:
         raise errors.UsageError(
             "--network and --no-network exclude each other", hint="use one of them"
+        )
+    if url is not None and (no_network or secrets or any(stated.values())):
+        raise errors.UsageError(
+            "--read, --write, --network and --secret are for a COMMAND: --url starts none",
+            hint="a secret for a server that listens is a --header",
         )
     root, here = kit_facts.root_if_any(None), os.getcwd()
     _check_there(write, root or here)
     user = user_config.narrow(
         user_config.load_user_config(), {} if root is None else project.read_config(root).document
     )
-    stated = {"read": read, "write": write, "network": network}
     permissions: JsonObject = {key: list(value) for key, value in stated.items() if value} | (
         {"network": []} if no_network else {}
     )
-    called = name or os.path.basename(server_command[0])
-    values = _values(secrets, user, called)
+    server = _server(server_command, url, name, user, secrets=secrets, headers=headers, login=login)
     tool = Tool(
-        uid=called,
-        name=called,
+        uid=server.name,
+        name=server.name,
         description="",
         input_schema={},
-        implementation=Implementation(type="mcp_tool", args={"command": list(server_command)}),
+        implementation=Implementation(type="mcp_tool", args=server.args),
         permissions=permissions,
     )
     context = Context(
         project_root=root or here,
-        directory=_place(server_command[0]),
-        environment=process.child_environment(os.environ, values),
+        directory=_place(server.argv[0]),
+        environment=process.child_environment(os.environ, server.variables),
         secret_files=secret_files(user),
         timeout_s=defaults.TIMEOUT_S,
         allow_hosts=user.allow_hosts,
@@ -134,17 +169,103 @@ def command(
     log = CallLog(root or here, keep_arguments=log_arguments, kept=True)
     gc.enable()  # unlike a command, a server lives
     with confine(tool, context, setting=user.sandbox) as held:
-        recorder = None if record is None else _recorder(record, called, user=user, values=values)
-        calls = WrappedCalls(log, name=called, sandbox=held.sandbox, secrets=tuple(values.values()))
-        status = wrap(server_command, held, [calls, recorder] if recorder else [calls])
+        recorder = None if record is None else _recorder(record, server, user=user)
+        calls = WrappedCalls(log, name=server.name, sandbox=held.sandbox, secrets=server.secrets)
+        watchers: list[Watcher] = [calls, recorder] if recorder else [calls]
+        status = wrap(server.argv, held, watchers, first=server.first, farewell_s=server.farewell_s)
     if recorder is not None and recorder.error is not None:
         raise recorder.error
     return status
 
 
-def _recorder(
-    path: str, called: str, *, user: user_config.UserConfig, values: dict[str, str]
-) -> ServerRecorder:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    """What is wrapped: the process that speaks for it, which is told `first` on its stdin, and
+    `args` as a tool's `implementation_details` have them. `secrets` are the values that it is sent.
+    """
+
+    name: str
+    args: JsonObject
+    argv: tuple[str, ...]
+    variables: dict[str, str] = field(default_factory=dict)
+    first: bytes = b""
+    farewell_s: float = defaults.GRACE_S
+    secrets: tuple[str, ...] = ()
+
+
+def _server(
+    command: tuple[str, ...],
+    url: str | None,
+    name: str | None,
+    user: user_config.UserConfig,
+    **options: Any,
+) -> _Server:
+    """Return the server that the words mean; raises UsageError where they mean none."""
+    if bool(command) == bool(url):
+        raise errors.UsageError(
+            "say which server to wrap: a command behind --, or --url",
+            hint="vespe mcp wrap -- COMMAND",
+        )
+    if url:
+        return _at_url(url, name, user, headers=options["headers"], login=options["login"])
+    if options["headers"] or options["login"]:
+        raise errors.UsageError("--header and --login are for --url")
+    called = name or os.path.basename(command[0])
+    values = _values(options["secrets"], user, called)
+    return _Server(
+        name=called,
+        args={"command": list(command)},
+        argv=command,
+        variables=values,
+        secrets=tuple(values.values()),
+    )
+
+
+def _at_url(
+    url: str,
+    name: str | None,
+    user: user_config.UserConfig,
+    *,
+    headers: tuple[str, ...],
+    login: str | None,
+) -> _Server:
+    """Return the server that listens at `url`: a process of our own speaks for it, and is told the
+    headers where nobody else reads them.
+    """
+    called = name or parse_url(url).authority
+    given = dict(map(mcp_kits.parse_header, headers))
+    values = _values(tuple(templates.secret_names(given)), user, called)
+    sent = templates.substitute_secrets(given, values)
+    secrets = list(values.values())
+    if login is not None:
+        kept = SecretValues(environment=os.environ, configured=user.secrets)
+        token = access_token(kept, login, url)
+        if not token:
+            raise errors.LoginRequired(
+                login,
+                why=f"at {url} has no login of yours",
+                command=f"vespe mcp login {login} --url {shlex.quote(url)}",
+            )
+        secrets, sent = [*secrets, token], logins.with_token(sent, token)
+    if not any(finder.find_spec("mcp", None) for finder in sys.meta_path):
+        raise errors.MissingExtra("wrapping an MCP server at a URL", extra="mcp", module="mcp")
+    reach: JsonObject = {
+        "url": url,
+        "headers": sent,
+        "allow_hosts": list(user.allow_hosts),
+        "secrets": secrets,
+    }
+    return _Server(
+        name=called,
+        args={"url": url},
+        argv=exchange.argv("line_bridge"),
+        farewell_s=_REMOTE_FAREWELL_S,
+        first=strict_json.compact_bytes(reach) + b"\n",
+        secrets=tuple(secrets),
+    )
+
+
+def _recorder(path: str, server: _Server, *, user: user_config.UserConfig) -> ServerRecorder:
     """Return what records the server; every secret that is known here stands as `***`, whether or
     not the server was given it.
     """
@@ -152,8 +273,8 @@ def _recorder(
     known = [value for name in user.secrets for value in kept.known((name,))]
     named = [value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name)]
     return ServerRecorder(
-        RecordingFile(path, server=called),
-        secrets=tuple({*values.values(), *known, *(v for v in named if len(v) >= _SHORTEST)}),
+        RecordingFile(path, server=server.name),
+        secrets=tuple({*server.secrets, *known, *(v for v in named if len(v) >= _SHORTEST)}),
         failed=lambda error: report.warn(f"nothing more is recorded: {error}"),
     )
 

@@ -32,6 +32,14 @@ F = TypeVar("F")
     help="The name of the secret with this client's password (`vespe secret set NAME`).",
 )
 @click.option(
+    "--redirect-host",
+    "host",
+    type=click.Choice(["127.0.0.1", "localhost"]),
+    default=None,
+    help="The host of the redirect, where the authorization server compares it; "
+    "default: 127.0.0.1.",
+)
+@click.option(
     "--port",
     type=int,
     default=0,
@@ -58,6 +66,7 @@ def command(
     url: str | None,
     client_id: str,
     secret_name: str,
+    host: str | None,
     port: int,
     scope: str,
     no_browser: bool,
@@ -75,6 +84,7 @@ def command(
         LoginChoices(
             client_id=client_id,
             secret_name=secret_name,
+            host=host or "",
             port=port,
             scope=scope,
             no_browser=no_browser,

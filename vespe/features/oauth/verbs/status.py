@@ -1,18 +1,11 @@
 """`vespe mcp status`: the logins to remote MCP servers."""
 
-import time
-from typing import Final
-
 import click
 
 from vespe import errors
 from vespe.cli import options, report
-from vespe.features.oauth import records
-from vespe.features.oauth.records import Login
+from vespe.features.oauth import login_state, records
 from vespe.features.oauth.verbs.login import shown
-from vespe.models import JsonObject
-
-_MINUTE_S: Final = 60
 
 
 @click.command("status", epilog="Example: vespe mcp status")
@@ -27,10 +20,13 @@ def command(kit_id: str | None, as_json: bool) -> int:
         raise errors.NotFound(
             f"you are not logged in to {kit_id}", hint=f"`vespe mcp login {kit_id}` logs in"
         )
-    rows = [{**shown(one), **_state(one)} for one in logins]
+    rows = [{**shown(one), **login_state.state_of(one)} for one in logins]
+    damaged = records.unreadable() if kit_id is None else []
+    for path in damaged:
+        report.warn(f"{path} is not a readable record of a login: delete it and log in again")
     if as_json:
         report.emit_json({"logins": rows})
-    elif not rows:
+    elif not rows and not damaged:
         report.say("you are not logged in to any MCP server")
     for row in () if as_json else rows:
         report.say(f"{report.one_line(row['kit_id'])}  {report.one_line(row['message'])}")
@@ -39,43 +35,4 @@ def command(kit_id: str | None, as_json: bool) -> int:
         if row["scope"]:
             report.say(f"  scopes  {report.one_line(row['scope'])}")
         report.say(f"  tokens  {report.one_line(row['place'])}")
-    return 0 if all(row["state"] == "ok" for row in rows) else 1
-
-
-def _state(one: Login) -> JsonObject:
-    """Return `state` (`ok`, `ended`, `unavailable`), `expires_in_s` and a sentence."""
-
-    def said(state: str, message: str, left: float | None = None) -> JsonObject:
-        return {
-            "state": state,
-            "expires_in_s": None if left is None else max(0, round(left)),
-            "message": message,
-        }
-
-    again = f"`vespe mcp login {one.kit_id}` logs in again"
-    if one.ended:
-        return said("ended", f"{one.ended}; {again}")
-    try:
-        grant = records.grant_of(one)
-    except errors.Interrupted:
-        raise
-    except errors.LoginRequired as error:
-        return said("ended", f"{error.why}; {again}")
-    except errors.VespeError as error:
-        return said("unavailable", f"{error}{f' ({error.hint})' if error.hint else ''}")
-    left = None if grant.fresh_until is None else grant.fresh_until - time.time()
-    if left is None:
-        return said("ok", "logged in; the token's expiry is unknown")
-    if left > 0:
-        then = "then it is refreshed" if grant.refresh_token else f"then {again}"
-        return said("ok", f"logged in; the token is valid for {_duration(left)}, {then}", left)
-    if grant.refresh_token:
-        return said("ok", "logged in; the token is refreshed at the next call", left)
-    return said("ended", f"the token expired; {again}", left)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < _MINUTE_S:
-        return f"{round(seconds)} s"
-    minutes = round(seconds / _MINUTE_S)
-    return f"{minutes} min" if minutes < 2 * _MINUTE_S else f"{round(minutes / _MINUTE_S)} h"
+    return 0 if not damaged and all(row["state"] == "ok" for row in rows) else 1
