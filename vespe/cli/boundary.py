@@ -199,7 +199,7 @@ def _usage(
         if context is None
         else (context.command_path, isinstance(context.command, click.Group))
     )
-    hint = f"`{path} --help` {'lists the commands' if is_group else 'shows what it takes'}"
+    hint = f"`{path} --help` {'lists the commands' if is_group else 'shows its arguments'}"
     return 2, {
         "code": "usage",
         "message": _said(error).rstrip("."),

@@ -152,7 +152,7 @@ def _directories(_: str | None) -> Iterator[Diagnosis]:
         said = (
             path
             if writable
-            else f"{path} cannot be written: approvals, settings and the log are not kept"
+            else f"{path} cannot be written: approvals, settings and the log cannot be saved"
         )
         yield Diagnosis(
             about=f"{about} directory", state="ok" if writable else "warning", message=said

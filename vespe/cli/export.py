@@ -148,7 +148,7 @@ def _definition(tool: Tool, shape: str, *, strict: bool, refused: list[JsonObjec
 def _refuse(refused: list[JsonObject], *, as_json: bool) -> None:
     count = len({one["tool"] for one in refused})
     message = f"{count} {'tool' if count == 1 else 'tools'} cannot be said in strict mode"
-    hint = "mend the schemas, name other tools, or export without --strict"
+    hint = "correct the schemas, select other tools, or export without --strict"
     if as_json:
         report.emit_json(
             {

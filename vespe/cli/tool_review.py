@@ -72,7 +72,10 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ),
         (
             "unpinned",
-            f"{', '.join(tool.unpinned)}: other code can come tomorrow; `vespe tool lock` pins it"
+            (
+                f"{', '.join(tool.unpinned)}: later installations may get other code; `vespe tool "
+                "lock` pins it"
+            )
             if tool.unpinned
             else "",
         ),

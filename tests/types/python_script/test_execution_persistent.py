@@ -94,7 +94,7 @@ def test_what_goes_wrong_ends_the_process_and_the_next_call_has_another(kept: Ke
     died = kept.call("die").error
     assert (
         died is not None
-        and "its process ended, and its state is gone" in died.message
+        and "its process ended, and its state is lost" in died.message
         and kept.count() == 1
     )
     late = kept.call("sleep", timeout_s=0.3).error

@@ -92,7 +92,7 @@ def _chosen(kit_id: str, choices: Sequence[ServerSnapshot]) -> ServerSnapshot:
             hint=f"`vespe kit activate {_words(choices[0])}`, or another of those above",
         )
     number = click.prompt(
-        "Which one does this project mean?", type=click.IntRange(1, len(choices)), err=True
+        "Which one should this project use?", type=click.IntRange(1, len(choices)), err=True
     )
     return choices[number - 1]
 

@@ -140,7 +140,7 @@ def command(
         if server_command or url or headers or secrets or written or update:
             raise errors.UsageError(
                 "--from takes the servers as the file says them, and nothing beside it",
-                hint="leave the rest out",
+                hint="remove the other options",
             )
         root = find_root(project_dir) if activate else None
         return _add_all(source, kit_id, timeout_s=timeout_s, root=root, yes=yes, as_json=as_json)
@@ -149,7 +149,7 @@ def command(
             "say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND"
         )
     if update and (server_command or url or headers or secrets or timeout_s):
-        hint = f"to change it: `vespe kit remove {kit_id}`, and add it anew"
+        hint = f"to change it, run `vespe kit remove {kit_id}` and add it again"
         raise errors.UsageError(
             "--update is about the server that is known, and takes no other", hint=hint
         )
@@ -209,7 +209,7 @@ def _reach(
 ) -> JsonObject:
     if bool(words) == bool(url):
         raise errors.UsageError(
-            "say how to reach the server: a command behind --, or --url",
+            "say how to reach the server: a command after --, or --url",
             hint="vespe kit add-mcp NAME -- COMMAND",
         )
     if headers and not url:

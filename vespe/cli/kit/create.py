@@ -62,8 +62,8 @@ def command(
         else:
             said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where every project finds it"
             report.note(
-                f"`vespe kit link {os.path.relpath(path)}` lets every project of yours find it; "
-                f"or {said}"
+                f"`vespe kit link {os.path.relpath(path)}` makes it available to all your "
+                f"projects; or {said}"
             )
 
 

@@ -59,7 +59,7 @@ def confirm_strange(kits: Iterable[LockedKit], *, yes: bool) -> None:
 
     if strange := sync.strange_sources(kits):
         options.confirm(
-            f"Connect to {report.one_line(', '.join(strange))}, which this lock names?", yes=yes
+            f"Connect to {report.one_line(', '.join(strange))}, as in this lock?", yes=yes
         )
 
 

@@ -28,7 +28,7 @@ _WHAT: Final = (
     "--type",
     "kind",
     metavar="TYPE",
-    help=f"Start from a template:  {', '.join((*new_tool.created_types(), drafts.IN_PROCESS))}.",
+    help=f"Start from a template: {', '.join((*new_tool.created_types(), drafts.IN_PROCESS))}.",
 )
 @click.option(
     "--from",
@@ -64,10 +64,10 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
         raise click.UsageError(_WHAT, click.get_current_context())
     if source is not None and (fields.keys() & {"path", "entrypoint"}):
         raise click.UsageError(
-            "--from names the file and the function already", click.get_current_context()
+            "--from already names the file and the function", click.get_current_context()
         )
     if in_place and source is None:
-        raise click.UsageError("--in-place goes with --from", click.get_current_context())
+        raise click.UsageError("--in-place needs --from", click.get_current_context())
     draft = _draft(
         name, kind or "", source, in_place=in_place, fields=fields, project_dir=given["project_dir"]
     )
@@ -152,8 +152,8 @@ def _next(tool: Tool, *, in_kit: bool, project_dir: str | None) -> str:
     if in_kit and not _is_active(kit, project_dir):
         return f"`vespe kit activate {kit}` makes it available in a project"
     return (
-        f"`vespe tool run {tool.name} --help` shows what it takes, "
-        f"`vespe tool edit {tool.name}` opens it"
+        f"`vespe tool run {tool.name} --help` shows its arguments, `vespe tool edit "
+        f"{tool.name}` opens it"
     )
 
 

@@ -197,7 +197,7 @@ def _show(tool: Tool, outcome: Outcome, how: str) -> None:
                 )
             report.next_step(
                 f"{how}; " * bool(how)
-                + f"`vespe tool run {outcome.tool} --help` shows what it takes"
+                + f"`vespe tool run {outcome.tool} --help` shows its arguments"
             )
     else:
         report.emit_result(outcome.result)

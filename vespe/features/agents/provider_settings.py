@@ -115,7 +115,7 @@ def endpoint_url(text: str) -> Url:
     if "@" in text.partition("://")[2].partition("/")[0]:
         raise Refused(
             "the provider's base_url is refused: it holds a user or a password",
-            hint="give the key as `api_key`, or in `headers`",
+            hint="set the key as `api_key`, or in `headers`",
         )
     url = parse_url(text)
     if url.scheme != "https" and not is_loopback(url):

@@ -350,7 +350,7 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
         try:
             stack.enter_context(atomic.locked(directory, timeout_s=0, reentrant=False))
         except StorageError:
-            busy = OSError(errno.EAGAIN, "another process works on this conversation")
+            busy = OSError(errno.EAGAIN, "another process is using this conversation")
             raise StorageError("use", real, busy) from None
         yield
 

@@ -129,12 +129,12 @@ def check_target(target: str, *, update: bool) -> None:
         )
     if update and not os.path.isfile(os.path.join(target, defaults.KIT_CONFIG_FILE)):
         raise UsageError(
-            f"there is no kit in {target} to bring up to date", hint="leave --update out to make it"
+            f"there is no kit in {target} to bring up to date", hint="remove --update to create it"
         )
     if update and store.owner_of(target) is not None:
         raise Refused(
             f"{target} is an installed kit, whose bytes are pinned",
-            hint="say --into DIR, where you edit it",
+            hint="use --into DIR, where you edit it",
         )
 
 

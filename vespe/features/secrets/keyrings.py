@@ -93,7 +93,7 @@ def _asked(
             "unlock it, then try again",
         ) from None
     except errors.OutputTooLarge:
-        raise fails("the entry is too large", "keep the secret alone in it") from None
+        raise fails("the entry is too large", "store only the secret in it") from None
     try:
         answer: JsonObject = json.loads(finished.stdout)
     except ValueError:

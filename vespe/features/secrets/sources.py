@@ -148,7 +148,7 @@ def _read(asked: SecretRequest, descriptor: int) -> bytes:
         while len(data) <= MOST_BYTES and (more := os.read(descriptor, MOST_BYTES + 1)):
             data += more
     except OSError as error:
-        raise asked.fails(_reason(error), "see that the file can be read") from None
+        raise asked.fails(_reason(error), "check that the file can be read") from None
     return data
 
 

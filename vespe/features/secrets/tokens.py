@@ -79,11 +79,11 @@ def _token(response: client.Response, asking: TokenClient, fails: Fails) -> Fetc
         said = str(redaction.redact(" ".join(map(str, words))[:300], (asking.secret,)))
         raise fails(
             f"it answered with status {response.status}" + (f": {said}" if said else ""),
-            "see that the client's id, its secret and the scope are right",
+            "check the client's id, its secret and the scope",
         )
     value, lasts = answer.get("access_token"), answer.get("expires_in")
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise fails("its answer has no access_token", "see that this is the token endpoint")
+        raise fails("its answer has no access_token", "check that this is the token endpoint")
     if isinstance(lasts, bool) or not isinstance(lasts, (int, float)):
         return FetchedToken(value, None)
     return FetchedToken(value, max(0.0, lasts * (1 - _EARLY)))

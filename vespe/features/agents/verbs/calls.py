@@ -152,7 +152,7 @@ def _settled(
     ]
     if not unknown:
         if happened is not None or run_again:
-            raise errors.UsageError("no call here waits whose outcome is unknown")
+            raise errors.UsageError("no pending call here has an unknown outcome")
         return {}
     if happened is not None and not run_again:
         result = strict_json.parse_json(happened, path="--happened")
@@ -161,8 +161,8 @@ def _settled(
         return {str(one["id"]): None for one in unknown}
     raise errors.Refused(
         _waits(unknown[0]),
-        hint="look whether it happened, then run this again with --happened RESULT (JSON), "
-        "or with --run-again where it did not",
+        hint="find out whether it happened, then run this again with --happened RESULT "
+        "(JSON), or with --run-again if it did not",
     )
 
 

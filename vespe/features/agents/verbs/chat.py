@@ -104,7 +104,7 @@ def _say(agent: Agent, line: str) -> None:
             and agent.transcript.messages[-1].get("role") == "user"
         ):
             agent.transcript.undo()
-            report.note("what you said is taken back; say it again")
+            report.note("your last message was removed; enter it again")
         raise
     if result.stop_reason != DONE:
         report.warn(f"the turn was stopped: {result.stop_reason}")

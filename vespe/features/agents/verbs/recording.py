@@ -33,7 +33,7 @@ class Recorded:
         Raises UsageError for options that exclude each other.
         """
         if self.run_tools and self.replay is None:
-            raise errors.UsageError("--run-tools goes with --replay")
+            raise errors.UsageError("--run-tools needs --replay")
         if self.replay is None:
             return self._recording(wanted, transcript)
         if self.record is not None or wanted.provider is not None or wanted.script is not None:

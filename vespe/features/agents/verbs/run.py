@@ -28,10 +28,10 @@ _TOKENS: Final = (
     ("completion_tokens", "out", "reasoning_tokens", "reasoning"),
 )
 _LIMITS: Final = {
-    "max_iterations": ("it used up its rounds of calls", "--max-iterations"),
+    "max_iterations": ("it reached the limit of rounds", "--max-iterations"),
     "max_calls": ("it may run no more calls", "--max-calls"),
-    "max_tokens": ("it used up its tokens", "--max-tokens"),
-    "max_seconds": ("its time is over", "--max-seconds"),
+    "max_tokens": ("it reached the limit of tokens", "--max-tokens"),
+    "max_seconds": ("it reached the time limit", "--max-seconds"),
     "cancelled": ("it was interrupted", "Ctrl-C"),
 }
 

@@ -220,7 +220,7 @@ class Wanted:
             made = provider_class(name)(model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
             raise errors.UsageError(
-                "say which model to ask",
+                "no model is selected",
                 hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`",
             )
         return made

@@ -26,7 +26,7 @@ _DEAR = 10_000
 @click.option(
     "--kind",
     metavar="KIND",
-    help=f"The format of SOURCE:  {', '.join(recognition.KINDS)}; detected by default.",
+    help=f"The format of SOURCE: {', '.join(recognition.KINDS)}; detected by default.",
 )
 @click.option(
     "--tag",

@@ -57,7 +57,7 @@ def command(
         store, note = _store(secret_name, store)
         value = _value(secret_name, source)
         made = stores.keep(secret_name, value, store, environment=os.environ)
-        said = f"kept {secret_name} in {references.shown(made)}"
+        said = f"stored {secret_name} in {references.shown(made)}"
         if note:
             report.note(note)
         if len(value.strip()) < redaction.SHORTEST:
