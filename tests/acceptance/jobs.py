@@ -97,7 +97,8 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tests.acceptance.survival", "--json"),
     ),
     "tasks": (
-        "a task of `vespe tool run --background`, whose process is killed at 200 moments",
+        "tasks of `vespe tool run --background` and of clients of `vespe mcp serve`, whose runner or "
+        "server is killed at 200 moments",
         ("tests.acceptance.tasks", "--json"),
     ),
     "conformance_client": (
