@@ -155,7 +155,7 @@ LINES = [
     ('{"ask": 1}', 'a line that asks is {"ask"'),
     ('{"ask": 2, "question": "a"}', 'a line that asks is {"ask"'),
     ('{"ask": 1, "question": ""}', "not a string of 1 to 4000"),
-    ('{"ask": 1, "question": "a", "schema": 3}', "no form can take"),
+    ('{"ask": 1, "question": "a", "schema": 3}', "cannot be entered in a form"),
     ('{"ask": 1, "question": "a", "name": 3}', "whose name"),
     ('{"ask": 1, "question": "' + "a" * 70_000 + '"}', "at most 65536 bytes"),
 ]
