@@ -103,8 +103,8 @@ def file(server: ByHand, tmp_path: Path) -> str:
 
 def test_a_server_of_a_file_that_fails_says_why_and_raises_nothing(file: str, home: Path) -> None:
     good, bad = server_kits.entries_of(file, None)
-    made = server_kits.ask_entry(good, timeout_s=7)
-    assert made is not None and made.server["timeout_s"] == 7
+    made = server_kits.ask_entry(good, timeout_s=70)
+    assert made is not None and made.server["timeout_s"] == 70
     assert server_kits.ask_entry(bad, timeout_s=None) is None
     assert "vespe-no-such-program cannot start" in bad.problem and good.problem == ""
 
