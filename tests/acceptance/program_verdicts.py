@@ -23,7 +23,7 @@ import typing
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 from unittest.mock import MagicMock
 
 from tests.acceptance.flows import STRANGER, TASKS, suite_tools
@@ -196,7 +196,7 @@ class Conversation:
             ]
             code = {"code": "\n".join(tried)}
             turns = [{"tool_calls": [{"name": "run_code", "arguments": code}]}]
-        mode = "code" if as_program else "all"
+        mode: Literal["code", "all"] = "code" if as_program else "all"
         options = AgentOptions(tools_mode=mode, limits=Limits(max_iterations=len(turns) + 1))
         model = SimulatedProvider({"turns": [*turns, {"text": "Done."}]})
         done = Agent(model, tools=self, options=options).run(self.prompt)
