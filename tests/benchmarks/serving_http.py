@@ -10,6 +10,7 @@ newest revision has no session.
 
 import contextlib
 import http.client
+import itertools
 import json
 import selectors
 import socket
@@ -77,6 +78,8 @@ _AT_ONCE = 16
 _PATIENCE_S = 5.0
 _ID = 1000
 """Of the first connection's requests: all have as many digits."""
+_opened = itertools.count()
+"""Connections so far. A server may still be at the last request of one that was closed."""
 
 Key = tuple[str, str, int]
 """A revision, a method, and how many requests are under way."""
@@ -194,10 +197,10 @@ def _requests(port: int, data: bytes, at_once: int, *, number: int | None = None
     """Send a request again and again for a while, or so often; return how many a second."""
     with contextlib.ExitStack() as stack:
         ready = stack.enter_context(selectors.DefaultSelector())
-        for number_of in range(at_once):
+        for _ in range(at_once):
             connection = stack.enter_context(connected(port))
             # no two requests that are under way in a session have the same id
-            own = data.replace(b'"id": %d' % _ID, b'"id": %d' % (_ID + number_of))
+            own = data.replace(b'"id": %d' % _ID, b'"id": %d' % (_ID + next(_opened) % (9 * _ID)))
             ready.register(connection, selectors.EVENT_READ, (bytearray(), own))
             connection.sendall(own)
         began, done = time.perf_counter(), 0
