@@ -90,11 +90,12 @@ def in_readme(kept: dict[str, Any]) -> str:
     tool = next(row for row in kept["rows"] if row["name"] == _TOOL)
     lines += [
         "",
-        f"Medians of {kept['date']}, by the clock: {_machine(kept)}. `{kept['command']}` measures",
-        "them on your machine. [Performance](docs/performance.md) has every axis beside its peers,",
-        "and what misses its goal. In a program that keeps the project open, a call of a Python",
-        f"tool in a process of its own takes about {figure(round(tool['theirs']))} ms, and about "
-        f"{figure(round(tool['ours']))} ms in the sandbox.",
+        f"Medians of wall-clock times, measured on {kept['date']} ({_machine(kept)}).",
+        f"`{kept['command']}` repeats the measurement on your machine.",
+        "[Performance](docs/performance.md) has all figures and lists the goals that are missed.",
+        "In a program that keeps the project open, a call of a Python tool",
+        f"takes about {figure(round(tool['ours']))} ms in the sandbox and about "
+        f"{figure(round(tool['theirs']))} ms without it.",
     ]
     return "\n".join(lines) + "\n"
 
