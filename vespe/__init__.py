@@ -1,5 +1,5 @@
-"""Manage the tools that LLM agents call: one definition, resolved, checked, bounded, for every
-model API.
+"""Manage the tools that LLM agents call: define a tool once, check and confine its calls, and use
+it with every model API.
 
 `__all__` is the public promise; a name's module is imported when the name is first used (PEP 562).
 """
