@@ -108,7 +108,7 @@ def test_a_link_out_of_the_project_is_named_with_the_line_that_opens_where_it_le
     python_tool(tool(held, "p"), "p", body, permissions={"read": ["data"]})
     error = run(held, "p").error
     assert error is not None and error.code == "permission_denied"
-    assert f"(data is a link to {elsewhere}, which is not stated by its name)" in error.message
+    assert f"(data is a link to {elsewhere}, which the permissions do not name)" in error.message
     line = f'"permissions": {{"read": ["data", "{elsewhere}"]}}'
     assert error.hint.endswith(line)
     shell(held, "cat", "data/a", permissions={"read": ["data"]})
@@ -217,8 +217,8 @@ def test_nothing_is_made_where_a_link_out_of_the_project_leads(
         ("out", "end it with /"),
         ("~/.own", "end it with /"),
         ("a/b.txt", "`touch "),
-        ("~/.aws/cli/", "make it yourself"),
-        ("a/file/in/", "make it yourself"),
+        ("~/.aws/cli/", "create it yourself"),
+        ("a/file/in/", "create it yourself"),
     ],
 )
 def test_what_is_written_and_not_there_is_refused_before_the_call(
@@ -426,7 +426,7 @@ def test_p80_a_file_that_a_secret_is_kept_in_is_read_by_no_tool(held: Path, home
         assert not outcome.ok and "hunter2" not in str(outcome.to_dict())
         # To state it would change nothing.
         said = str(outcome.to_dict())
-        assert "names it under `secrets`" in said and "say so in its config.json" not in said
+        assert "name it under `secrets`" in said and "to allow this" not in said
     shutil.rmtree(tool(held, "s"))
     shell(held, "cat", str(kept), permissions={"read": [".", str(kept)]})
     assert "no permission opens it" in str(run(held, "s").to_dict())

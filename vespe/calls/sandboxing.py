@@ -109,16 +109,16 @@ def make_written_places(tool: Tool, permissions: Permissions, root: str) -> None
             raise _not_there(
                 tool,
                 stated,
-                "is not there",
-                f'for a directory end it with / ("write": ["{stated}/"]), and it is made; '
-                f"for a file, make it: `touch {shlex.quote(error.filename or stated)}`",
+                "does not exist",
+                f'if it is a directory, end it with / ("write": ["{stated}/"]) and Vespe creates '
+                f"it; if it is a file, run `touch {shlex.quote(error.filename or stated)}`",
             ) from None
         except OSError as error:
             raise _not_there(
                 tool,
                 stated,
-                f"is not there and cannot be made: {error.strerror}",
-                f"make it yourself: `mkdir -p {shlex.quote(places.find(stated).path)}`",
+                f"does not exist and cannot be created: {error.strerror}",
+                f"create it yourself: `mkdir -p {shlex.quote(places.find(stated).path)}`",
             ) from None
 
 
@@ -409,7 +409,7 @@ def _require_some(setting: str) -> None:
     if setting == "require":
         raise Refused(
             "your configuration requires a sandbox, and this machine has none",
-            hint="`vespe doctor` says what would give it one",
+            hint="`vespe doctor` shows how to get one",
         )
 
 
@@ -464,13 +464,13 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         lead = _short(place.leads) if place else ""
         line = ", ".join(f'"{item}"' for item in [*stated, lead or _to_state(what)])
         # a kit's bytes are pinned
-        own = f"`vespe tool copy {tool.kit_id}/{tool.name}` makes it yours; " if tool.kit_id else ""
+        own = f"first copy it with `vespe tool copy {tool.kit_id}/{tool.name}`; " if tool.kit_id else ""
         says = (
-            f'{own}where it is to, say so in its config.json: "permissions": {{"{kind}": [{line}]}}'
+            f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
         )
         if kind in widened:
             there = what if os.path.lexists(what) else os.path.dirname(what)
-            says = f"where it is to: `{widened[kind]} {shlex.quote(_short(there))}`"
+            says = f"to allow this, run `{widened[kind]} {shlex.quote(_short(there))}`"
         return PermissionDenied(
             f"the sandbox did not let {tool.name!r} {PERMISSIONS[kind].verb} {what}"
             f"{_why(kind, what, made)}: {error}",
@@ -489,10 +489,10 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
 _NAMELESS: Final = pattern(r"PermissionError: \[Errno 13\] Permission denied(?!:)")
 """An error that names no file, as that of `os.execv`: what was touched last is what it is of."""
 _AGAIN: Final = (
-    "call it again; where its server, or the process that it keeps, lives on, start that anew"
+    "call it again; if its MCP server or its persistent process is still running, restart that first"
 )
-_OWN: Final = "no permission opens it: secrets are kept there, or Vespe's own state"
-_DECLARED: Final = "a tool that needs a secret names it under `secrets` in its config.json"
+_OWN: Final = "no permission opens it, because it contains secrets or Vespe's own state"
+_DECLARED: Final = "if the tool needs a secret, name it under `secrets` in its config.json"
 
 
 def _is_own(what: str, made: Policy) -> bool:
@@ -517,11 +517,11 @@ def _why(kind: str, what: str, made: Policy | None) -> str:
     """Say why a path is refused where its tool seems to state it."""
     if lead := _lead(kind, what, made):
         return (
-            f" ({lead.stated} is a link to {_short(lead.leads)}, which is not stated by its name)"
+            f" ({lead.stated} is a link to {_short(lead.leads)}, which the permissions do not name)"
         )
     if made is not None and PERMISSIONS[kind].values != "host" and _came_late(kind, what, made):
         return (
-            " (it was made or replaced after the process started: one that starts now reaches it)"
+            " (it was created or replaced after the process started; a new process can use it)"
         )
     return ""
 
@@ -588,7 +588,7 @@ def planted(made: Policy | None, *, tool: str) -> tuple[str, ...]:
         unreviewed.note(root, new, tool=tool)
     return tuple(
         f"{os.path.relpath(path, root)} is new, and other programs take commands from it: "
-        "read it before you use one there"
+        "review it before you use one there"
         for path in new[:8]
     )
 

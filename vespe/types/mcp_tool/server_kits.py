@@ -115,7 +115,7 @@ def _asked_in_sandbox(
             told = sandboxing.explained(error, tool, held.sandbox)
             if isinstance(told, errors.PermissionDenied) and told.details["permission"] == "write":
                 told.hint = (
-                    "where it is to: `vespe kit add-mcp` takes the path by --write "
+                    "to allow this, run `vespe kit add-mcp` again with --write "
                     f"{shlex.quote(str(told.details['refused']))}"
                 )
             raise told from None
