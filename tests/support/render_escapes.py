@@ -9,99 +9,99 @@ from vespe.features.escapes.ways import Way
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "escapes.md"
 _SAID: Final = {
-    "default": "What it does not state has its [default](sandbox.md): "
-    "it reads all but protected places, and writes the project.",
-    "closed": "It reads `docs` and `out`, writes `out`, reaches no host, starts `cat` and `sh`, "
-    "and has 256 MiB.",
-    "hosts": "It reaches `example.org`, and what is not stated has its default.",
-    "sockets": "It reaches one Unix socket in the home directory and no host.",
-    "links": "It states directories of the project that are links: to others in the project, which "
-    "hold, to keys, to the home, out of\nthe project, to `.git` and `.vespe`, which open nothing; "
-    "and writes a directory and a file that are not there.",
-    "late": "A tool that states nothing runs, and other programs of the user go on: they log in, make "
-    "keys, and replace files by renaming.",
-    "late home": "Tried at the level `namespaces` alone.",
-    "home": "Tried at the level `namespaces` alone: at `landlock` nothing new can be made directly "
-    "in such a directory.",
+    "default": "The tool has the [default permissions](sandbox.md): it can read everything except "
+    "protected places, write the project, and reach any host.",
+    "closed": "The tool can read `docs` and `out`, write `out`, start `cat` and `sh`, and use 256 MiB "
+    "of memory. It has no network.",
+    "hosts": "The tool can reach `example.org`. All other permissions have their defaults.",
+    "sockets": "The tool can connect to one Unix socket in the home directory. It can reach no host.",
+    "links": "The tool states paths in the project that are symbolic links. Links to other directories "
+    "of the project work; links to keys, to the\nhome directory, out of the project, to `.git` and to "
+    "`.vespe` give no access. It also states a directory and a file for writing that do not exist.",
+    "late": "The tool states no permissions. While it runs, other programs of the user log in, create "
+    "keys and sockets, and replace files by renaming.",
+    "late home": "Tried only at the level `namespaces`.",
+    "home": "Tried only at the level `namespaces`: at `landlock`, a tool cannot create anything "
+    "directly in such a directory.",
 }
 BESIDE: Final = (
     (
-        "write a number or an object in another way, past a rule on arguments",
-        "another number, an object with other members",
+        "write a number or an object differently to bypass a rule on arguments",
+        "another number; an object with other members",
         "calls/test_policy_rules.py",
         "test_an_argument_is_compared_by_its_value_however_it_is_written",
     ),
     (
-        "end the body of a request early, and let what came be called",
-        "a body that comes in pieces",
+        "end the body of a request early, so that its first part is taken for a call",
+        "a body that arrives in pieces",
         "http/test_asgi.py",
         "test_a_body_that_ends_early_is_no_request",
     ),
     (
-        "send the proxy a second `Host` behind a bare line feed",
-        "a whole URL of a stated host",
+        "send the proxy a second `Host` header after a bare line feed",
+        "a complete URL of a stated host",
         "processes/sandbox/test_proxy.py",
         "test_a_line_that_only_some_servers_end_passes_no_second_host",
     ),
     (
-        "name a port to the proxy that no machine has",
-        "the next connection, which is served",
+        "send the proxy an invalid port number",
+        "the next connection",
         "processes/sandbox/test_proxy.py",
         "test_anything_else_is_refused",
     ),
     (
-        "run code through the cluster that a batch made for itself with Dask",
+        "run code through the Dask cluster that a batch started for itself",
         "the calls of that batch",
         "features/batch/test_dask_cluster.py",
         "test_a_cluster_of_ones_own_takes_nothing_from_others_and_shows_no_page",
     ),
     (
-        "leave a repository or an `.envrc` that other programs run, unnoticed",
-        "other new files, of which no note speaks",
+        "leave a repository or an `.envrc`, which other programs run, without a note in the Outcome",
+        "other new files, which need no note",
         "files/test_repositories.py",
         "test_what_is_new_of_what_others_execute_is_told",
     ),
     (
-        "answer as an MCP server with JSON that can be read in two ways",
-        "an answer that can be read in one",
+        "send ambiguous JSON as an MCP server (such as duplicate keys)",
+        "the same answer as unambiguous JSON",
         "types/mcp_tool/test_session.py",
         "test_an_answer_that_can_be_read_in_two_ways_is_none",
     ),
     (
-        "answer as an MCP server over HTTP with JSON that can be read in two ways",
-        "the same answer, read in one",
+        "send ambiguous JSON as an MCP server over HTTP",
+        "the same answer as unambiguous JSON",
         "types/mcp_tool/test_strict_http.py",
         "test_an_answer_over_http_that_can_be_read_in_two_ways_is_none",
     ),
 )
-"""What is no process's sandbox, and so the same at every level: what is tried, what is allowed
-beside it, and the test that tries both.
+"""Attacks on other parts of Vespe, which have the same result at every level: the attack, a similar
+action that is allowed, and the test that tries both.
 """
 _EVERYWHERE: Final = ("programs", "late", "loopback")
 _OLD_KERNELS: Final = {"signals": "6.12", "truncate": "6.2"}
 
 
 def render() -> str:
-    """Return the page: what was tried, what becomes of it at each level, and beside what allowed
-    thing it was tried.
-    """
+    """Return the page: each attack and its result at each level."""
     parts = [
-        "# Ways out of the sandbox",
+        "# Sandbox escapes",
         "",
-        f"The tests try these {len(ROWS)} ways out at each level that the machine has, as root and as "
-        "an ordinary user. Beside each stands a twin:",
-        "something similar that is allowed, and must keep working. A way out that is open is a "
-        "[gap](sandbox.md#gaps), which every Outcome names in advance.",
+        f"The tests try to escape from the [sandbox](sandbox.md) in these {len(ROWS)} ways, at each "
+        "level that the machine has, as root and as an ordinary user.",
+        "For each attack they also try a similar action that is allowed and must work. `held` in the "
+        "tables means that the attack failed.",
+        "An attack that succeeds does so through a [gap](sandbox.md#gaps), which the Outcome of such "
+        "a call lists.",
         "",
-        "`vespe doctor --escapes` tries them on your machine, as you, in a few seconds. Its keys, "
-        "sockets, servers and processes are made for it and",
-        "removed afterwards; it writes none of your files and signals none of your processes. For "
-        "each way out it prints `held`, the gap that leads through, or",
-        "`GOT THROUGH`, which is exit code 1. Ways that would touch the machine itself if they got "
-        "through are not tried there, and the output says which.",
+        "`vespe doctor --escapes` tries the same attacks on your machine, as your user, in a few "
+        "seconds. It attacks only keys, sockets, servers and processes",
+        "that it creates and removes again; it writes none of your files and signals none of your "
+        "processes. It prints the result of each attack: `held`, the gap, or",
+        "`GOT THROUGH` (exit code 1). It does not try attacks that would change the machine if they "
+        "succeeded, and lists them as `not tried`.",
         "",
-        f"{len(BLIND)} of them ([`blind_ways.py`](../vespe/features/escapes/blind_ways.py)) were "
-        "designed from this documentation alone, by somebody who had not seen the code of the sandbox.",
+        f"{len(BLIND)} of the attacks ([`blind_ways.py`](../vespe/features/escapes/blind_ways.py)) were "
+        "designed by an author who knew this documentation but not the code of the sandbox.",
     ]
     for kind, title in TITLES.items():
         rows = [row for row in ROWS if row.policy == kind]
@@ -111,7 +111,7 @@ def render() -> str:
             "",
             _SAID[kind],
             "",
-            "| tried | `namespaces` | `landlock` |",
+            "| attack | `namespaces` | `landlock` |",
             "|---|---|---|",
         ]
         for row in rows:
@@ -119,12 +119,12 @@ def render() -> str:
             parts.append(f"| {name} | {_at(row, 'namespaces')} | {_at(row, 'landlock')} |")
     parts += [
         "",
-        "## What is the same at every level",
+        "## Attacks on other parts of Vespe",
         "",
-        "No sandbox of a process is asked here. Other tests of Vespe try these ways, and `vespe doctor` "
-        "does not.",
+        "These attacks do not depend on the sandbox level. Other tests of Vespe try them; `vespe doctor "
+        "--escapes` does not.",
         "",
-        "| tried | allowed beside it | |",
+        "| attack | similar action that is allowed | result |",
         "|---|---|---|",
     ]
     parts += [f"| {tried} | {allowed} | held |" for tried, allowed, _, _ in BESIDE]

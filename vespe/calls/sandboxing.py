@@ -464,10 +464,12 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         lead = _short(place.leads) if place else ""
         line = ", ".join(f'"{item}"' for item in [*stated, lead or _to_state(what)])
         # a kit's bytes are pinned
-        own = f"first copy it with `vespe tool copy {tool.kit_id}/{tool.name}`; " if tool.kit_id else ""
-        says = (
-            f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
+        own = (
+            f"first copy it with `vespe tool copy {tool.kit_id}/{tool.name}`; "
+            if tool.kit_id
+            else ""
         )
+        says = f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
         if kind in widened:
             there = what if os.path.lexists(what) else os.path.dirname(what)
             says = f"to allow this, run `{widened[kind]} {shlex.quote(_short(there))}`"
@@ -489,7 +491,8 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
 _NAMELESS: Final = pattern(r"PermissionError: \[Errno 13\] Permission denied(?!:)")
 """An error that names no file, as that of `os.execv`: what was touched last is what it is of."""
 _AGAIN: Final = (
-    "call it again; if its MCP server or its persistent process is still running, restart that first"
+    "call it again; if its MCP server or its persistent process is still running, restart that "
+    "first"
 )
 _OWN: Final = "no permission opens it, because it contains secrets or Vespe's own state"
 _DECLARED: Final = "if the tool needs a secret, name it under `secrets` in its config.json"
@@ -520,9 +523,7 @@ def _why(kind: str, what: str, made: Policy | None) -> str:
             f" ({lead.stated} is a link to {_short(lead.leads)}, which the permissions do not name)"
         )
     if made is not None and PERMISSIONS[kind].values != "host" and _came_late(kind, what, made):
-        return (
-            " (it was created or replaced after the process started; a new process can use it)"
-        )
+        return " (it was created or replaced after the process started; a new process can use it)"
     return ""
 
 

@@ -11,9 +11,9 @@ from vespe.records import json_of
 @click.option(
     "--escapes",
     is_flag=True,
-    help="Instead, try the known ways out of the sandbox on this machine, against files and "
-    "processes that are created for it. The exit code is 1 if one succeeds that should "
-    "be blocked.",
+    help="Instead, try the known sandbox escapes on this machine, against files and processes "
+    "that are created for it. The exit code is 1 if one succeeds that the sandbox should "
+    "prevent.",
 )
 @options.project_option
 @options.json_option

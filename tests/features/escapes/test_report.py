@@ -67,17 +67,16 @@ def test_each_row_is_told_with_what_became_of_it(home: Path) -> None:
 def test_a_person_reads_a_line_a_row_and_the_counts_last(home: Path) -> None:
     done = run()
     lines = done.stdout.splitlines()
-    assert lines[0].startswith(f"Ways out of the sandbox, tried at the level '{MACHINE.level}' as ")
+    assert lines[0].startswith(f"Sandbox escapes, tried at the level '{MACHINE.level}' as ")
     assert [line for line in lines if line in TITLES.values()] == list(TITLES.values())
     assert "held         read a key" in lines
     assert (
-        "not tried    write a job of cron: had it got through, it would have touched the jobs of "
-        "this machine"
+        "not tried    create a cron job: if it succeeded, it would affect the cron jobs of this machine"
     ) in lines
     gaps = [line for line in lines if line.startswith("gap ")]
     assert gaps and all(re.search(r": .* \(gap `[a-z -]+`\)$", line) for line in gaps)
     assert re.fullmatch(
-        rf"\d+ held, {len(gaps)} gaps that this level names in advance, 0 got through; "
+        rf"\d+ held, {len(gaps)} known gaps of this level, 0 got through; "
         r"\d+ not tried here\.",
         lines[-1],
     )
@@ -99,12 +98,12 @@ ROWS = (
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     assert (
-        "GOT THROUGH  read what may be read: this level states that it is held" in lines
+        "GOT THROUGH  read what may be read: this level should prevent it" in lines
         and "not tried    compile a program: needs no-such-compiler" in lines
     )
-    unclear = "unclear      do what is allowed, and fail: what is allowed beside it does not work"
+    unclear = "unclear      do what is allowed, and fail: a similar action that is allowed does not"
     assert any(line.startswith(unclear) and "FileNotFoundError" in line for line in lines)
-    assert "1 way out of the sandbox got through" in done.stderr and "hint:" in done.stderr
+    assert "1 attack got through although the level" in done.stderr and "hint:" in done.stderr
 
 
 @pytest.mark.parametrize(("refused", "level"), [(NO_NAMESPACES, "landlock"), (NO_LANDLOCK, "off")])
@@ -130,7 +129,7 @@ def test_where_the_user_has_switched_it_off_nothing_is_claimed(
     done = command("doctor", "--escapes")
     assert (done.code, done.out) == (
         0,
-        "No way out of the sandbox was tried: the sandbox is off by your configuration, and holds "
+        "No sandbox escape was tried: your configuration turns the sandbox off, so it prevents "
         "nothing.\n",
     )
 

@@ -1,5 +1,5 @@
-"""The table of ways out: nothing gets out but by a gap that was named, what is allowed goes on
-working, and each way is one where nothing holds it.
+"""The table of sandbox escapes: attacks succeed only through named gaps, their twins work, and
+every attack succeeds without a sandbox.
 """
 
 import os
@@ -45,36 +45,36 @@ def test_nothing_leads_out_but_a_gap_that_was_named_and_what_is_allowed_works_be
     assert named <= gaps and (level == "landlock") == ("metadata" in named)
     assert sum(one.verdict == "held" for one in found.rows) >= 110
     unasked = {one.why for one in found.rows if one.verdict == "not_tried"}
-    assert not {why for why in unasked if why.startswith("had it got through")}
+    assert not {why for why in unasked if why.startswith("if it succeeded")}
 
 
 OF_OLD_KERNELS = ("signals", "truncate")
 OPEN = {
     # what the machine refuses, whoever asks
-    "read the password file": "user",
-    "read a key by chroot": "user",
-    "make a device in the project": "user",
-    "signal the parent": "user",
-    "set the priority of a group of processes": "user",  # root is in the group, too
-    "read the limits of the parent": "user",
-    "change the limits of the first process": "user",
+    "open /etc/shadow": "user",
+    "read a key after chroot": "user",
+    "create a device file in the project": "user",
+    "signal the parent process": "user",
+    "change the priority of a process group": "user",  # root is in the group, too
+    "read the parent process's limits": "user",
+    "change the limits of process 1": "user",
     "mount a file system": "user",
-    "take a mount away": "user",
-    "take the read-only flag away": "user",
-    "pivot the root": "user",
-    "hold rights of root": "user",
+    "unmount the home directory": "user",
+    "remount the home directory without the read-only flag": "user",
+    "change the root directory (pivot_root)": "user",
+    "keep capabilities of root": "user",
     "open a raw socket": "user",
     "open a packet socket": "user",
-    "uncover a key in a project that is the home": "user",
-    "enter the namespaces of init": "user root",
-    "take rights back": "user root",
-    "gain rights by a program": "user root",  # nobody can who has entered any policy
-    "load a module": "root",  # a kernel may have none
-    "measure what a process does": "user",
-    "copy the mounts of a directory": "user",
-    "open a file system that is not mounted": "user",
-    "write into the log of the kernel": "user",
-    "open the device of file systems of one's own": "user",
+    "unmount what hides the project's .ssh": "user",
+    "enter the mount namespace of process 1 (setns)": "user root",
+    "regain capabilities (capset)": "user root",
+    "start programs that gain privileges (NoNewPrivs not set)": "user root",  # nobody can who has entered any policy
+    "load a kernel module": "root",  # a kernel may have none
+    "count the events of another process (perf_event_open)": "user",
+    "copy the mount of a directory (open_tree)": "user",
+    "open a new file system (fsopen)": "user",
+    "open the kernel log for writing (/dev/kmsg)": "user",
+    "open /dev/fuse": "user",
 }
 
 
@@ -128,7 +128,7 @@ def test_the_page_says_what_became_of_each(level: str) -> None:
 
 def test_what_would_touch_the_machine_is_not_tried_unless_everything_is() -> None:
     found = {one.row.name: one for one in trial.try_all(MACHINE, HERE[-1]).rows}
-    assert {name for name, one in found.items() if one.why.startswith("had it got through")} == {
+    assert {name for name, one in found.items() if one.why.startswith("if it succeeded")} == {
         row.name for row in ROWS if row.touches and (os.getuid() == 0 or not row.root_only)
     }
-    assert "your other processes" in found["slow all processes of the user down"].why
+    assert "your other processes" in found["lower the priority of all processes of the user"].why

@@ -1,3 +1,3 @@
-"""Ways out of the sandbox, tried on this machine: `vespe doctor --escapes`, and the table that the
-tests and docs/escapes.md share. Read `rows.py` first, then `trial.py`.
+"""Sandbox escapes, tried on this machine by `vespe doctor --escapes`. The tests and docs/escapes.md
+use the same table. Read `rows.py` first, then `trial.py`.
 """

@@ -1,6 +1,4 @@
-"""What `vespe doctor --escapes` prints: each way out that was tried, what became of it, and what a
-gap means.
-"""
+"""Prints the result of `vespe doctor --escapes`: each attack, its result, and what a gap means."""
 
 import itertools
 import os
@@ -24,28 +22,28 @@ from vespe.projects import user_config
 
 GAPS: Final = {
     "hosts": "a tool that states hosts can reach any host",
-    "loopback": "servers that listen on this machine alone can be reached",
-    "sockets": "Unix sockets can be reached, such as those of tmux, ssh-agent and Docker",
-    "sockets made later": "Unix sockets can be reached that were made after the tool began, that "
-    "were bound by a relative path, or that have a second name",
+    "loopback": "a tool can connect to servers that listen only on this machine",
+    "sockets": "a tool can connect to Unix sockets, such as those of tmux, ssh-agent and Docker",
+    "sockets made later": "a tool can connect to Unix sockets that were created after it started, "
+    "were bound by a relative path, or have a second name",
     "project": "a tool that may write the project can write its .vespe and .git",
     "late-project": "a tool that may write the project can write the .git of a repository that is "
-    "made in it while the tool runs",
-    "names": "names, sizes and times of files that a tool may not read can be seen, and a file "
-    "that it could read before it was moved to a protected place can still be read",
-    "late-names": "the names of protected files that are made while a tool runs can be listed, and "
-    "a file that it could read before it was moved there can still be read",
-    "late": "protected files that are made while a tool runs can be read, where the tool may write "
-    "the whole home directory",
-    "metadata": "modes, owners and times of your files can be changed, but not what is in them",
-    "ipc": "shared memory and message queues of System V can be reached",
-    "signals": "processes of yours can be sent signals, and abstract Unix sockets can be reached",
-    "truncate": "files that can be read can be emptied",
-    "memory": "memory_mb holds each process of a tool, but not all of them together",
-    "processes": "the names and command lines of other processes can be read",
-    "programs": "a file that can be read can be started by the dynamic loader",
+    "created in it while the tool runs",
+    "names": "a tool can see names, sizes and times of files that it may not read, and can still "
+    "read a file that it could read before the file was moved to a protected place",
+    "late-names": "a tool can list the names of protected files that are created while it runs, "
+    "and can still read a file that it could read before the file was moved there",
+    "late": "a tool that may write the whole home directory can read protected files that are "
+    "created while it runs",
+    "metadata": "a tool can change modes, owners and times of your files, but not their content",
+    "ipc": "a tool can use System V shared memory and message queues of the machine",
+    "signals": "a tool can send signals to your processes and connect to abstract Unix sockets",
+    "truncate": "a tool can empty files that it may read",
+    "memory": "memory_mb limits each process of a tool, but not all of them together",
+    "processes": "a tool can read the names and command lines of other processes",
+    "programs": "a tool can start any file that it may read with the dynamic loader",
 }
-"""What each gap means, beside a way out that goes through it; docs/sandbox.md says more."""
+"""What each gap means, shown with each attack that succeeds through it; see docs/sandbox.md."""
 _LABELS: Final = {
     "held": "held",
     "gap": "gap",
@@ -58,11 +56,11 @@ _COLUMN: Final = 13
 
 
 def show(*, as_json: bool) -> int:
-    """Try the table, print what became of it, and return the exit code."""
+    """Try the table, print the results, and return the exit code."""
     setting, machine = user_config.load_user_config().sandbox, sandboxing.machine()
     level = "off" if setting == "off" else machine.level
     if level in trial.LEVELS:
-        with waiting("trying ways out of the sandbox"):
+        with waiting("trying to escape from the sandbox"):
             found = trial.try_all(machine, level)
     else:
         found = trial.nothing_tried(level, _why_nothing(setting, level))
@@ -78,10 +76,10 @@ def show(*, as_json: bool) -> int:
 
 def _why_nothing(setting: str, level: str) -> str:
     if setting == "off":
-        return "the sandbox is off by your configuration, and holds nothing"
+        return "your configuration turns the sandbox off, so it prevents nothing"
     if level == "off":
-        return "this machine has no sandbox, and nothing is held"
-    return "the table is for Linux"
+        return "this machine has no sandbox, so nothing is prevented"
+    return "the attacks are for Linux"
 
 
 def _user() -> str:
@@ -120,20 +118,20 @@ def _why(one: Tried) -> str:
     if one.verdict == "gap":
         return GAPS[one.gap]
     if one.verdict == "got_through":
-        return "this level states that it is held"
+        return "this level should prevent it"
     if one.verdict == "unclear":
-        return f"what is allowed beside it does not work here either: {one.why}"
+        return f"a similar action that is allowed does not work here either: {one.why}"
     return one.why if one.verdict == "not_tried" else ""
 
 
 def _print(found: Trial, user: str) -> None:
     counts = _counts(found)
     if counts["not_tried"] == len(found.rows):
-        report.emit_sentence(f"No way out of the sandbox was tried: {found.rows[0].why}.")
+        report.emit_sentence(f"No sandbox escape was tried: {found.rows[0].why}.")
         return
     report.emit_sentence(
-        f"Ways out of the sandbox, tried at the level {found.level!r} as {user}. "
-        "Nothing of yours was touched: keys, sockets and processes were made for it.",
+        f"Sandbox escapes, tried at the level {found.level!r} as {user}. None of your files and "
+        "processes were used: keys, sockets and processes were created for it.",
         hanging=0,
     )
     for kind, rows in itertools.groupby(found.rows, key=lambda one: one.row.policy):
@@ -143,10 +141,10 @@ def _print(found: Trial, user: str) -> None:
     report.emit_sentence(f"\n{_summary(counts)}", hanging=0)
     if counts["got_through"]:
         report.error(
-            f"{report.count(counts['got_through'], 'way')} out of the sandbox got through that the "
-            f"level {found.level!r} should hold",
-            hint="until it is mended, run no tools here that you would not run without a sandbox; "
-            "report it with what `vespe doctor --escapes --json` prints",
+            f"{report.count(counts['got_through'], 'attack')} got through although the level "
+            f"{found.level!r} should prevent it",
+            hint="until this is fixed, run only tools here that you would also run without a "
+            "sandbox; report it with the output of `vespe doctor --escapes --json`",
         )
 
 
@@ -165,7 +163,7 @@ def _print_row(one: Tried) -> None:
 def _summary(counts: Counter[str]) -> str:
     said = [
         f"{counts['held']} held",
-        f"{report.count(counts['gap'], 'gap')} that this level names in advance",
+        f"{report.count(counts['gap'], 'known gap')} of this level",
         f"{counts['got_through']} got through",
     ]
     if counts["unclear"]:

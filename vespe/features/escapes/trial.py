@@ -1,4 +1,4 @@
-"""Tries the table of ways out of the sandbox on this machine, and says what became of each row."""
+"""Tries the table of sandbox escapes on this machine, and returns the result of each row."""
 
 import itertools
 import json
@@ -33,9 +33,9 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What became of a row: `verdict` is `held`, `gap` (it got through, as `gap` says in advance),
-    `got_through`, `unclear` (it did not, and what is allowed beside it does not work either) or
-    `not_tried`; `why` says what happened, or why nothing did.
+    """The result of a row. `verdict` is `held`, `gap` (it got through a known gap), `got_through`,
+    `unclear` (it failed, and so did its twin) or `not_tried`; `why` says what happened, or why it
+    was not tried.
     """
 
     row: Way
@@ -60,8 +60,8 @@ def try_all(
 ) -> Trial:
     """Try the table at a level that the machine has, as this user, or as root as another one.
 
-    With `everything` rows are tried, too, that would touch the machine's own where they got
-    through. Raises ToolExecutionError, TimedOut, StorageError; nothing is left of it.
+    With `everything`, it also tries rows that would change the machine if they succeeded. Removes
+    all that it creates. Raises ToolExecutionError, TimedOut, StorageError.
     """
     uid = os.getuid() if uid is None else uid
     deadline = time.monotonic() + TIMEOUT_S
@@ -98,13 +98,13 @@ def _in_order(rows: Iterable[Way]) -> list[Way]:
 def _not_tried(row: Way, level: str, uid: int, names: Mapping[str, Any], everything: bool) -> str:
     """Return why a row is not tried; "" where it is."""
     if "home" in row.policy and level == "landlock":
-        return "at this level nothing new can be made in such a project"
+        return "at this level a tool cannot create anything in such a project"
     if row.root_only and uid != 0:
-        return "only root could"
+        return "only root can try it"
     if row.needs and not _is_there(row.needs, names):
         return f"needs {_WORDS.get(row.needs, row.needs)}"
     if row.touches and not everything:
-        return f"had it got through, it would have touched {row.touches}"
+        return f"if it succeeded, it would affect {row.touches}"
     return ""
 
 
@@ -159,7 +159,7 @@ def _said(made: Canaries, held: Policy, rows: Sequence[Way], deadline: float) ->
         env={"PATH": PATH},
         stdin=json.dumps(job).encode("utf-8"),
         timeout_s=max(deadline - time.monotonic(), 1.0),
-        name="the attempt to get out of the sandbox",
+        name="the attempt to escape from the sandbox",
     )
     done = process.run(command)
     why = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -169,8 +169,8 @@ def _said(made: Canaries, held: Policy, rows: Sequence[Way], deadline: float) ->
             return said
         why = str(said["rows"])
     raise ToolExecutionError(
-        f"the ways out of the sandbox could not be tried: {why}",
-        hint="`vespe doctor` says which sandbox there is",
+        f"the sandbox escapes could not be tried: {why}",
+        hint="`vespe doctor` shows the sandbox of this machine",
     )
 
 

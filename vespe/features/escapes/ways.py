@@ -1,19 +1,22 @@
-"""One way out of the sandbox, as the tables of ways have it."""
+"""One row of the table of sandbox escapes."""
 
 from vespe.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`policy` is `default` (nothing stated), `closed` (everything stated, as little as can be),
-    `hosts` and `sockets` (one of them stated, and little else), `links` (what is stated are links,
-    and what is not there), `late` (nothing stated, and the home
-    changes once it runs), or `home` (the project is the home), `late home` (both).
+    """An attack, and its twin: a similar action that is allowed.
 
-    `gap` is what names a leak; of two, with a comma between, the first does at `namespaces`.
-    `needs` is what both take that not every machine has: a program, a path, or one of the names of
-    `canaries.py`. `touches` says what of the machine's own an attack would reach that got through:
-    only tests try such a row.
+    `policy` is `default` (no permissions stated), `closed` (all stated, as few as possible),
+    `hosts` or `sockets` (one host or socket stated), `links` (the stated paths are links or do not
+    exist), `late` (no permissions stated, and files change while the tool runs), `home` (the
+    project is the home directory) or `late home` (both).
+
+    `gap` is the gap through which the attack may succeed. If it names two, separated by a comma,
+    the first applies at `namespaces`, the second elsewhere. `needs` is something that not every
+    machine has and both actions use: a program, a path, or one of the names of `canaries.py`.
+    `touches` says what an attack that succeeds would change on the machine; only tests try such a
+    row.
     """
 
     name: str
