@@ -126,9 +126,9 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
         most=1 << 20,
     ),
     "sockets": Permission(
-        description="Unix sockets that the tool can use, as paths or as variables that "
-        "contain one (`$SSH_AUTH_SOCK`). Default: none if the sandbox has "
-        "namespaces.",
+        description="Unix sockets that the tool can use, as paths or as environment "
+        "variables that contain one (`$SSH_AUTH_SOCK`). Default: none at the sandbox level "
+        "`namespaces`, any at other levels.",
         values="socket",
         verb="connect to",
         effect="sends_out",

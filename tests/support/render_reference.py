@@ -13,8 +13,8 @@ DATA = Path(vespe.__file__).parent / "data"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 HEAD = """# Configuration files
 
-This page is generated from the JSON Schemas that `vespe schema` prints (`./dev docs`); a test compares the two. `vespe schema --write` saves the schemas
-in a project, so that editors complete and check these files.
+This page lists every key of the files that Vespe reads. It is generated from the JSON Schemas that `vespe schema` prints. `vespe schema --write` saves these schemas
+in a project, so that editors can complete and check the files.
 
 All files are strict JSON. In the tables, `[]` stands for each item of a list, and `*` for any name.
 """
@@ -135,7 +135,9 @@ def _type_of(schema: dict[str, Any]) -> str:
         named = " or ".join(kind)
     else:
         choices = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
-        named = " or ".join(dict.fromkeys(one.get("type", "") for one in choices if "type" in one))
+        named = " or ".join(
+            dict.fromkeys(_type_of(one) for one in choices if "type" in one or "const" in one)
+        )
     if named == "array" and isinstance(items := schema.get("items"), dict) and "type" in items:
         return f"list of {items['type']}s"
     return named.replace("array", "list")
@@ -143,7 +145,7 @@ def _type_of(schema: dict[str, Any]) -> str:
 
 def _description(schema: dict[str, Any]) -> str:
     parts = [schema.get("description", "")]
-    bounds = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
+    bounds = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most"}
     stated = [f"{words} {schema[key]}" for key, words in bounds.items() if key in schema]
     if stated:
         parts.append(f"({' and '.join(stated)})")

@@ -149,7 +149,7 @@ _EXAMPLE: Final[JsonObject] = {
     "type": "object",
     "required": ["input"],
     "properties": {
-        "input": {"type": "object"},
+        "input": {"type": "object", "description": "The arguments."},
         "output": True,
         "error": {"type": "string", "minLength": 1, "description": "The expected error code."},
         "output_schema": {
@@ -169,8 +169,8 @@ _SCHEMA: Final[JsonObject] = {
     "required": ["input"],
     "properties": {
         "input": {
-            "description": "The JSON Schema of the inputs. Unknown inputs are rejected unless it "
-            "has additionalProperties or unevaluatedProperties at its root.",
+            "description": "The JSON Schema of the inputs. Unknown inputs are rejected, unless its "
+            "root has additionalProperties or unevaluatedProperties.",
             "type": "object",
             "required": ["type"],
             "properties": {"type": {"const": "object"}},
@@ -212,8 +212,8 @@ _LIMITS: Final = {
                 {"const": defaults.WHOLE},
             ]
         },
-        "How much of a result a model sees, in tokens of four characters. It "
-        'can read the rest with a handle. "whole": everything. Default: 10,000.',
+        "How much of a result a model sees, in tokens of four characters. It can read the rest "
+        'with `read_result`. "whole": no limit. Default: 10,000.',
         shown=short,
     ),
     "worker": forms.only(
@@ -234,11 +234,11 @@ _LIMITS: Final = {
     ),
 }
 _ANNOTATIONS: Final = {
-    "readOnlyHint": forms.flag(),
-    "destructiveHint": forms.flag(),
-    "idempotentHint": forms.flag(),
-    "openWorldHint": forms.flag(),
-    "title": forms.text(),
+    "readOnlyHint": forms.flag("The tool changes nothing. Agents may call it without approval."),
+    "destructiveHint": forms.flag("The tool can delete or overwrite data."),
+    "idempotentHint": forms.flag("Repeating a call with the same arguments changes nothing more."),
+    "openWorldHint": forms.flag("The tool deals with systems of other people, such as websites."),
+    "title": forms.text("A title for people."),
 }
 _NO_NUL: Final = forms.kind(
     "a string without NUL",
@@ -270,7 +270,9 @@ _LET_BE: Final[JsonObject] = {
     "additionalProperties": False,
 }
 _AFTER_S: Final = forms.number(
-    f"a number of seconds above 0, at most {MAX_TIMEOUT_S}", MAX_TIMEOUT_S
+    f"a number of seconds above 0, at most {MAX_TIMEOUT_S}",
+    MAX_TIMEOUT_S,
+    "The seconds after which a call becomes a task.",
 )
 
 
@@ -316,7 +318,7 @@ FIELDS: Final[dict[str, Form]] = {
         forms.nothing, {"type": ["string", "null"]}, "The kit that the tool belongs to."
     ),
     # judged as JSON Schemas in directory.py
-    "schema": Form(forms.nothing, _SCHEMA),
+    "schema": Form(forms.nothing, _SCHEMA, "The JSON Schemas of the inputs and the result."),
     # judged in implementations.py
     "implementation_details": Form(
         forms.nothing,
@@ -331,16 +333,18 @@ FIELDS: Final[dict[str, Form]] = {
         "The description for models. description.md has the documentation for people."
     ),
     "version": forms.text("The version of the tool."),
-    "tags": forms.texts(),
+    "tags": forms.texts("Tags for people and for the search."),
     "secrets": secret_items.FORM,
-    "limits": forms.fields(_LIMITS),
+    "limits": forms.fields(_LIMITS, "The limits of a call."),
     "task": Form(
         _task,
         _TASK,
-        "Answer MCP clients that know tasks with one: at once, or when a call takes longer than "
-        "`after_s`.",
+        'Whether `vespe mcp serve` runs calls as tasks, for clients that support tasks: "always", '
+        "or calls that take longer than `after_s`.",
     ),
-    "annotations": forms.fields(_ANNOTATIONS, "Hints of the Model Context Protocol."),
+    "annotations": forms.fields(
+        _ANNOTATIONS, "What the tool's author says of it: the hints of the Model Context Protocol."
+    ),
     "examples": Form(
         _examples,
         {"type": "array", "items": _EXAMPLE},
@@ -348,18 +352,22 @@ FIELDS: Final[dict[str, Form]] = {
     ),
     "permissions": forms.fields(
         _PERMISSIONS,
-        "What the tool may use besides what its interpreter needs. The sandbox "
-        "enforces it. Each key that is missing has a default.",
+        "What the tool may use, in addition to what its interpreter needs. The sandbox enforces "
+        "it. A missing key has its default.",
     ),
     "queries": forms.texts(
-        "Things that people ask for when they need this tool, used by the search."
+        "Requests of people for which this tool is right. The search for tools uses them."
     ),
-    "effects": forms.texts("The effects of a call, if Vespe derives them wrongly.", each=_EFFECT),
+    "effects": forms.texts(
+        "The effects of a call, instead of those that Vespe derives: "
+        f"{', '.join(EFFECTS[:-1])} or {EFFECTS[-1]}.",
+        each=_EFFECT,
+    ),
     origins.KEY: Form(
         _created_from,
         _CREATED_FROM,
-        "The source that `vespe tool create` copied, so that `vespe tool sync` "
-        "can copy its changes.",
+        "The file that `vespe tool create --from` copied. `vespe tool sync` uses it to copy later "
+        "changes.",
     ),
     # no tool is broken for these: they are judged by whoever reads them
     "example_files": Form(
@@ -370,13 +378,13 @@ FIELDS: Final[dict[str, Form]] = {
     "example_git": Form(
         forms.nothing,
         {"type": "boolean"},
-        "Whether the examples run in a git repository with `example_files` committed.",
+        "Whether the examples run in a git repository in which `example_files` are committed.",
     ),
     "lint": Form(forms.nothing, _LET_BE),
     "api_fields": Form(
         forms.nothing,
         {"type": "object", "additionalProperties": {"type": "object"}},
-        "Fields of an imported definition that only one API has, by the name of the API.",
+        "Fields of an imported definition that exist in only one API, by the name of the API.",
     ),
     "$schema": Form(
         forms.nothing, {"type": "string"}, "The JSON Schema of this file, for editors."

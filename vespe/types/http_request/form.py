@@ -282,7 +282,8 @@ FORM: Final = forms.DetailsForm(
         "path": Form(
             _url,
             URL,
-            "The URL. The scheme, the host and the port are fixed; {input} can stand in the path.",
+            "The URL. The scheme, the host and the port are fixed. The path can contain inputs, as "
+            "{input}.",
         ),
         "entrypoint": forms.kind(
             f"the method, one of {', '.join(METHODS)}",
@@ -296,7 +297,10 @@ FORM: Final = forms.DetailsForm(
     args={
         "query": forms.fields({}, "The query parameters, by name."),
         "querystring": Form(
-            _querystring, _CONTENT, "The whole query string, in one of the forms of a body."
+            _querystring,
+            _CONTENT,
+            "The complete query string, in one of the formats of `args.body`, instead of "
+            "`args.query`.",
         ),
         "headers": Form(_headers, HEADERS, "The headers, by name."),
         "cookies": forms.fields({}, "The cookies, by name."),

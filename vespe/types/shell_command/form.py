@@ -80,22 +80,20 @@ def _template(value: Any, at: str, name: str) -> Iterator[Found]:
 FORM: Final = forms.DetailsForm(
     keys={
         "path": Form(forms.nothing, {}, "An executable file, relative to the tool's directory."),
-        "entrypoint": Form(
-            forms.nothing, {}, "Without `path`: the name of a program, which is found on PATH."
-        ),
+        "entrypoint": Form(forms.nothing, {}, "Instead of `path`: the name of a program on PATH."),
     },
     args={
         "argv": Form(
             _argv,
             {"type": "array", "items": {"$ref": "#/$defs/template"}},
-            "The arguments of the program, as templates. A nested list is left out if an input in "
-            "it is missing.",
+            "The arguments of the program, as templates. A nested list is left out if the call "
+            "does not have an input that the list contains.",
         ),
         "stdin": forms.kind(
             'a template, or "json"',
             lambda value: isinstance(value, str),
             {"type": "string"},
-            "The standard input: a template, or json for all inputs as a JSON object.",
+            "The standard input: a template, or `json` for all inputs as a JSON object.",
         ),
         "cwd": forms.choice(
             "project",
