@@ -15,7 +15,7 @@ def test_every_kit_is_shown_with_its_state_and_nothing_is_asked_where_nothing_is
     page = pages.get("kits")
     assert "file_io_with_git" in page
     assert "vespe kit activate file_io_with_git" in page
-    assert "Ask their sources" not in page
+    assert "Check for updates" not in page
 
 
 def _git(repository: Path, *words: str) -> None:
@@ -49,7 +49,7 @@ def test_a_source_that_moved_is_told_with_what_it_changes(project: Path, reposit
     )
     _git(repository, "commit", "-qam", "two")
     asked = pages.follow(pages.post("kits"))
-    assert "Show what it changes" in asked
+    assert "Show the changes" in asked
     assert "vespe kit update greetings" in asked
     changed = pages.follow(pages.post("kits", kit="greetings"))
     assert "good day" in changed
@@ -63,6 +63,6 @@ def test_a_kit_from_a_folder_is_not_said_to_be_up_to_date(project: Path, tmp_pat
     assert vespe("kit", "install", str(folder), "--yes", cwd=project).returncode == 0
     pages = Pages(project)
     asked = pages.follow(pages.post("kits"))
-    assert "A folder or a file has no ref to ask about" in asked
+    assert "This kit was installed from a folder or a file" in asked
     assert "up to date" not in asked
-    assert "nothing changes" in pages.follow(pages.post("kits", kit="folder"))
+    assert "no changes" in pages.follow(pages.post("kits", kit="folder"))

@@ -21,12 +21,12 @@ def test_findings_are_chosen_by_severity_and_rule(pages: Pages) -> None:
             'class="findings"'
         )[2]
     )
-    assert "Nothing to mend" in pages.get("lint", tool="nobody")
+    assert "No problems found" in pages.get("lint", tool="nobody")
 
 
 def test_many_tools_are_judged_when_a_person_asks_for_it(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lint_page, "_AT_ONCE", 1)
-    assert "Judge them now" in pages.get("lint")
-    assert "Judge them now" not in pages.get("lint", go="1")
+    assert "Check them now" in pages.get("lint")
+    assert "Check them now" not in pages.get("lint", go="1")

@@ -23,5 +23,5 @@ def test_calls_are_listed_the_newest_first_with_their_durations(pages: Pages) ->
     assert page.count('<circle class="ok"') == 4  # two calls, wide and narrow
     assert page.count('<path class="bad"') == 2
     assert "1.0 ms" in page
-    assert "it broke" not in pages.get("log", outcome="ok").partition("Calls, the newest")[2]
+    assert "it broke" not in pages.get("log", outcome="ok").partition("Calls, newest")[2]
     assert "No such calls" in pages.get("log", tool="nobody")

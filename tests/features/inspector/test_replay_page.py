@@ -9,7 +9,7 @@ from tests.support.ondisk import vespe
 
 def test_a_replay_that_finds_nothing_says_so(talk: Path, pages: Pages) -> None:
     page = pages.get("replay", of="talk.json")
-    assert "The model would be told the same" in page
+    assert "No differences" in page
     assert "2 of 2 turns were replayed" in page
     assert pages.answer("replay", of="nothing.json").status == 404
 

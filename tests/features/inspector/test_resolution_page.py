@@ -15,7 +15,7 @@ def test_a_name_that_two_scopes_have_is_drawn_with_the_one_that_is_meant(pages: 
     )
     page = pages.get("resolution")
     config.write_text(before, encoding="utf-8")
-    assert "read_file of file_io_without_git: the first scope in order that has it" in page
+    assert "read_file of file_io_without_git: the first scope that has this name" in page
     assert "read_file of file_io_with_git: its kit is not active here" in page
     assert '<g class="selected">' in page
 

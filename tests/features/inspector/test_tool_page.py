@@ -13,7 +13,7 @@ from vespe.kits import roots
 def test_a_tool_that_only_reads_runs_at_once_and_its_call_is_in_the_log(pages: Pages) -> None:
     page = pages.follow(pages.post("tool", "project_tools", "tool-read"))
     assert 'class="outcome ok"' in page
-    assert "It was not called yet" not in page
+    assert "No calls yet" not in page
     assert "[\n  1,\n  2\n]" in page
 
 
@@ -101,7 +101,7 @@ def test_a_large_file_that_is_not_text_is_named_and_not_shown(pages: Pages) -> N
     (tool / "picture.png").write_bytes(b"\x89PNG\0" * MAX_SHOWN)
     (tool / "cut.txt").write_text("é" * MAX_SHOWN, encoding="utf-8")
     page = pages.get("tool", "project_tools", "tool-read")
-    assert f"It is not text, so it is not shown: <code>{tool}/picture.png" in page
+    assert f"This file is not text, so it is not shown: <code>{tool}/picture.png" in page
     assert f"The first {MAX_SHOWN // 2} characters of" in page
 
 

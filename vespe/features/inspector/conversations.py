@@ -64,7 +64,7 @@ def file_of(root: str, named: Sequence[str], name: str) -> Found:
             return file
     raise NotFound(
         f"there is no conversation {name} here",
-        hint="`vespe agent run PROMPT --record FILE` records one, and `--save FILE` keeps one",
+        hint="`vespe agent run PROMPT --record FILE` records one, and `--save FILE` saves one",
     )
 
 

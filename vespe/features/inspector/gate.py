@@ -133,8 +133,8 @@ class Gate:
         if not _same(posted.said("token"), self._secrets.token):
             return _said(
                 403,
-                "The form is not of this inspector's own: "
-                "open the page again and send it from there.\n",
+                "This form does not come from this inspector. "
+                "Open the page again and send the form from there.\n",
             )
         return await _unless_gone(self._pages(posted), receive)
 
@@ -143,7 +143,7 @@ class Gate:
         it comes from, and how.
         """
         if headers.get("host") != self._authority:
-            return _said(421, "This server answers for one Host alone.\n")
+            return _said(421, "This server answers requests for one Host only.\n")
         method, origin = scope["method"], headers.get("origin")
         if origin not in (None, self._origin) or headers.get("sec-fetch-site", "none") not in (
             "none",
@@ -151,7 +151,8 @@ class Gate:
         ):
             return _said(
                 403,
-                "This server does not answer other pages: paste the link into the address bar.\n",
+                "This server does not answer requests from other pages. "
+                "Paste the link into the address bar.\n",
             )
         if method not in ("GET", "HEAD", "POST"):
             return PageAnswer(
@@ -161,16 +162,16 @@ class Gate:
                 headers={"allow": "GET, HEAD, POST"},
             )
         if "upgrade" in headers:
-            return _said(400, "There is no other protocol here than HTTP.\n")
+            return _said(400, "This server speaks only HTTP.\n")
         if self._under_way > MAX_REQUESTS:
-            return _said(503, "Too many requests are under way.\n")
+            return _said(503, "Too many requests at the same time.\n")
         if method == "POST" and origin is None:
-            return _said(403, "A form must say its Origin.\n")
+            return _said(403, "A form must have an Origin header.\n")
         if (
             method == "POST"
             and headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM
         ):
-            return _said(415, f"A form is {_FORM}.\n")
+            return _said(415, f"A form must be sent as {_FORM}.\n")
         return None
 
     def _opens(self, scope: JsonObject) -> bool:
@@ -257,7 +258,7 @@ async def _unless_gone(answering: Awaitable[PageAnswer], receive: Receive) -> Pa
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             return await task
-        return _said(499, "The browser hung up.\n")
+        return _said(499, "The browser closed the connection.\n")
     finally:
         gone.cancel()
 

@@ -80,7 +80,7 @@ class Inspected:
         if found is None:
             raise NotFound(
                 f"there is no tool {scope}/{uid} here any more",
-                hint="it was removed, or its kit was",
+                hint="it or its kit was removed",
             )
         return found
 

@@ -78,7 +78,9 @@ def _asked(visit: Visit) -> dict[str, News]:
             if kit.source not in sync.strange_sources([kit])
         }
         news |= {
-            kit_id: News(ref="", now="", newer="", why="nothing from its source is approved here")
+            kit_id: News(
+                ref="", now="", newer="", why="you have not approved anything from its source"
+            )
             for kit_id in kits.keys() - known.keys()
         }
         news |= {kit_id: _unasked(kit) for kit_id, kit in known.items()}
@@ -102,7 +104,7 @@ def _unasked(kit: LockedKit) -> News:
             ref="",
             now="",
             newer="",
-            why="a folder or a file has no ref to ask about",
+            why="this kit was installed from a folder or a file, so there are no versions to check",
             can_look=True,
         )
     return News(
@@ -138,7 +140,7 @@ def _changes_of(visit: Visit, kit_id: str) -> dict[str, News]:
                         now=now,
                         newer="",
                         why="",
-                        lines=tuple(lines) or ("nothing changes",),
+                        lines=tuple(lines) or ("no changes",),
                     )
                 }
         except VespeError as error:

@@ -76,7 +76,7 @@ def show(visit: Visit) -> Page:
         name for name in order if any(row.entry.scope == name for _, rows in shown for row in rows)
     ]
     labels = {
-        scope.name: "" if scope.ordered else "by scope/name alone" if scope.active else "not active"
+        scope.name: "" if scope.ordered else "only as SCOPE/NAME" if scope.active else "not active"
         for scope in workspace.scopes
     }
     context: dict[str, Any] = {
@@ -101,7 +101,7 @@ def _drawn(
             Box(
                 row=row,
                 state=_state(row),
-                why=reason(row) or "the first scope in order that has it",
+                why=reason(row) or "the first scope that has this name",
                 x=places[row.entry.scope],
                 y=y,
             )

@@ -145,5 +145,5 @@ def _told(error: VespeError) -> Page:
 
 def _page(module: str) -> Any:
     if not module:
-        raise NotFound("there is no such page", hint="the menu has every page that there is")
+        raise NotFound("there is no such page", hint="the menu lists all pages")
     return importlib.import_module(f"vespe.features.inspector.{module}")

@@ -79,9 +79,7 @@ async def change(visit: Visit) -> Page | Redirect:
             else None
         )
         if done is None:
-            raise errors.NotFound(
-                "the call waits no more: it was answered already", hint="send its form again"
-            )
+            raise errors.NotFound("this call was already answered", hint="run the tool again")
     elif key := visit.request.said("asked"):
         done = await _answered(visit, uid, key)
     else:
@@ -100,8 +98,8 @@ async def _answered(visit: Visit, uid: str, key: str) -> tuple[str, Next]:
     """
     call, action = visit.runs.asking(key), visit.request.said("answer")
     over = errors.NotFound(
-        "the tool waits no more for an answer: it was answered, or its time is up",
-        hint="send its form again",
+        "the tool no longer waits for this answer: it was answered, or its time is up",
+        hint="run the tool again",
     )
     if call is None or call.question is None or call.given.tool.uid != uid:
         raise over
@@ -205,7 +203,7 @@ def _namesakes(visit: Visit, row: Row) -> list[tuple[Row, str]]:
         for other in visit.project.rows()
         if other.entry.name is not None and other.entry.name == row.entry.name
     ]
-    return [(other, reason(other) or "the name means this one") for other in same]
+    return [(other, reason(other) or "this tool is called by the name") for other in same]
 
 
 def _history(visit: Visit, row: Row) -> list[LoggedCall]:

@@ -82,7 +82,7 @@ def reason(row: Row) -> str:
     if row.entry.problem:
         return row.entry.problem
     if row.status == "shadowed":
-        return f"{row.shadowed_by} has the same name in a scope that comes before"
+        return f"{row.shadowed_by} has the same name in an earlier scope"
     if row.status == "inactive":
         return "its kit is not active here"
     return ""

@@ -11,11 +11,12 @@ from vespe.trust import review
 from vespe.trust.review import ToolReview
 
 _KINDS = {
-    "place": "You made it here, or trusted the place: its files may change, and it still runs.",
-    "content": "You approved exactly these bytes. Any change under .vespe/tools, "
-    "and one more active kit, takes the approval back.",
-    "environment": "VESPE_TRUSTED_PATHS names a directory above it.",
-    "flag": "This inspector was told to trust it.",
+    "place": "You created this project, or trusted its directory: its files may change, and it "
+    "still runs.",
+    "content": "You approved exactly these bytes. A change under .vespe/tools or an "
+    "additional active kit revokes the approval.",
+    "environment": "VESPE_TRUSTED_PATHS contains a parent directory of it.",
+    "flag": "You started this inspector so that it trusts the project.",
 }
 
 

@@ -21,15 +21,14 @@ from vespe.projects.workspace import open_workspace
 )
 @options.project_option
 def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> None:
-    """Open the project in a browser: its tools, which of them can run and why, their size, and
-    their calls.
+    """Open the project in a browser: its tools, whether they can run, their sizes, and their calls.
 
-    A RECORDING is a file written by `vespe agent run --record`. The printed link works once, in one
-    browser; other browsers and programs get no answer. Ctrl-C ends the inspector.
+    A RECORDING is a file written by `vespe agent run --record`. The printed link works once. Only
+    the browser that opened it can see the pages. Ctrl-C stops the inspector.
     """
     workspace = open_workspace(project_dir)
     try:
-        import vespe.features.inspector.rendering  # noqa: F401  # what is missing is said before anything is served
+        import vespe.features.inspector.rendering  # noqa: F401  # a missing extra is reported before the server starts
         from vespe.http import server
     except ImportError as error:
         raise errors.MissingExtra(
@@ -37,8 +36,10 @@ def command(recordings: tuple[str, ...], port: int, project_dir: str | None) -> 
         ) from None
     listener = server.bind("127.0.0.1", port)
     authority, secrets = f"127.0.0.1:{listener.getsockname()[1]}", gate.Secrets()
-    report.say(f"Open this link, once: http://{authority}/{secrets.link}")
-    report.note("it shows the project to that browser alone; Ctrl-C ends it")
+    report.say(f"Open this link in your browser: http://{authority}/{secrets.link}")
+    report.note(
+        "the link works once, and only that browser can see the project; Ctrl-C stops the inspector"
+    )
     from vespe.calls.path import open_path  # who has the link connects meanwhile
     from vespe.features.inspector.inspected import Inspected
     from vespe.features.inspector.site import Site
