@@ -1,6 +1,4 @@
-"""Tries ways out of the sandbox, each in a process of its own that is held to a policy, and what is
-allowed beside each.
-"""
+"""Tries sandbox escapes and their twins, each in its own process that is confined by a policy."""
 
 # Runs in an interpreter of its own, below a supervisor that ends it with all that it started; it
 # imports nothing of Vespe. On stdin one JSON object: `enter` (the path of enter.py), `uid` (whose

@@ -1,5 +1,5 @@
-"""What stands outside a sandbox while ways out of it are tried: a home with keys, a project,
-servers that remember what they got. All of it is made for this, and gone afterwards.
+"""Creates what the sandbox escapes attack: a home directory with keys, a project, and servers that
+record what they receive. All of it is removed afterwards.
 """
 
 import contextlib
