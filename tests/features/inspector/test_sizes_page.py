@@ -18,5 +18,5 @@ def test_the_smallest_of_many_share_one_rectangle(
 ) -> None:
     monkeypatch.setattr(sizes_page, "MOST", 1)
     page = pages.get("sizes")
-    assert "2 more: " in page
-    assert "2 smaller tools are not in the table" in page
+    assert "3 more: " in page
+    assert "3 smaller tools are not in the table" in page
