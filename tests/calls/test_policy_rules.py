@@ -139,7 +139,7 @@ def test_the_user_says_which_hosts_are_theirs_and_a_project_does_not() -> None:
     given = {"own_hosts": ["api.example.org", "[fd00::1]:443"]}
     assert read_rules(given, path="") == ()
     assert own_hosts_of(given) == ("api.example.org", "[fd00::1]:443")
-    with pytest.raises(InvalidDocument, match="your own configuration alone") as refused:
+    with pytest.raises(InvalidDocument, match="only allowed in your own configuration") as refused:
         read_rules(given, path="", of_user=False)
     assert refused.value.pointer == "/approvals/own_hosts"
     for wrong in ("api.example.org", [1], ["https://x.org/"], ["*.example.org"]):

@@ -43,7 +43,7 @@ def test_a_taken_id_is_refused_and_nothing_is_left(home: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("kit_id", ["", "../x", "Upper", "active_kits", "a\n"])
 def test_p13_a_new_kit_needs_an_id_that_is_one(tmp_path: Path, kit_id: str) -> None:
-    with pytest.raises(UsageError, match="not a kit id"):
+    with pytest.raises(UsageError, match="not a valid kit id"):
         found_kit(tmp_path / "k", kit_id)
     assert not (tmp_path / "k").exists()
 

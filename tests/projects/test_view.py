@@ -126,7 +126,7 @@ def test_of_two_tools_of_one_name_the_one_whose_own_it_is_stays() -> None:
     shown = view({"b": {"as": "a"}}).shown([tool("b"), tool("a")])
     assert [one.uid for one in shown.tools.values()] == [
         "tool-a"
-    ] and "calls it a" in shown.left_out[0]
+    ] and "gives it the name a, which a already has" in shown.left_out[0]
 
 
 def test_two_tools_may_change_names() -> None:
@@ -369,7 +369,7 @@ def test_what_its_user_says_keeps_the_approval(approved: Path, command: Callable
     )
     assert may_run(approved)
     assert (
-        'models see issue as {"as":"new_issue"}'
+        "the name new_issue"
         in command("trust", "--yes", "--project", str(approved)).err
     )
 

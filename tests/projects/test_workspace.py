@@ -48,7 +48,7 @@ def test_only_the_projects_own_tools_are_the_projects_to_change(project: Path) -
     )
     workspace = open_workspace(project)
     assert project_entry(workspace, "project_tools/a").uid == "tool-a"
-    with pytest.raises(ToolNotFound, match="file_io_with_git's"):
+    with pytest.raises(ToolNotFound, match="belongs to file_io_with_git"):
         project_entry(workspace, "read_file")
     python_tool(project / ".vespe/tools/tool-b", "a", "return 1")
     with pytest.raises(AmbiguousTool):

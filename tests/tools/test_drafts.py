@@ -232,10 +232,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("shell_command", {"path": "a\0b"}, "`path` must be a string without NUL"),
     ("python_script", {"path": "src/gone.py"}, "no file src/gone.py"),
     ("python_script", {"path": "/nowhere/gone.py"}, "no file /nowhere/gone.py"),
-    ("python_script", {"path": ".."}, "no Python file"),
+    ("python_script", {"path": ".."}, "is not a Python file"),
     ("shell_command", {"path": "/"}, "no file /"),
-    ("python_script", {"path": "tool.txt"}, "no Python file"),
-    ("python_script", {"entrypoint": "a-b"}, "no function's name"),
+    ("python_script", {"path": "tool.txt"}, "is not a Python file"),
+    ("python_script", {"entrypoint": "a-b"}, "is not a valid function name"),
     ("shell_command", {"path": "gone.sh"}, "no file gone.sh"),
     ("shell_command", {"path": "config.json"}, "cannot be called config.json"),
 ]

@@ -25,6 +25,8 @@ from vespe.tools import directory as tool_directory
 from vespe.tools import mcp_definitions, mcp_skills, templates, unknown_keys
 from vespe.tools.mcp_skills import ServerSkills
 
+TYPE: Final = "mcp_tool"
+"""The type of every tool of such a kit."""
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SECRET_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_HEADERS: Final = frozenset(
@@ -397,7 +399,7 @@ def _config(kit_id: str, server: JsonObject, definition: JsonObject) -> JsonObje
         or f"The tool {remote} of an MCP server that says no more of it.",
         "schema": schema,
         "implementation_details": {
-            "type": "mcp_tool",
+            "type": TYPE,
             "entrypoint": remote,
             "args": args | {"digest": mcp_definitions.digest(definition)},
         },

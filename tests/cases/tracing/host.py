@@ -65,7 +65,7 @@ elif case == "program":
 elif case == "program of an agent":
     code = {"code": "add(a=1, b=2) + add(a=3, b=4)"}
     script = {"turns": [{"tool_calls": [{"name": "run_code", "arguments": code}]}, {"text": "10"}]}
-    Agent(SimulatedProvider(script, model="m"), Project(), tools=Toolset(add), options=AgentOptions(tools_mode="code")).run("go")
+    Agent(SimulatedProvider(script, model="m"), tools=Toolset(add), options=AgentOptions(tools_mode="code")).run("go")
 elif case == "agent":
     script = {"turns": [{"tool_calls": [{"name": "add", "arguments": {"a": 1, "b": 2}}] * 2}, {"text": "3"}]}
     Agent(SimulatedProvider(script, model="m"), tools=Toolset(add)).run("go")

@@ -78,7 +78,7 @@ def test_nothing_is_written_where_nothing_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kit_id", ["", "A", "../x", "project_tools"])
 def test_what_is_no_kits_id_is_a_sentence(kit_id: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not a kit id"):
+    with pytest.raises(UsageError, match="is not a valid kit id"):
         made(tmp_path, kit_id=kit_id)
 
 

@@ -1,9 +1,11 @@
 """Names and the scopes that have them, drawn."""
 
 import json
+import time
 from pathlib import Path
 
 from tests.support.inspecting import Pages
+from tests.support.ondisk import PATIENCE_S
 from vespe.features.inspector.resolution_page import cut
 
 
@@ -13,7 +15,9 @@ def test_a_name_that_two_scopes_have_is_drawn_with_the_one_that_is_meant(pages: 
     config.write_text(
         json.dumps(json.loads(before) | {"active_kits": ["file_io_without_git"]}), encoding="utf-8"
     )
-    page = pages.get("resolution")
+    until = time.monotonic() + PATIENCE_S
+    while "read_file of file_io_without_git: the first" not in (page := pages.get("resolution")):
+        assert time.monotonic() < until, "a look is shared for a while, not for ever"
     config.write_text(before, encoding="utf-8")
     assert "read_file of file_io_without_git: the first scope that has this name" in page
     assert "read_file of file_io_with_git: its kit is not active here" in page

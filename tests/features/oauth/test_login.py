@@ -131,7 +131,7 @@ def test_the_redirect_is_pasted_where_no_browser_is(
     words = ("mcp", "login", "notes", "--url", resource.url, "--no-browser", "--yes")
     at = Terminal(*words, cwd=project)
     found = at.until(r"(http://\S+/authorize\?\S+)\n")
-    assert found is not None and at.until("paste that")
+    assert found is not None and at.until("Paste that")
 
     class Stay(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: Any) -> None:
@@ -153,7 +153,7 @@ def test_who_gives_up_leaves_nothing(
     issuer, resource = world
     words = ["mcp", "login", "notes", "--url", resource.url, "--no-browser"]
     at = Terminal(*words, *(["--yes"] if typed == "\x03" else []), cwd=project)
-    at.until("paste that" if typed == "\x03" else r"\[y/N\]")
+    at.until("Paste that" if typed == "\x03" else r"\[y/N\]")
     at.type(typed)
     assert at.ended() == (130 if typed == "\x03" else 6), at.shown
     assert not issuer.access and records.every() == [] and "Traceback" not in at.shown
@@ -209,7 +209,7 @@ def test_a_client_that_was_registered_by_hand_is_used_and_is_bound_to_its_issuer
             "client_secret": "s3cret-of-mine",
             "issuer": made.issuer,
         }
-        with pytest.raises(errors.Refused, match="names another authorization server"):
+        with pytest.raises(errors.Refused, match="uses another authorization server"):
             logged_in(resource.url, Robot(), **given)
         assert not other.clients
 

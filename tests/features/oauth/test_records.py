@@ -85,7 +85,7 @@ def test_p81_tokens_that_were_copied_from_another_login_are_not_used() -> None:
         file.write_text(
             json.dumps(json.loads(file.read_text(encoding="utf-8")) | change), encoding="utf-8"
         )
-        with pytest.raises(errors.LoginRequired, match="belongs to another one"):
+        with pytest.raises(errors.LoginRequired, match="belongs to another server"):
             records.grant_of(login)
         kept()
     record = Path(login.directory) / "login.json"

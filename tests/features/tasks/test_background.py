@@ -51,7 +51,7 @@ def test_a_task_that_is_cancelled_leaves_no_process(project: Path) -> None:
     assert done.returncode == 0 and "cancelled" in done.stdout + done.stderr
     again = vespe("task", "cancel", task, cwd=project)
     assert again.returncode == 0 and "cancelled" in again.stdout + again.stderr
-    assert vespe("task", "show", task, cwd=project).returncode == 130
+    assert vespe("task", "show", task, cwd=project).returncode == 1
 
 
 def test_what_cannot_run_is_told_at_once_and_leaves_no_task(project: Path, tmp_path: Path) -> None:

@@ -332,7 +332,7 @@ def test_stdin_is_the_inputs_as_json_or_a_template_or_empty(
 
 def test_a_lone_surrogate_for_stdin_is_refused_by_name() -> None:
     tool = shell_tool(None, "a", entrypoint="cat", stdin="{a}")
-    with pytest.raises(InvalidArguments, match="the input 'a' holds a lone surrogate"):
+    with pytest.raises(InvalidArguments, match="the input 'a' contains a lone surrogate"):
         run(tool, {"a": "\ud800"})
 
 

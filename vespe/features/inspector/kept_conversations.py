@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Final
 
+from vespe.adapters import tool_errors
 from vespe.documents import strict_json
 from vespe.errors import VespeError
 from vespe.features.agents import recording_file, transcripts
@@ -74,7 +75,7 @@ def _results_behind(messages: list[JsonObject], at: int) -> dict[str, Outcome]:
         if message["role"] not in ("tool", "function"):
             break
         text = _text(message.get("content"))
-        failure = Failure(code="error", message=text) if message.get("is_error") else None
+        failure = Failure(code="error", message=text) if tool_errors.is_failed(message) else None
         found[str(message.get("tool_call_id"))] = Outcome(
             tool=None, uid=None, result=None if failure else text, error=failure
         )

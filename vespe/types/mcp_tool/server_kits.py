@@ -94,7 +94,7 @@ def _asked_in_sandbox(
         name=kit_id,
         description="",
         input_schema={},
-        implementation=Implementation(type="mcp_tool", args={"command": list(command)}),
+        implementation=Implementation(type=mcp_kits.TYPE, args={"command": list(command)}),
         permissions=mcp_kits.permissions_of(server),
     )
     context = Context(

@@ -64,7 +64,7 @@ def test_an_update_shows_what_changes_and_asks(command: Command, source: str) ->
     ("words", "code", "said"),
     [
         (["missing.json", "--id", "x"], 1, "missing.json"),
-        (["--id", "Bad"], 2, "is not a kit id"),
+        (["--id", "Bad"], 2, "is not a valid kit id"),
         (["--id", "x", "--kind", "opnapi"], 2, "openapi"),
         (["--id", "x", "--update"], 2, "there is no kit"),
         (["--id", "x", "--tag", "none"], 2, "its tags are"),

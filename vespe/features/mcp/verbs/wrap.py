@@ -155,7 +155,7 @@ def command(
         name=server.name,
         description="",
         input_schema={},
-        implementation=Implementation(type="mcp_tool", args=server.args),
+        implementation=Implementation(type=mcp_kits.TYPE, args=server.args),
         permissions=permissions,
     )
     context = Context(
