@@ -602,7 +602,9 @@ def _refused_by(execution: Execution, made: Policy | None) -> Iterator[tuple[str
         return
     yield from made.refusals
     for kind, what in _complaints(execution.logs[-_SEARCHED_CHARACTERS:], made):
-        if what and (kind in ("write", "network") or os.path.lexists(what)):
+        # Where nothing may be read either, nobody knows which of the two it tried.
+        makes = kind == "write" and not made.refuses("read", what)
+        if what and (makes or kind == "network" or os.path.lexists(what)):
             yield kind, what
 
 
