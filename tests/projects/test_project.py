@@ -173,7 +173,7 @@ def test_p3_a_project_that_grants_itself_trust_is_an_error(
     root: Path, document: JsonObject
 ) -> None:
     write(root, document)
-    with pytest.raises(InvalidDocument, match="cannot grant itself trust") as caught:
+    with pytest.raises(InvalidDocument, match="cannot mark itself as trusted") as caught:
         project.read_config(root)
     assert caught.value.pointer.endswith(
         next(iter(document)) if "a" not in document else "/a/0/b/trust"
@@ -202,7 +202,7 @@ def test_an_ordinary_configuration_has_no_warning(root: Path) -> None:
 def test_p3_approvals_of_a_project_are_warned_of_where_they_allow_what_does_not_count() -> None:
     assert project.restricted_keys({"approvals": {"deny": ["x"], "ask": ["y"]}}) == []
     assert (
-        "can only tighten"
+        "stricter, not weaker"
         in project.restricted_keys({"approvals": {"allow": ["*"], "deny": ["x"]}})[0]
     )
 

@@ -602,9 +602,7 @@ def _refused_by(execution: Execution, made: Policy | None) -> Iterator[tuple[str
         return
     yield from made.refusals
     for kind, what in _complaints(execution.logs[-_SEARCHED_CHARACTERS:], made):
-        # Where nothing may be read either, nobody knows which of the two it tried.
-        makes = kind == "write" and not made.refuses("read", what)
-        if what and (makes or kind == "network" or os.path.lexists(what)):
+        if what and (kind in ("write", "network") or os.path.lexists(what)):
             yield kind, what
 
 
@@ -634,8 +632,10 @@ def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
             # What can be run was rather started than written, and what is no file was not started.
             started = ("programs",) if os.path.isfile(path) else ()
             runs = bool(started) and os.access(path, os.X_OK)
-            # Nobody is refused to read what is not there, unless he is told just that.
-            is_read = not writes or (os.path.lexists(path) and why != "Read-only file system")
+            # Nobody is refused to read what is not there, unless he is told just that, or nothing
+            # there may be read.
+            may_be = os.path.lexists(path) or made.refuses("read", path)
+            is_read = not writes or (may_be and why != "Read-only file system")
             reads = ("read",) if is_read else ()
             kinds = (*reads, *started, *writes) if runs else (*reads, *writes, *started)
             if f"mkdir '{path}'" in said:  # as Node says it
