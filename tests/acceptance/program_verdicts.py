@@ -19,12 +19,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import typing
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
-from unittest.mock import MagicMock
 
 from tests.acceptance.flows import STRANGER, TASKS, suite_tools
 from vespe import Agent, AgentOptions, Answer, CallPolicy, Question, SimulatedProvider, Toolset
@@ -45,6 +45,22 @@ _MODELS: Final = ("anthropic", "cohere", "google", "openai", "langchain", "langc
 Made = list[tuple[str, JsonObject]]
 
 
+class _Nothing(type):
+    """The type of classes that do nothing, and have such a class for each name."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Nothing(name, (), {"__class_getitem__": classmethod(lambda own, _: own)})
+
+
+class _Absent(types.ModuleType):
+    """A module of such classes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_Nothing("absent", (), {}), name)
+
+
 class NoModels(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Stands for the SDKs of models that the suites import and ground truths do not use."""
 
@@ -54,8 +70,8 @@ class NoModels(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def create_module(self, spec: Any) -> Any:
-        made = MagicMock(name=spec.name)
-        made.__path__, made.__spec__, made.__name__ = [], spec, spec.name
+        made = _Absent(spec.name)
+        made.__path__ = []
         return made
 
     def exec_module(self, module: Any) -> None:

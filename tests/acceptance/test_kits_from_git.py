@@ -148,7 +148,7 @@ def test_a_kit_that_steals_a_key_gets_nothing_sends_nothing_and_is_told_of(
         "refused"
     ].endswith("/.ssh/id_ed25519")
     assert outcome["error"]["hint"].startswith(
-        "`vespe tool copy rain/rain_tool` copies it into the project; "
+        "first copy it with `vespe tool copy rain/rain_tool`; "
     )
     with pytest.raises(BlockingIOError):  # nobody knocked
         stolen.accept()

@@ -120,7 +120,19 @@ def test_p33_a_tool_sees_the_allow_list_and_its_declared_secrets_alone(
     names = {line.partition("=")[0] for line in call(project, "env").result}
     assert (
         names
-        <= {"PATH", "HOME", "LANG", "TERM", "USER", "TMPDIR", "TZ", "TOKEN", "LC_ALL", "LC_CTYPE"}
+        <= {
+            "PATH",
+            "HOME",
+            "LANG",
+            "TERM",
+            "USER",
+            "TMPDIR",
+            "TZ",
+            "TOKEN",
+            "LC_ALL",
+            "LC_CTYPE",
+            "VESPE_ASK_FD",
+        }
         and {"TOKEN", "LC_ALL"} <= names
     )
 
@@ -148,7 +160,7 @@ def test_a_missing_secret_is_named_with_what_it_is_for(project: Path) -> None:
     assert error is not None and error.hint is not None
     assert "NO_SUCH_KEY (a token with repo scope)" in error.message
     assert error.hint.startswith(
-        "make one at https://github.com/settings/tokens; then `vespe secret set NO_SUCH_KEY`"
+        "make one at https://github.com/settings/tokens; then store it with `vespe secret set "
     )
 
 

@@ -18,7 +18,7 @@ from vespe.processes.supervised_tree import Output, payload
     ("fields", "said"),
     [
         ({"argv": ["x", "a\0b"]}, "argument 1 of the process holds a NUL character"),
-        ({"argv": ["x", "\ud800"]}, "argument 1 of the process holds a lone surrogate"),
+        ({"argv": ["x", "\ud800"]}, "argument 1 of the process contains a lone surrogate"),
         ({"cwd": "/a\0b"}, "the working directory holds a NUL character"),
         ({"env": {"A": "b\0c"}}, "the variable A holds a NUL character"),
     ],
