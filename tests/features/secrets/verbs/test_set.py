@@ -112,7 +112,7 @@ def test_what_cannot_be_kept_is_a_sentence_and_changes_nothing(
 
 def test_a_value_that_is_typed_is_not_shown(project: Path) -> None:
     shown = typed(project, "hunter2\n", "secret", "set", "TOKEN", "--store", "file")
-    assert "kept TOKEN in file:" in shown and "hunter2" not in shown
+    assert "stored TOKEN in file:" in shown and "hunter2" not in shown
     file = Path(os.environ["XDG_CONFIG_HOME"], "vespe/secrets/TOKEN")
     assert file.read_text(encoding="utf-8") == "hunter2"
     shown = typed(project, "     \n", "secret", "set", "TOKEN", "--store", "file")
