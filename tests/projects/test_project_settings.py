@@ -88,7 +88,7 @@ def test_a_value_that_a_setting_cannot_have_is_refused(
 
 
 def test_a_project_only_tightens_the_sandbox(project: Path) -> None:
-    with pytest.raises(Refused, match="only tighten"):
+    with pytest.raises(Refused, match="only make the sandbox stricter"):
         project_settings.set_value(project, "sandbox", "off")
     user_config.set_value("sandbox", "require")
     with pytest.raises(Refused, match="your own setting is require"):
