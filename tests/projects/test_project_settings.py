@@ -91,7 +91,7 @@ def test_a_project_only_tightens_the_sandbox(project: Path) -> None:
     with pytest.raises(Refused, match="only make the sandbox stricter"):
         project_settings.set_value(project, "sandbox", "off")
     user_config.set_value("sandbox", "require")
-    with pytest.raises(Refused, match="your own setting is require"):
+    with pytest.raises(Refused, match="than your own setting, require"):
         project_settings.set_value(project, "sandbox", "auto")
     assert (
         project_settings.set_value(project, "sandbox", "require").document["sandbox"] == "require"
