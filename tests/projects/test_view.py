@@ -368,7 +368,10 @@ def test_what_its_user_says_keeps_the_approval(approved: Path, command: Callable
         == 0
     )
     assert may_run(approved)
-    assert "the name new_issue" in command("trust", "--yes", "--project", str(approved)).err
+    assert (
+        "models see issue under the name new_issue"
+        in command("trust", "--yes", "--project", str(approved)).err
+    )
 
 
 def test_of_what_several_patterns_say_the_most_exact_is_told_and_presets_add_up() -> None:

@@ -82,7 +82,7 @@ def test_what_goes_wrong_is_said_and_the_session_goes_on(
         "no command /nonsense",
         "say which file",
         "none.json",
-        "enter it again",
+        "your last message was removed; enter it again",
         "shown no tools",
         "/undo",
     ):

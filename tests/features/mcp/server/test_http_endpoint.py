@@ -544,7 +544,7 @@ def test_the_official_clients_user_is_asked_and_reads_what_was_shown_in_part(
             assert (await client.call_tool("add", {"a": 1, "b": 2})).is_error
             part, link = (await client.call_tool("big", {})).content
             read = await client.read_resource(link.uri)  # type: ignore[union-attr]  # it is a link
-            assert read.contents[0].text == "a line of text\n" * 20_000  # type: ignore[union-attr]
+            assert read.contents[0].text == "a line of text\n" * 20_000  # type: ignore[union-attr]  # it is a text
             assert len(part.text) <= 40_000  # type: ignore[union-attr]  # it is a text
         async with connected(up, mode) as client:
             assert "add" not in [tool.name for tool in (await client.list_tools()).tools]
