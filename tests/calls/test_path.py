@@ -160,7 +160,8 @@ def test_a_missing_secret_is_named_with_what_it_is_for(project: Path) -> None:
     assert error is not None and error.hint is not None
     assert "NO_SUCH_KEY (a token with repo scope)" in error.message
     assert error.hint.startswith(
-        "make one at https://github.com/settings/tokens; then store it with `vespe secret set "
+        "make one at https://github.com/settings/tokens; "
+        "then store it with `vespe secret set NO_SUCH_KEY`, or "
     )
 
 

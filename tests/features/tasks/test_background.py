@@ -62,7 +62,8 @@ def test_what_cannot_run_is_told_at_once_and_leaves_no_task(project: Path, tmp_p
         (("slow", "--save-example"), 2),
     ):
         assert vespe("tool", "run", *words, "--background", cwd=project).returncode == code
-    assert json.loads(vespe("task", "list", "--json", cwd=project).stdout)["tasks"] == []
+    listed = json.loads(vespe("task", "list", "--json", cwd=project).stdout)
+    assert listed == {"tasks": [], "has_more": False}
     task = start(project, mark=str(project / "mark"), s=0)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

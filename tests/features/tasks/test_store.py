@@ -156,6 +156,20 @@ def test_tasks_that_are_over_go_after_a_week_and_those_that_run_do_not(tasks: Ta
     assert [task.id for task in tasks.list()] == [running.id]
 
 
+@pytest.mark.parametrize("change", ["{", '{"version": 99}'])
+def test_an_old_file_that_cannot_be_read_stays_and_stops_no_other(
+    change: str, tasks: TaskStore
+) -> None:
+    task, over = made(tasks), tasks.update(store.ended(made(tasks), outcome()))
+    path, other = (Path(user_state_dir(), "tasks", f"{one.id}.json") for one in (task, over))
+    path.write_text(change, encoding="utf-8")
+    os.utime(path, (0, 0))
+    os.utime(other, (1, 1))
+    new = made(TaskStore())
+    assert tasks.list() == [new] and tasks.unreadable == [str(path)]
+    assert path.read_text(encoding="utf-8") == change and not other.exists()
+
+
 def test_the_newest_tasks_are_read_alone_and_more_are_told_of(tasks: TaskStore) -> None:
     every = [made(tasks) for _ in range(5)]
     found, has_more = tasks.recent(project="/", limit=2)

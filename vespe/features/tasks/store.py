@@ -292,7 +292,8 @@ class TaskStore:
         old = time.time() - TTL_MS / 1000
         for place, (written, identifier) in enumerate(aged):
             if written < old or place < len(aged) - MOST:
-                with contextlib.suppress(NotFound, StorageError, OSError):
+                # A file that cannot be read stays: it may be a newer Vespe's, which sweeps it.
+                with contextlib.suppress(NotFound, InvalidDocument, StorageError, OSError):
                     if self.read(identifier).is_over:
                         os.unlink(self._path(identifier))
                         self._forget_marks(identifier)
