@@ -1,12 +1,17 @@
 """The processes that run programs: in a sandbox, without what is this process's, and ended at once."""
 
 import os
+import shutil
 import signal
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support.installs import install_without
 from tests.support.ondisk import PATIENCE_S
 from vespe.calls.sandboxing import machine
 from vespe.errors import Interrupted, ProgramFailed, Refused, TimedOut
@@ -96,3 +101,37 @@ def test_a_process_that_is_forked_off_is_refused_and_does_not_hang() -> None:
     assert os.waitpid(child, 0)[1] == 0
     with interpreter.session("auto", timeout_s=PATIENCE_S) as held:
         assert held.turn(lambda: held.inner.feed_run("2")) == 2
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A directory in the temporary directory that all processes share."""
+    with tempfile.TemporaryDirectory(prefix="vespe-i-", dir="/tmp") as made:
+        yield Path(made)
+
+
+_ONE_SESSION = """
+from vespe.features.programs import interpreter
+with interpreter.session("auto", timeout_s=60) as held:
+    print(held.turn(lambda: held.inner.feed_run("1 + 1")))
+"""
+
+
+def test_an_installation_in_the_temporary_directory_runs_programs(
+    tmp_path: Path, temporary: Path
+) -> None:
+    install = install_without(temporary / "venv")
+    shutil.copy(interpreter._binary(), temporary / "venv/bin/monty")
+    assert install.run("-c", _ONE_SESSION, cwd=tmp_path).stdout == "2\n"
+
+
+def test_a_process_that_ends_at_its_start_is_an_error_and_no_bug(
+    tmp_path: Path, temporary: Path
+) -> None:
+    install = install_without(temporary / "venv")
+    broken = temporary / "venv/bin/monty"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    said = install.run("-c", _ONE_SESSION, cwd=tmp_path).stderr
+    assert "ProgramFailed: the process that runs programs did not start" in said
+    assert "hint: run `vespe doctor`" in said

@@ -25,7 +25,12 @@ LEVELS = [level for level in levels.LEVELS if level in ("namespaces", "landlock"
 
 
 def held(
-    tmp_path: Path, level: str, script: str, argv: tuple[str, ...] = (), **stated: object
+    tmp_path: Path,
+    level: str,
+    script: str,
+    argv: tuple[str, ...] = (),
+    starts: tuple[str, ...] = ("sh",),
+    **stated: object,
 ) -> Finished:
     machine = levels.machine()
     if levels.LEVELS.index(machine.level) > levels.LEVELS.index(level):
@@ -38,7 +43,7 @@ def held(
         directory=project,
         scratch=str(tmp_path / "scratch"),
         path=os.defpath,
-        starts=("sh",),
+        starts=starts,
     )
     made = policy(machine, level, Permissions(**stated), where)  # type: ignore[arg-type]  # a row of the table
     return run(
@@ -316,3 +321,19 @@ def test_sockets_that_come_and_go_while_it_starts_keep_no_process_from_starting(
         over.set()
         for thread in threads:
             thread.join()
+
+
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_a_program_in_the_temporary_directory_starts_and_what_is_beside_it_is_not_there(
+    tmp_path: Path, temporary: Path, is_stated: bool
+) -> None:
+    program, beside = temporary / "cat", temporary / "beside"
+    shutil.copy(shutil.which("cat") or "", program)
+    beside.write_text("b", encoding="utf-8")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/a").write_text("a", encoding="utf-8")
+    argv = (str(program), "a", str(beside))
+    starts = () if is_stated else argv[:1]
+    stated = {"programs": argv[:1]} if is_stated else {}
+    done = held(tmp_path, "namespaces", "", argv, starts=starts, **stated)
+    assert done.stdout == b"a" and done.stderr.count(b"No such file") == 1, done.stderr

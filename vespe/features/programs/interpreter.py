@@ -203,11 +203,11 @@ def session(
     try:
         opened = pool.inner.checkout(**options)
         inner = opened.__enter__()
-    except (OSError, RuntimeError, TimeoutError) as error:
+    except (OSError, RuntimeError, TimeoutError, pydantic_monty.MontyError) as error:
         _forget(pool)
         raise ProgramFailed(
-            f"the process that runs programs does not start: {error}",
-            hint="`vespe doctor` tries the sandbox that it starts in",
+            f"the process that runs programs did not start: {error}",
+            hint="run `vespe doctor`, which tests the sandbox that the process runs in",
         ) from None
     watched = Watched(inner.worker_pid or 0, cancel, timeout_s)
     try:

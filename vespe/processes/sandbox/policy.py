@@ -454,10 +454,13 @@ class _Files:
         return not any(holds(own, path) for own in self._own)
 
     def _programs(self) -> Iterator[str]:
-        named = (*(self._permissions.programs or ()), *self._where.starts)
         yield from of_programs(
-            filter(self._may_start, named), search=self._where.path, home=self._root
+            filter(self._may_start, self._started()), search=self._where.path, home=self._root
         )
+
+    def _started(self) -> tuple[str, ...]:
+        """Return the programs that the tool may start: those that it states, and its own."""
+        return (*(self._permissions.programs or ()), *self._where.starts)
 
     def _may_start(self, name: str) -> bool:
         """Whether a stated program is one: what a link out of the project leads to may be a program
@@ -534,6 +537,7 @@ class _Files:
             *self._sockets,
             *named,
             *_scripts(self._where.command, place),
+            *filter(self._may_start, self._started()),
             *homes(),
             *search_path(self._where.path),
             os.path.dirname(_PACKAGE),
