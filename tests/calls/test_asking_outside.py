@@ -146,6 +146,7 @@ def test_a_shell_tool_that_asks_where_nobody_can_be_asked_ends_there(
     for path in (path_of(project, None), path_of(project, None, workers)):
         error = called(path, "asks").error
         assert error is not None and error.code == "needs_input", error
+        assert error.message == "'asks' asks the user a question, but there is no one to ask here"
         assert called(path, "quiet").result == "done\n"
     assert not after.exists()
 

@@ -360,7 +360,9 @@ class NobodyAsked:
     def check(self) -> None:
         """Raise NeedsInput where the process has asked."""
         if self.is_suspended:
-            raise NeedsInput(f"{self._tool!r} asks a person, and nobody can be asked here")
+            raise NeedsInput(
+                f"{self._tool!r} asks the user a question, but there is no one to ask here"
+            )
 
 
 def _asked_by(line: bytes | None) -> JsonObject:

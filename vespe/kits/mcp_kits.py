@@ -228,8 +228,9 @@ def known_skills(kit_id: str, server: JsonObject) -> ServerSkills:
 
 
 def name_skill_tool(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject]) -> str:
-    """Return what the tool that reads a server's skills is called: as before, else `read_skill`,
-    with the kit's name where another kit or tool here has that.
+    """Return what the tool that reads a server's skills is called: as before, unless the server now
+    has a tool of that name, else `read_skill`. The kit's name is added where the server has a tool
+    of that name, or another kit's reader on this machine is called so.
     """
     former = known_skills(kit_id, server)
     own = {mcp_definitions.local_name(str(one.get("name"))) for one in definitions}

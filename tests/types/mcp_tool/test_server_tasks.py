@@ -113,7 +113,7 @@ def test_what_a_task_asks_reaches_the_person_once_for_each_question(
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [
-        ("asks", "needs_input", "asks a person, and nobody can be asked here"),
+        ("asks", "needs_input", "asks the user a question, but there is no one to ask here"),
         ("fails", "tool_error", "its task failed: out of paper"),
         ("forgets", "tool_error", "does not know its own task any more"),
         ("is_cancelled", "tool_error", "its task was cancelled by the server"),

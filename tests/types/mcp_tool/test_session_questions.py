@@ -170,6 +170,7 @@ def test_without_a_person_the_server_is_told_that_nobody_can_be_asked(
 ) -> None:
     error = called(None).error
     assert error is not None and error.code == "needs_input", error
+    assert "asks the user a question, but there is no one to ask here" in error.message
 
 
 def test_a_call_that_is_cancelled_or_suspended_at_a_question_ends(

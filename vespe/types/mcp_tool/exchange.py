@@ -218,7 +218,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
             f"the MCP server of {name} is not the one that you approved: {message}", hint=hint
         )
     if kind == "needs_input":
-        why = "its MCP server asks the user a question, but there is no terminal to ask on"
+        why = "its MCP server asks the user a question, but there is no one to ask here"
         return NeedsInput(f"{name} was not called: {why} ({message})")
     if kind == "asks":
         return NeedsInput(f"{name} {message}; its task was cancelled")

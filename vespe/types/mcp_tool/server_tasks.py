@@ -116,7 +116,7 @@ class ServerTasks(ClientExtension):
             if method != "elicitation/create":
                 raise RuntimeError(f"its task asks for {str(method)[:80]!r}, which no client gives")
             if self._asked is None:
-                raise NeedsInput("asks a person, and nobody can be asked here")
+                raise NeedsInput("asks the user a question, but there is no one to ask here")
             asked = types.ElicitRequest.model_validate(request, by_name=False)
             context: Any = None  # nothing of it is read
             reply = await self._asked(context, asked.params)
