@@ -34,14 +34,19 @@ def staging(parent: str, *, target: str = "") -> Iterator[str]:
     """
     path, held = _aside(parent), -1
     try:
-        with uninterruptible(), atomic.translated("make", target or path):
-            os.mkdir(path, 0o700)
-            held = os.open(path, _DIRECTORY)
-            # where a file system knows no locks, nobody can take it for left over either
-            with contextlib.suppress(OSError):
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield path
+        try:
+            with uninterruptible(), atomic.translated("make", target or path):
+                os.mkdir(path, 0o700)
+                held = os.open(path, _DIRECTORY)
+                # where a file system knows no locks, nobody can take it for left over either
+                with contextlib.suppress(OSError):
+                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
+        finally:
+            delete(path)
     finally:
+        # Twice, since the first Ctrl-C may come just before `delete` holds signals back. Later ones
+        # are not heard while that one is on its way.
         delete(path)
         if held >= 0:
             os.close(held)
