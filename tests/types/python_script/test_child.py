@@ -162,3 +162,33 @@ def test_a_database_is_noted_as_it_is_opened_and_none_in_memory(tmp_path: Path) 
         ("write", f"{here}/d.db"),
     ]
     assert not [one for one in touched if "memory" in one[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("file://[x/a.db", "/a.db"),
+        ("file://\u2100/a.db", "/a.db"),
+        ("file:///{here}/a\tb.db", "/{here}/a\tb.db"),
+        ("file:{here}/%5bx.db?mode=rwc#no.db", "/{here}/[x.db"),
+        ("file://localhost", None),
+    ],
+)
+def test_a_database_is_opened_as_it_would_be_if_nobody_took_note(
+    tmp_path: Path, name: str, seen: str | None
+) -> None:
+    source = (
+        "import sqlite3\n"
+        "def f(name):\n"
+        "    try:\n"
+        "        sqlite3.connect(name, uri=True).close()\n"
+        "    except sqlite3.OperationalError:\n"
+        "        pass\n"
+        "    raise ValueError('seen')\n"
+    )
+    here = str(tmp_path).removeprefix("/")
+    named = name.format(here=here if "///" in name else tmp_path)
+    told, _ = answer(tmp_path / "tool", source, inputs={"name": named}, watched=True)
+    assert told is not None and told["error"]["message"].startswith("ValueError: seen"), told
+    found = [one for one in told["touched"] if one[1].endswith(".db")]
+    assert found == ([] if seen is None else [["write", seen.format(here=here)]])

@@ -265,13 +265,15 @@ def _database(name: "Any") -> "tuple[str, str] | None":
         return None
     path, kind = os.fsdecode(name), "write"
     if path.startswith("file:"):
-        from urllib.parse import unquote, urlsplit
+        # urlsplit raises for some hosts, and drops tabs; SQLite does not.
+        from urllib.parse import unquote
 
-        uri = urlsplit(path)
-        options = uri.query.split("&")
+        path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
+        if path.startswith("//"):
+            path = "".join(path[2:].partition("/")[1:])
+        path, options = unquote(path), unquote(query).split("&")
         if "mode=memory" in options:
             return None
-        path = unquote(uri.path)
         if "mode=ro" in options or "immutable=1" in options:
             kind = "read"
     return (kind, path) if path not in ("", ":memory:") else None
