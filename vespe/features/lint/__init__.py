@@ -12,6 +12,7 @@ from vespe.features.lint.rules import (
     naming,
     permissions,
     portability,
+    questions,
     safety,
     schema,
     second_judge,
@@ -24,6 +25,7 @@ from vespe.features.lint.rules import (
 
 _MODULES: Final = (
     layout,
+    questions,
     naming,
     schema,
     second_judge,
