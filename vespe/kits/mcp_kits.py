@@ -426,7 +426,13 @@ def _skill_config(kit_id: str, server: JsonObject, skills: ServerSkills) -> Json
     details = config["implementation_details"]
     details["entrypoint"] = "resources/read"
     details["args"] |= {"digest": mcp_definitions.json_digest(pins), "skills": pins}
-    return config | {"uid": _uid(kit_id, "skills of the server"), "effects": ["reads_untrusted"]}
+    # A result that is cut is no longer an object, and its text would end in the middle.
+    limits = {**config.get("limits", {}), "max_output_bytes": mcp_skills.MAX_SIZE}
+    return config | {
+        "uid": _uid(kit_id, "skills of the server"),
+        "effects": ["reads_untrusted"],
+        "limits": limits,
+    }
 
 
 def _uid(kit_id: str, remote: str) -> str:

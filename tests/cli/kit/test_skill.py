@@ -12,6 +12,7 @@ from tests.support import skill_server
 from tests.support.ondisk import vespe
 from tests.support.stdio_client import MODERN, served
 from vespe.kits import lock as kit_lock
+from vespe.kits import mcp_snapshots
 
 
 @pytest.fixture
@@ -67,6 +68,29 @@ def test_models_read_skills_by_a_tool_and_are_told_whose_they_are(
         skill_server.serve_as(place, skill_server.URI, "other")
         answer = ask(client, "tools/call", MODERN, **call)
         assert answer["isError"] and "not what was approved" in json.dumps(answer)
+
+
+def test_a_file_of_more_than_a_mebibyte_is_read_complete(project: Path, tmp_path: Path) -> None:
+    place, text = tmp_path / "skills.json", "high at noon, ä\n" * 100_000
+    server = skill_server.write(place)
+    said = json.loads(place.read_text(encoding="utf-8"))
+    said["listed"][skill_server.MORE] = text
+    place.write_text(json.dumps(said), encoding="utf-8")
+    assert (
+        vespe("kit", "add-mcp", "sea", "--activate", "--yes", "--", *server, cwd=project).returncode
+        == 0
+    )
+    words = ("kit", "skill", "sea", "tides", "references/TABLE.md")
+    read = vespe(*words, cwd=project)
+    assert (read.returncode, read.stdout == text) == (0, True), read.stderr
+    # The kits that were made before have the limit of every tool: what is cut is said.
+    [config] = Path(mcp_snapshots.directory()).glob("*/sea/*skills-of*/config.json")
+    document = json.loads(config.read_text(encoding="utf-8"))
+    assert document.pop("limits")["max_output_bytes"] > len(text.encode())
+    config.write_text(json.dumps(document), encoding="utf-8")
+    cut = vespe(*words, cwd=project)
+    assert cut.returncode == 0 and "cut by vespe" in cut.stdout, cut.stderr
+    assert "the whole output is in " in cut.stderr and "Traceback" not in cut.stderr
 
 
 def test_what_is_not_there_is_named(place: Path, project: Path) -> None:

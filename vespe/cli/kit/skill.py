@@ -1,13 +1,11 @@
 """`vespe kit skill`: the skills of an MCP server's kit, and one file of one."""
 
-from typing import Any
-
 import click
 
 from vespe import errors
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.cli import boundary, kit_facts, options, questions, report, tables
+from vespe.cli import kit_facts, options, outcomes, questions, report, tables
 from vespe.cli.waiting import waiting
 from vespe.kits import mcp_kits, mcp_snapshots, roots
 from vespe.models import Call, Kit, Tool
@@ -67,14 +65,7 @@ def command(
     tool = _reader(kit, found)
     with waiting(f"reading {name}"):
         outcome = path.run_tool(tool, Call(tool=tool.uid, arguments={"skill": name, "file": file}))
-    if as_json:
-        report.emit_json(outcome.to_dict())
-    elif outcome.error is not None:
-        report.error(outcome.error.message, outcome.error.hint)
-    else:
-        result: Any = outcome.result
-        report.emit_result(result.get("text", result))
-    return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
+    return outcomes.answer(outcome, as_json=as_json, part="text")
 
 
 def _list(kit_id: str, found: ServerSkills, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import click
 from vespe import errors, features
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
-from vespe.cli import boundary, options, questions, report
+from vespe.cli import options, outcomes, questions, report
 from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.documents import strict_json
@@ -173,33 +173,16 @@ def _nameless(context: click.Context, name: str | None) -> int:
 
 
 def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> int:
-    if as_json:
-        report.emit_json(outcome.to_dict())
-    else:
-        _show(tool, outcome, how)
-    return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
-
-
-def _show(tool: Tool, outcome: Outcome, how: str) -> None:
-    logs = outcome.logs or (outcome.error.details.get("logs") if outcome.error else "")
-    if logs:
-        report.say(str(logs).removesuffix("\n"))
-    for text in outcome.notes:
-        report.warn(text)
-    if outcome.error is not None:
-        report.error(outcome.error.message, outcome.error.hint)
-        if outcome.error.code == errors.InvalidArguments.code:
-            origin = origins.compared(tool)
-            if origin is not None and origin.change in ("origin", "both"):
-                report.note(
-                    f"{origin.path}, which {outcome.tool} was made from, has changed: "
-                    f"`vespe tool sync {outcome.tool}` takes the change over"
-                )
-            report.next_step(
-                f"{how}; " * bool(how)
-                + f"`vespe tool run {outcome.tool} --help` shows its arguments"
+    status = outcomes.answer(outcome, as_json=as_json)
+    is_refused = outcome.error is not None and outcome.error.code == errors.InvalidArguments.code
+    if is_refused and not as_json:
+        origin = origins.compared(tool)
+        if origin is not None and origin.change in ("origin", "both"):
+            report.note(
+                f"{origin.path}, which {outcome.tool} was made from, has changed: "
+                f"`vespe tool sync {outcome.tool}` takes the change over"
             )
-    else:
-        report.emit_result(outcome.result)
-    if outcome.output_file:
-        report.note(f"the whole output is in {outcome.output_file}")
+        report.next_step(
+            f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows its arguments"
+        )
+    return status
