@@ -95,6 +95,82 @@ def test_no_program_runs_that_the_repository_names_but_the_ones_that_are_told(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(
+    "place",
+    [".git/hooks", ".git/hooks/pre-commit", ".git/config", ".git/included", ".git/refs/tags"],
+)
+def test_p41c_what_others_could_change_in_a_repository_is_refused(kit: Path, place: str) -> None:
+    hook(kit, "pre-commit", "exit 0")
+    gitrepo.git(kit, "config", "include.path", "included")
+    (kit / ".git/included").write_text("[user]\n\tname = Eve\n", encoding="utf-8")
+    os.chmod(kit / place, 0o777)
+    said = rf"{place} can be written by everybody \(mode 777\), who could change what is released"
+    with pytest.raises(Refused, match=said), opened_repository(str(kit)):
+        pass
+    os.chmod(kit / place, 0o755)
+    with opened_repository(str(kit)) as repository:
+        repository.check()
+
+
+def test_p41c_a_directory_of_hooks_elsewhere_must_be_the_users_too(
+    kit: Path, tmp_path: Path
+) -> None:
+    hook(kit, "pre-commit", "exit 0")
+    (kit / ".git/hooks").rename(tmp_path / "hooks")
+    gitrepo.git(kit, "config", "core.hooksPath", str(tmp_path / "hooks"))
+    with opened_repository(str(kit)) as repository:
+        assert len(repository.programs(sign=False)) == 1
+    os.chmod(tmp_path / "hooks", 0o777)
+    with pytest.raises(Refused, match="hooks can be written"), opened_repository(str(kit)):
+        pass
+
+
+def test_p41b_nothing_runs_in_a_submodule_and_no_missing_object_is_fetched(
+    kit: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    hook(kit, "spy", f"echo ran >> {ran}", "cat")
+    spy = str(kit / ".git/hooks/spy")
+    inner = gitrepo.repository(kit / "inner")
+    (inner / "file").write_text("one", encoding="utf-8")
+    (inner / ".gitattributes").write_text("* filter=f\n", encoding="utf-8")
+    gitrepo.commit(inner)
+    gitrepo.commit(kit, "With a submodule")
+    gitrepo.git(kit, "tag", "v0.1.0")
+    blob = gitrepo.git(kit, "rev-parse", "HEAD:kit_config.json")
+    (kit / "kit_config.json").write_bytes(FILES["kit_config.json"])
+    gitrepo.commit(kit)
+    (kit / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for key, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", str(tmp_path)),
+        ("remote.origin.uploadpack", spy),
+    ):
+        gitrepo.git(kit, "config", key, value)
+    gitrepo.git(inner, "config", "filter.f.clean", spy)
+    (inner / "file").write_text("two", encoding="utf-8")
+    with opened_repository(str(kit)) as repository:
+        repository.check()
+        assert not repository.answers("cat-file", "-e", f"{blob}^{{blob}}")
+        repository.changed_since("v0.1.0")
+        repository.released(FILES, tag="v0.2.0", message="Release", sign=False)
+    assert not ran.exists()
+
+
+def test_what_signs_is_what_git_runs(kit: Path, opened: AuthorRepository, tmp_path: Path) -> None:
+    gitrepo.git(kit, "config", "gpg.openpgp.program", "/bin/true")
+    gitrepo.git(kit, "config", "gpg.program", "/bin/false")
+    assert opened.programs(sign=True) == ["the signing program /bin/false"]
+    gitrepo.git(kit, "config", "gpg.format", "ssh")
+    gitrepo.git(kit, "config", "gpg.ssh.defaultKeyCommand", "find-key --here")
+    finds = "the program find-key --here, which names the key to sign with"
+    assert opened.programs(sign=True) == [finds, "the signing program ssh-keygen"]
+    gitrepo.git(kit, "config", "user.signingKey", "/k.pub")
+    assert len(opened.programs(sign=True)) == 1
+
+
 def test_hooks_and_the_signing_program_are_told_before_they_run(
     kit: Path, opened: AuthorRepository
 ) -> None:
@@ -124,13 +200,19 @@ def test_a_release_is_one_commit_of_these_files_and_one_tag(
 
 
 @pytest.mark.parametrize(
-    "failing", ["pre-commit", "reference-transaction", "changes", "tag", "sign"]
+    "failing",
+    ["pre-commit", "reference-transaction", "changes", "commits", "index", "tag", "sign"],
 )
 def test_where_one_step_fails_everything_is_as_it_was(
     kit: Path, opened: AuthorRepository, failing: str
 ) -> None:
     if failing == "changes":
         hook(kit, "pre-commit", "echo more >> kit_config.json")
+    elif failing == "commits":
+        once = "test -e .git/once || { touch .git/once; git commit -q --allow-empty -m x; }"
+        hook(kit, "post-commit", once)
+    elif failing == "index":
+        (kit / ".git/index.lock").touch()
     elif failing == "tag":
         gitrepo.git(kit, "tag", "v0.2.0")
     elif failing == "sign":
@@ -145,6 +227,8 @@ def test_where_one_step_fails_everything_is_as_it_was(
     said = {
         "pre-commit": "git commit failed: not today",
         "changes": "a hook changed kit_config.json",
+        "commits": "a hook committed something else with the release",
+        "index": "git add failed",
         "tag": "git tag failed",
         "sign": "git commit failed",
     }

@@ -4,6 +4,7 @@ whoever can write there.
 
 import os
 import stat
+from collections.abc import Iterator
 
 from vespe.lazy import grp, pwd
 
@@ -16,11 +17,36 @@ def foreign_writer(path: str) -> str | None:
     give each user, is no other.
     """
     try:
-        status = os.stat(path)
+        return _why(os.stat(path))
     except OSError:
         return None
+
+
+def foreign_part(path: str) -> str | None:
+    """Say of the first file or directory, at or beneath a path, which one another user can change
+    and why, as a whole clause. None where there is none. Links are not followed.
+    """
+    for part in _parts(path):
+        try:
+            status = os.lstat(part)
+        except OSError:
+            continue
+        if why := _why(status):
+            return f"{part} {why}"
+    return None
+
+
+def _parts(path: str) -> Iterator[str]:
+    yield path
+    for directory, directories, files in os.walk(path):
+        yield from (os.path.join(directory, name) for name in (*directories, *files))
+
+
+def _why(status: os.stat_result) -> str | None:
     if status.st_uid not in (0, os.geteuid()):
         return f"belongs to another user (number {status.st_uid})"
+    if stat.S_ISLNK(status.st_mode):  # its mode means nothing
+        return None
     if status.st_mode & stat.S_IWOTH:
         return f"can be written by everybody (mode {stat.S_IMODE(status.st_mode):o})"
     if status.st_mode & stat.S_IWGRP and not _is_own_group(status.st_gid):

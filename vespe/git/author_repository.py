@@ -20,6 +20,11 @@ _QUIET: Final = {
     "GIT_EDITOR": ":",
     "LC_ALL": "C",
 }
+_READING: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""What commands that only read get too: a missing object would be fetched by a program that the
+repository names. Commits and tags do not get it, since their hooks may fetch.
+"""
+_CHANGING: Final = frozenset(("add", "commit", "reset", "update-ref"))
 _SETTINGS: Final = (
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -56,10 +61,12 @@ _UNDER_WAY: Final = {
     "BISECT_LOG": "a bisection",
 }
 _SIGNERS: Final = {
-    "openpgp": ("gpg.openpgp.program", "gpg"),
-    "ssh": ("gpg.ssh.program", "ssh-keygen"),
-    "x509": ("gpg.x509.program", "gpgsm"),
+    "openpgp": (("gpg.openpgp.program", "gpg.program"), "gpg"),
+    "ssh": (("gpg.ssh.program",), "ssh-keygen"),
+    "x509": (("gpg.x509.program",), "gpgsm"),
 }
+"""The settings that name the program, and the program without them, by the format of signatures."""
+_KEY_COMMAND: Final = "gpg.ssh.defaultKeyCommand"
 _DEADLINE_S: Final = 300.0
 _SHORT_S: Final = 60.0
 _MOST_NAMED: Final = 5
@@ -87,14 +94,14 @@ class AuthorRepository:
         return said
 
     def answers(self, *words: str) -> bool:
-        """Whether a git command succeeds."""
+        """Whether a git command that only reads succeeds."""
         return self._run(words, _SHORT_S)[0] == 0
 
     def _run(self, words: Sequence[str], deadline_s: float) -> tuple[int, str, str]:
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
         status, said, complaint = self.repo.git.execute(
             ["git", "-C", self.directory, *settings, "--no-pager", *words],
-            env=_QUIET,
+            env=_QUIET if _is_change(words) else _QUIET | _READING,
             with_extended_output=True,
             with_exceptions=False,
             kill_after_timeout=deadline_s,
@@ -168,7 +175,9 @@ class AuthorRepository:
 
     def _dirty(self) -> list[str]:
         said = self.ask(
-            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"
+            *("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"),
+            # To look into a submodule runs the programs that its own configuration names.
+            "--ignore-submodules=dirty",
         )
         return [row[3:] for row in said.split("\0") if row]
 
@@ -177,12 +186,36 @@ class AuthorRepository:
         return [*self._hooks(), *self._configured_hooks(), *self._signer(sign=sign)]
 
     def _hooks(self) -> Iterator[str]:
+        yield from (f"the hook {os.path.relpath(hook, self.top)}" for hook in self._hook_files())
+
+    def _hook_files(self) -> Iterator[str]:
         place = self.ask("rev-parse", "--git-path", "hooks").strip()
         directory = os.path.join(self.directory, place)
         for name in _HOOKS:
             hook = os.path.join(directory, name)
             if os.path.isfile(hook) and os.access(hook, os.X_OK):
-                yield f"the hook {os.path.relpath(hook, self.top)}"
+                yield hook
+
+    def require_own(self) -> None:
+        """Raise Refused where another user can change the kit, the repository, its configuration or
+        its hooks.
+        """
+        directories = [*_between(self.top, self.directory), *_parents(self._hook_files())]
+        for directory in dict.fromkeys(directories):
+            if why := ownership.foreign_writer(directory):
+                raise Refused(f"{directory} {why}, who could change what is released")
+        for place in dict.fromkeys((*self._own_places(), *self._hook_files())):
+            if said := ownership.foreign_part(os.path.realpath(place)):
+                raise Refused(f"{said}, who could change what is released")
+
+    def _own_places(self) -> Iterator[str]:
+        """Yield the git directories, and the files of the repository's own configuration."""
+        yield from (self.repo.git_dir, self.repo.common_dir)
+        said = self.ask("config", "--list", "--show-origin", "--show-scope", "--name-only", "-z")
+        words = said.split("\0")
+        for scope, origin in zip(words[::3], words[1::3], strict=False):
+            if scope not in bounded.USERS and origin.startswith("file:"):
+                yield os.path.join(self.top, origin.removeprefix("file:"))
 
     def _configured_hooks(self) -> Iterator[str]:
         status, said, _ = self._run(
@@ -196,13 +229,23 @@ class AuthorRepository:
     def _signer(self, *, sign: bool) -> Iterator[str]:
         if not (sign or self._says("commit.gpgSign") or self._says("tag.gpgSign")):
             return
-        setting, program = _SIGNERS.get(self._value("gpg.format") or "openpgp", _SIGNERS["openpgp"])
-        own = self._value(setting) or (self._value("gpg.program") if program == "gpg" else "")
+        settings, program = _SIGNERS.get(
+            self._value("gpg.format") or "openpgp", _SIGNERS["openpgp"]
+        )
         key = self._value("user.signingKey")
+        if program == "ssh-keygen" and not key and (finds := self._value(_KEY_COMMAND)):
+            yield f"the program {finds}, which names the key to sign with"
+        own = self._last_of(settings)
         yield f"the signing program {own or program}" + (f", with the key {key}" if key else "")
 
     def _says(self, setting: str) -> bool:
         return self._run(("config", "--type=bool", "--get", setting), _SHORT_S)[1].strip() == "true"
+
+    def _last_of(self, settings: Sequence[str]) -> str:
+        """Return the value of several settings for one thing, of which git takes the last."""
+        pattern = "|".join(map(re.escape, settings))
+        said = self._run(("config", "-z", "--get-regexp", f"^({pattern})$"), _SHORT_S)[1]
+        return said.rstrip("\0").rpartition("\0")[2].partition("\n")[2]
 
     def _value(self, setting: str) -> str:
         return self._run(("config", "--get", setting), _SHORT_S)[1].strip()
@@ -222,6 +265,7 @@ class AuthorRepository:
             try:
                 if files:
                     self._commit(files, message=message, sign=sign)
+                    self._check_commit(files, head)
                 words = ("-s",) if sign else ("-a",)
                 self.ask("tag", *words, "-m", message, tag, deadline_s=_DEADLINE_S)
                 is_made = True
@@ -242,20 +286,32 @@ class AuthorRepository:
                 f"a hook changed {', '.join(dirty[:_MOST_NAMED])} while the release was committed"
             )
 
+    def _check_commit(self, files: dict[str, bytes], head: str) -> None:
+        """Raise ToolExecutionError where the last commit is not exactly these files after `head`: a
+        hook may commit, too.
+        """
+        said = self.ask("diff", "--name-only", "-z", *bounded.DIFF, head, "HEAD")
+        place = os.path.relpath(os.path.realpath(self.directory), os.path.realpath(self.top))
+        wanted = {os.path.normpath(os.path.join(place, name)) for name in files}
+        parents = self.ask("rev-parse", "HEAD^@").split()
+        if parents != [head] or not {*filter(None, said.split("\0"))} <= wanted:
+            raise ToolExecutionError("a hook committed something else with the release")
+
     def _undo(self, before: dict[str, bytes | None], *, head: str) -> None:
         """Put the branch, the index and the files back, by commands of their own: Ctrl-C has ended
         whatever of git's ran meanwhile.
         """
         if (now := self.head) != head:
             self.ask("update-ref", "-m", "vespe: release undone", "HEAD", head, now)
-        if before:
-            self.ask("reset", "-q", "--", *before)
         for name, content in before.items():
             path = os.path.join(self.directory, name)
             if content is not None:
                 atomic.write_atomic(path, content)
             elif os.path.lexists(path):
                 os.unlink(path)
+        # Whoever holds the lock of the index has kept these files out of it, too.
+        if before and not self.answers("diff", "--cached", "--quiet", "HEAD", "--", *before):
+            self.ask("reset", "-q", "--", *before)
 
     def _content(self, name: str) -> bytes | None:
         path = os.path.join(self.directory, name)
@@ -286,17 +342,33 @@ def opened_repository(directory: str) -> Iterator[AuthorRepository]:
     """
     _require_git()
     found = bounded.work_tree(directory)
-    for place in dict.fromkeys((found.top, found.git_dir, directory)):
-        if why := ownership.foreign_writer(place):
-            raise Refused(f"{place} {why}, who could change what is released")
     if new := unreviewed.left(found.top):
         raise Refused(unreviewed.sentence(new))
     found.refuse_programs()
     repo = _opened(found.top, "`vespe kit release`")
     try:
-        yield AuthorRepository(directory=directory, top=found.top, repo=repo)
+        opened = AuthorRepository(directory=directory, top=found.top, repo=repo)
+        opened.require_own()
+        yield opened
     finally:
         repo.close()
+
+
+def _is_change(words: Sequence[str]) -> bool:
+    return words[0] in _CHANGING or words[:2] in (("tag", "-a"), ("tag", "-s"))
+
+
+def _between(top: str, directory: str) -> Iterator[str]:
+    """Yield a directory and those above it, up to the top of the work tree."""
+    place, top = os.path.realpath(directory), os.path.realpath(top)
+    while place != top and os.path.dirname(place) != place:
+        yield place
+        place = os.path.dirname(place)
+    yield top
+
+
+def _parents(paths: Iterator[str]) -> Iterator[str]:
+    return (os.path.dirname(os.path.realpath(path)) for path in paths)
 
 
 @contextmanager

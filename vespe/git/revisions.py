@@ -26,11 +26,12 @@ class _File(NamedTuple):
 
 
 @contextmanager
-def checked_out(name: str, *, cwd: str | None = None) -> Iterator[str]:
+def checked_out(name: str, *, cwd: str | None = None, called: str = "") -> Iterator[str]:
     """Return a private directory with what `REV:path` names (as git reads it: from the top, or
     `REV:./path` from here).
 
-    It is called as the last part of the path is, since a tool's directory must have its uid's name.
+    It is called as the last part of the path is, since a tool's directory must have its uid's name,
+    or as `called` says.
     Links and submodules are left out; no filter or hook runs. Raises UsageError where git knows no
     such revision or directory, NotFound where there is no git repository here, InvalidDocument
     where it holds too many files.
@@ -45,7 +46,7 @@ def checked_out(name: str, *, cwd: str | None = None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="vespe-revision-", ignore_cleanup_errors=True) as made:
         top = os.path.join(
             os.path.realpath(made),
-            os.path.basename(os.path.normpath(path)) if path.strip("./") else "root",
+            called or (os.path.basename(os.path.normpath(path)) if path.strip("./") else "root"),
         )
         os.mkdir(top)
         try:

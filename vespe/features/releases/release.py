@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -24,9 +24,11 @@ from vespe.features.lint.settings import Settings
 from vespe.features.releases import changelog, versions
 from vespe.features.releases.versions import Bump, Version
 from vespe.files import atomic
+from vespe.git import revisions
 from vespe.git.author_repository import AuthorRepository
 from vespe.kits import compared_versions, edited
 from vespe.kits.compared_versions import Comparison
+from vespe.lazy import shutil
 from vespe.models import JsonObject
 from vespe.processes.workers import Workers
 from vespe.projects.kit_project import project_of_kit
@@ -97,18 +99,38 @@ def kit_of(which: str) -> tuple[str, JsonObject]:
     return directory, document
 
 
+@contextlib.contextmanager
+def committed(directory: str) -> Iterator[str]:
+    """Return a private copy of a kit as the last commit has it, which is all that a tag has.
+
+    What git ignores and what it was told not to look at (`--assume-unchanged`) is in the work tree
+    and not in the copy. Raises as `revisions.checked_out` does.
+    """
+    called = os.path.basename(os.path.realpath(directory))
+    with revisions.checked_out("HEAD:./", cwd=directory, called=called) as copy:
+        yield copy
+
+
 def lint(directory: str) -> list[Finding]:
-    """Return the errors that lint finds in a kit."""
+    """Return the errors that lint finds in a copy of a kit, with their paths in the copy."""
     run = Audit(Settings(least="error"))
     return [found for found in run.findings([directory]) if found.severity == "error"]
 
 
 def test(directory: str, *, progress: Callable[[str], None]) -> list[ExampleResult]:
-    """Run the examples of all of a kit's tools, and return what became of each.
+    """Run the examples of all tools in a copy of a kit, and return what became of each.
 
     Raises as `project_of_kit` and a call do.
     """
-    workspace = open_workspace(project_of_kit(directory))
+    root = project_of_kit(directory)
+    try:
+        return _tested(root, progress)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)  # the copy has its place but once
+
+
+def _tested(root: str, progress: Callable[[str], None]) -> list[ExampleResult]:
+    workspace = open_workspace(root)
     log = CallLog(workspace.root, purpose="test")
     path = CallPath(workspace=workspace, registry=ToolRegistry(), progress=progress, log=log)
     tools, results = tested.chosen(workspace, ())
@@ -131,7 +153,8 @@ def planned(
     branch, kit_id = repository.require_branch(), str(document.get("kit_id"))
     own = versions.read_version(document.get("version", "0.0.0")) or Version(0, 0, 0)
     previous = versions.latest(repository.tags())
-    compared = _compared(repository, previous)
+    with committed(repository.directory) as copy:
+        compared = _compared(repository, previous, copy)
     needed: Bump = versions.required_bump(compared, previous) if previous else "patch"
     version = _next(previous, own, bump=bump, needed=needed)
     if previous is not None and not repository.changed_since(previous.tag):
@@ -165,23 +188,24 @@ def planned(
     return replace(release, files=_files(release, document))
 
 
-def _compared(repository: AuthorRepository, previous: Version | None) -> list[Comparison]:
-    """Compare the kit with what it was at the last tag; where it was not there all tools are
-    new.
+def _compared(
+    repository: AuthorRepository, previous: Version | None, copy: str
+) -> list[Comparison]:
+    """Compare the kit, a copy of which is at `copy`, with what it was at the last tag; where it was
+    not there all tools are new.
     """
-    directory = repository.directory
     revision = f"refs/tags/{previous.tag}" if previous else ""
     config = f"{revision}:./{defaults.KIT_CONFIG_FILE}"
     if previous is None or not repository.answers("cat-file", "-e", config):
         new = (Change(part="tool", verdict="compatible", message="is new"),)
         return [
             Comparison(tool=entry.name or entry.uid, uid=entry.uid, changes=new)
-            for entry in edited.list_tools(directory)
+            for entry in edited.list_tools(copy)
         ]
     try:
-        return compared_versions.compare(f"{revision}:./", directory, cwd=directory)
+        return compared_versions.compare(f"{revision}:./", copy, cwd=repository.directory)
     except InvalidTool as error:
-        if str(error.details.get("path")).startswith(os.path.join(directory, "")):
+        if str(error.details.get("path")).startswith(os.path.join(copy, "")):
             raise
         message = f"cannot be compared: at {previous.tag} it did not work"
         unknown = Change(part="tool", verdict="unknown", message=message, side="old")

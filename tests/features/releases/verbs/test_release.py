@@ -59,6 +59,28 @@ def test_an_example_that_fails_and_an_error_of_lint_release_nothing(
     assert wrong.code == 1 and "config.json" in wrong.err and "nothing is released" in wrong.err
 
 
+def test_what_is_judged_is_what_is_committed_and_not_what_git_ignores(
+    kit: Path, command: Command, tmp_path: Path
+) -> None:
+    (kit / "tool-say/run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (kit / "tool-say/run.sh").chmod(0o755)
+    details = {"type": "shell_command", "path": "run.sh", "args": {"args": []}}
+    (kit / ".gitignore").write_text("run.sh\n", encoding="utf-8")
+    changed(kit, lambda document: document.update(implementation_details=details))
+    before = state(kit)
+    missing = command("kit", "release", str(kit))
+    assert missing.code == 1 and "nothing is released" in missing.err and "run.sh" in missing.err
+    assert state(kit) == before
+    (kit / ".gitignore").unlink()
+    gitrepo.commit(kit)
+    gitrepo.git(kit, "update-index", "--assume-unchanged", "tool-say/run.sh")
+    (kit / "tool-say/run.sh").write_text("exit 1\n", encoding="utf-8")
+    done = command("kit", "release", str(kit))
+    assert done.code == 0, done.err
+    assert gitrepo.git(kit, "show", "v0.1.0:tool-say/run.sh") == "#!/bin/sh"
+    assert not list((tmp_path / "home").rglob("kit-projects/*"))
+
+
 def test_a_breaking_change_is_shown_and_a_smaller_step_refused(kit: Path, command: Command) -> None:
     gitrepo.git(kit, "tag", "v1.0.0")
     changed(kit, shorten)

@@ -82,11 +82,17 @@ def _tell(plan: Release, commit: str | None, push: str, *, as_json: bool) -> Non
 
 
 def _is_good(directory: str) -> bool:
-    """Lint and test a kit, and tell what is wrong."""
+    """Lint and test a kit as it is committed, and tell what is wrong."""
+    with release.committed(directory) as copy:
+        return _is_good_copy(copy, directory)
+
+
+def _is_good_copy(copy: str, directory: str) -> bool:
     with waiting("linting"):
-        wrong = release.lint(directory)
+        wrong = release.lint(copy)
     for found in wrong[:_MOST_TOLD]:
-        report.error(f"{found.path}:{found.line}: {found.message} ({found.rule})")
+        path = os.path.join(directory, os.path.relpath(found.path, copy))
+        report.error(f"{path}:{found.line}: {found.message} ({found.rule})")
     if wrong:
         report.note(
             f"{report.count(len(wrong), 'error')} of lint; `vespe lint {_shown(directory)}` shows "
@@ -94,7 +100,7 @@ def _is_good(directory: str) -> bool:
         )
         return False
     with waiting("testing"):
-        results = release.test(directory, progress=report.note)
+        results = release.test(copy, progress=report.note)
     failed = [one for one in results if not one.passed]
     for one in failed[:_MOST_TOLD]:
         report.error(f"{one.tool} {one.why}")
