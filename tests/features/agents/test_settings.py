@@ -32,3 +32,16 @@ def test_the_tools_mode_is_one_of_those_that_there_are(home: Path) -> None:
         user_config.set_value("agent.tools_mode", "programs")
     user_config.set_value("agent.tools_mode", "code")
     assert user_config.load_user_config().agent == {"tools_mode": "code"}
+
+
+def test_a_tools_mode_that_is_misspelled_in_the_file_is_refused_where_it_stands(
+    home: Path,
+) -> None:
+    user_config.set_value("agent.model", "m")
+    path = Path(user_config.config_path())
+    path.write_text('{"agent": {"tools_mode": "cod"}}', encoding="utf-8")
+    with pytest.raises(InvalidDocument) as caught:
+        user_config.load_user_config()
+    assert caught.value.pointer == "/agent/tools_mode" and caught.value.path == str(path)
+    assert "all, bridge, code, native, auto" in str(caught.value)
+    assert caught.value.hint == "did you mean code?"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from vespe.documents import fields
-from vespe.documents.near import choice
+from vespe.documents.near import choice, suggest
 from vespe.documents.pointers import escape_pointer
 from vespe.errors import InvalidDocument, UsageError
 from vespe.models import JsonObject, JsonValue
@@ -21,11 +21,6 @@ def refuse_unknown(key: str) -> None:
 
 def refuse_unusable(key: str, value: JsonValue) -> None:
     """Raise UsageError for a value that a setting cannot have."""
-    if key == "agent.tools_mode":
-        from vespe.adapters.modes import MODES
-
-        if value not in MODES:
-            raise UsageError(f"agent.tools_mode is one of {', '.join(MODES)}, not {value!r}")
     if key.partition(".")[0] == "providers":
         from vespe.features.agents import provider_settings
 
@@ -39,6 +34,8 @@ def check(key: str, value: JsonObject, path: str) -> None:
             if not isinstance(said, str):
                 pointer = f"/agent/{escape_pointer(name)}"
                 raise fields.wrong_type("a string", said, path=path, pointer=pointer)
+        if "tools_mode" in value:
+            _check_mode(value["tools_mode"], path)
         return
     from vespe.features.agents import provider_settings
 
@@ -48,3 +45,15 @@ def check(key: str, value: JsonObject, path: str) -> None:
             pointer = f"/providers/{escape_pointer(name)}"
             raise InvalidDocument("must be an object", path=path, pointer=pointer)
         provider_settings.read_settings(name, said, path=path)
+
+
+def _check_mode(said: str, path: str) -> None:
+    from vespe.adapters.modes import MODES  # most configurations name none
+
+    if said not in MODES:
+        raise InvalidDocument(
+            f"must be one of {', '.join(MODES)}, not {said!r}",
+            path=path,
+            pointer="/agent/tools_mode",
+            hint=suggest(said, MODES),
+        )

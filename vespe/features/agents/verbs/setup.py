@@ -305,6 +305,6 @@ def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
 
 
 def _own_mode() -> ToolsMode:
-    """Return the tools mode of the user's configuration, which has checked it."""
-    said = user_config.load_user_config().agent.get("tools_mode", "auto")
-    return next((mode for mode in MODES if mode == said), "auto")
+    """Return the tools mode of the user's configuration, which was checked when it was read."""
+    mode: ToolsMode = user_config.load_user_config().agent.get("tools_mode", "auto")
+    return mode
