@@ -47,6 +47,20 @@ def test_a_new_content_is_shown_as_the_difference_to_the_file(project: Path) -> 
     assert same[0][2] == "a.txt has exactly this content already"
 
 
+@pytest.mark.parametrize("text", ["line\n" * 6000, "x" * 300_000])
+def test_a_content_that_is_too_large_to_compare_is_not_said_to_be_shown(
+    project: Path, text: str
+) -> None:
+    (project / "a.txt").write_text("one\ntwo\n", encoding="utf-8")
+    lines = len(text.splitlines())
+    look = previewing(path_of(project))
+    written = look(EDIT, {"path": "a.txt", "content": text})
+    edited = look(EDIT, {"path": "a.txt", "old_text": "one\ntwo", "new_text": text})
+    for (one,) in (written, edited):
+        said = f"too large to compare here: 2 lines before, {lines:,} line"
+        assert one.text.startswith(said) and one.instead_of == ()
+
+
 def test_an_edit_is_shown_as_the_difference_of_its_texts(project: Path) -> None:
     assert previews(project, path="a.txt", old_text="two", new_text="2") == [
         ("difference", "Change in a.txt", "@@ -1 +1 @@\n-two\n+2")

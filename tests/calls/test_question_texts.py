@@ -1,5 +1,6 @@
 """What a person reads when a call has to be allowed."""
 
+import hashlib
 from typing import Any
 
 from vespe.calls.policy import Question
@@ -36,6 +37,15 @@ def test_previews_stand_below_and_what_they_show_is_not_shown_twice() -> None:
     assert shown.arguments == (f"body: {len(text):,} characters, shown below",)
     assert shown.previews[0][0] == "Change" and shown.previews[0][1].endswith("… and 60 more lines")
     assert shown.cut and "+line 99" in shown.whole and "Change:\n  +line 0\n" in shown.as_text()
+
+
+def test_a_long_value_that_is_shown_below_has_its_size_and_digest() -> None:
+    one = Preview(kind="difference", title="a.txt is new", text="+y", instead_of=("a", "b"))
+    inputs = {"a": "y\n" * 5000, "b": "y\n"}
+    digest = hashlib.sha256(inputs["a"].encode()).hexdigest()[:16]
+    first, second = question_text(made(inputs=inputs, previews=(one,))).arguments
+    assert first == f"a: 10,000 characters, SHA-256 {digest}…, shown below"
+    assert second == "b: 2 characters, shown below"
 
 
 def test_everything_in_a_question_is_inert_and_long_values_hide_nothing() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.calls.taint import Taint
+from vespe.calls.taint import Taint, copied
 
 
 def heard(*said: tuple[str, Any]) -> Taint:
@@ -63,7 +63,25 @@ def test_where_the_users_words_are_not_known_nothing_is_said_of_them() -> None:
 
 def test_what_was_not_looked_at_is_not_said_to_be_the_models() -> None:
     long = heard(("page", "word " * 20_000 + "eve@x.example"))
-    assert long.origins({"a": "eve@x.example"}) == {"a": "not known where from"}
+    assert long.origins({"a": "eve@x.example"}) == {"a": "origin unknown"}
+
+
+def test_values_of_several_tools_are_listed_in_words() -> None:
+    taint = heard(("a", ["x.example"]), ("b", ["y.example"]), ("c", ["z.example"]), USER)
+    told = taint.origins({"v": ["x.example", "y.example", "z.example", "bob@x.example"]})
+    assert told == {"v": "from a, b and c and from you"}
+    assert taint.origins({"v": ["x.example", "y.example"]}) == {"v": "from a and b, not from you"}
+
+
+def test_of_what_was_passed_on_by_a_handle_the_result_is_named_and_nothing_is_guessed() -> None:
+    taint = heard(INBOX, USER)
+    with copied({"a": "copied from the result r1 of page"}):
+        assert taint.origins({"a": "eve@x.example", "b": "eve@x.example"}) == {
+            "a": "copied from the result r1 of page",
+            "b": "from read_inbox, not from you",
+        }
+        assert Taint().origins({"a": 1, "b": 2}) == {"a": "copied from the result r1 of page"}
+    assert taint.origins({"a": "eve@x.example"}) == {"a": "from read_inbox, not from you"}
 
 
 def test_a_name_that_is_long_is_cut() -> None:

@@ -84,8 +84,8 @@ def _differences(path: "CallPath", inputs: JsonObject) -> Iterator[Preview]:
     if (pair := _pair(inputs)) is not None:
         old, new = pair
         title = f"Change in {inputs[place]}" if place else "Change"
-        text = _difference(str(inputs[old]), str(inputs[new]))
-        yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=pair)
+        text, shown = _difference(str(inputs[old]), str(inputs[new]))
+        yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=pair if shown else ())
         return
     content = _only(inputs, _CONTENTS)
     if place is None or content is None:
@@ -95,11 +95,11 @@ def _differences(path: "CallPath", inputs: JsonObject) -> Iterator[Preview]:
     if now is None:
         return
     if now == new_text:
-        text = f"{name} has exactly this content already"
+        text, shown = f"{name} has exactly this content already", True
     else:
-        text = _difference(now, new_text)
+        text, shown = _difference(now, new_text)
     title = f"{name} now, and with `{content}` as its content" if now else f"{name} is new"
-    yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=(content,))
+    yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=(content,) if shown else ())
 
 
 def _read(path: "CallPath", name: str) -> str | None:
@@ -141,9 +141,13 @@ def _pair(inputs: JsonObject) -> tuple[str, str] | None:
     return None
 
 
-def _difference(old: str, new: str) -> str:
+def _difference(old: str, new: str) -> tuple[str, bool]:
+    """Return how two texts differ, and whether that shows all of both; what is too large to
+    compare is only counted.
+    """
     before, after = old.splitlines(), new.splitlines()
     if max(len(before), len(after)) > _MAX_LINES or max(len(old), len(new)) > _MAX_FILE:
-        return f"{len(before):,} lines become {len(after):,}"
+        counts = [f"{len(one):,} line{'s' * (len(one) != 1)}" for one in (before, after)]
+        return f"too large to compare here: {counts[0]} before, {counts[1]} after", False
     lines = list(difflib.unified_diff(before, after, n=_CONTEXT, lineterm=""))[2:]
-    return "\n".join(lines) or "only the ends of lines differ"
+    return "\n".join(lines) or "only the ends of lines differ", True

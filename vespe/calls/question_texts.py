@@ -62,7 +62,8 @@ def question_text(question: Question) -> QuestionText:
     for name, value in question.inputs.items():
         text, shortened = _value(value)
         if name in instead and isinstance(value, str) and ("\n" in value or len(value) > _SHORT):
-            text, shortened = f"{len(value):,} characters, shown below", False
+            digest = f", SHA-256 {_digest(value)}" if len(value) > _LONG else ""
+            text, shortened = f"{len(value):,} characters{digest}, shown below", False
         cut = cut or shortened
         origin = question.origins.get(name)
         arguments.append(
@@ -125,11 +126,12 @@ def _value(value: JsonValue) -> tuple[str, bool]:
     head = inert_json(strict_json.compact_json(text[:_HEAD]))
     if not isinstance(value, str):
         head = inert_line(text[:_HEAD])
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return (
-        f"{head} … and {len(text) - _HEAD:,} more characters, SHA-256 of all {digest[:16]}…",
-        True,
-    )
+    left = f"{len(text) - _HEAD:,} more characters, SHA-256 of all {_digest(text)}"
+    return f"{head} … and {left}", True
+
+
+def _digest(text: str) -> str:
+    return f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}…"
 
 
 def _preview(one: Preview) -> tuple[str, bool]:

@@ -5,7 +5,9 @@ the values of its calls come from.
 import re
 import threading
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from vespe.models import JsonObject, JsonValue, Tool
@@ -30,6 +32,20 @@ _NAMES: Final = re.compile(r"[@/:.\d]")
 """What makes a word of a long text a name of something: an address, a URL, a number."""
 _LONG: Final = 8
 """Words from which on a text is looked at for the names in it, and not as one value."""
+
+_COPIED: Final[ContextVar[Mapping[str, str]]] = ContextVar("vespe_copied", default={})  # noqa: B039  # never changed
+
+
+@contextmanager
+def copied(origins: Mapping[str, str]) -> Iterator[None]:
+    """Let `origins` say, in questions that are asked in this block, where the arguments come from
+    that the model passed on by a handle: nobody has to guess it from their words.
+    """
+    token = _COPIED.set(origins)
+    try:
+        yield
+    finally:
+        _COPIED.reset(token)
 
 
 class Taint:
@@ -68,13 +84,14 @@ class Taint:
 
     def origins(self, inputs: JsonObject) -> dict[str, str]:
         """Say of each argument where its value comes from: `from you`, `from read_inbox, not from
-        you`, or `written by the model`; nothing where nothing was heard, and of true, false and
-        null.
+        you`, `copied from the result r1 of read_page`, or `written by the model`; nothing where
+        nothing was heard, and of true, false and null.
         """
         self._digest()
+        copies = {name: words for name, words in _COPIED.get().items() if name in inputs}
         if not self._digests:
-            return {}
-        told = {name: self._origin(value) for name, value in inputs.items()}
+            return copies
+        told = {name: copies.get(name) or self._origin(value) for name, value in inputs.items()}
         return {name: words for name, words in told.items() if words}
 
     def _origin(self, value: JsonValue) -> str:
@@ -84,13 +101,15 @@ class Taint:
             tool, whole = self._origin_of(leaf)
             found |= dict.fromkeys(tool)
             written = written or not whole
-        tools = [f"from {shorten(tool, _MOST_NAME)}" for tool in found if tool != _YOU]
+        tools = [shorten(tool, _MOST_NAME) for tool in sorted(found) if tool != _YOU]
         yours = _YOU in found
         if not found:
             if not written:
                 return ""
-            return "written by the model" if self._whole else "not known where from"
-        said = " and ".join([*tools, *(["from you"] if yours else [])])
+            return "written by the model" if self._whole else "origin unknown"
+        said = " and ".join(
+            [*([f"from {_listed(tools)}"] if tools else []), *(["from you"] if yours else [])]
+        )
         if written:
             said = f"written by the model, with parts {said}"
         return f"{said}, not from you" if tools and not yours and _YOU in self._digests else said
@@ -126,6 +145,11 @@ class Taint:
         before = len(known)
         known.update(map(hash, _words(text)))
         self._count += len(known) - before
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a list in words: `a, b and c`."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def _leaves(value: JsonValue) -> list[str]:

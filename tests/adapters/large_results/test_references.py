@@ -35,6 +35,16 @@ def test_a_reference_is_the_value_and_says_what_it_is(results: LargeResults) -> 
     assert (reference.characters, reference.sha256) == (50_000, digest)
     assert str(reference) == (f"body is r2 at /body: 50,000 characters, SHA-256 {digest[:16]}…")
     assert reference.head == "b" * 80
+    assert reference.origin == "copied from /body in the result r2 of f"
+
+
+def test_a_reference_says_where_its_value_comes_from_without_a_pointer_and_a_tool(
+    results: LargeResults,
+) -> None:
+    del results.known["r1"]["tool"]  # kept by an earlier version
+    for handle, said in (("r1", "the result r1"), ("r2", "the result r2 of f")):
+        _, (reference,) = resolve({"any": {"$result": handle}}, {}, results)
+        assert reference.origin == f"copied from {said}"
 
 
 @pytest.mark.parametrize(
@@ -70,8 +80,12 @@ def test_an_argument_whose_schema_has_the_key_is_left_as_it_is(results: LargeRes
         ({"$result": "r1", "pointer": "/body"}, UnknownResult, "a pointer leads nowhere"),
         ({"$result": "r2", "pointer": "/none"}, UnknownResult, "nothing at '/none'"),
         ({"$result": "r2", "pointer": "body"}, InvalidArguments, "no JSON Pointer"),
-        ({"inner": {"$result": "r1"}}, InvalidArguments, "takes the place of a whole argument"),
-        ([1, {"$result": "r2", "pointer": "/x"}], InvalidArguments, "a whole argument"),
+        ({"inner": {"$result": "r1"}}, InvalidArguments, "must be the whole value of an argument"),
+        (
+            [1, {"$result": "r2", "pointer": "/x"}],
+            InvalidArguments,
+            "the whole value of an argument",
+        ),
     ],
 )
 def test_a_reference_that_cannot_be_resolved_is_never_passed_on(

@@ -222,6 +222,9 @@ def test_results_are_whole_inside_and_handles_go_in_and_out(home: Path) -> None:
     assert refused is not None and "Expected `str`" in refused.message
     code = f'given: Any = {{"$result": "{handle}", "pointer": "/result/0"}}\nlength(text=given)'
     assert tools.run_code(f"from typing import Any\n{code}").outcome.result == 100
+    within = f'given: Any = [{{"$result": "{handle}"}}]\nlength(text=given)'
+    failure = tools.run_code(f"from typing import Any\n{within}").outcome.error
+    assert failure is not None and "is inside the argument 'text'" in failure.message
 
 
 def test_denied_tools_are_unknown_names(

@@ -26,6 +26,7 @@ _NAMED: Final = re.compile(
     r"\[This is a part of the result, which has [0-9,]+ characters\. "
     r"read_result reads the rest: its handle is (r[0-9]{1,9}), .* passes all of it to a tool\.\]\Z"
 )
+_MOST_NAME: Final = 128
 _LEAST: Final = 256
 """What a bound is at least, in characters: the sentence about the handle has to fit."""
 
@@ -33,9 +34,9 @@ _LEAST: Final = 256
 class LargeResults:
     """What one conversation's model was shown in part. Safe to share between threads.
 
-    `known` has what each handle stands for: `{"r7": {"sha256", "characters", "json"}}`. Whoever
-    keeps a conversation keeps it too, and gives it back when the conversation goes on; it is added
-    to here.
+    `known` has what each handle stands for: `{"r7": {"sha256", "characters", "json", "tool"}}`.
+    Whoever keeps a conversation keeps it too, and gives it back when the conversation goes on; it
+    is added to here.
     """
 
     def __init__(self, known: MutableMapping[str, JsonObject] | None = None) -> None:
@@ -73,7 +74,7 @@ class LargeResults:
             message = outcome.error.message
             if len(message) <= most:
                 return outcome
-            part = self._part(message, message, most, place=place)
+            part = self._part(tool, message, message, most, place=place)
             return replace(outcome, error=replace(outcome.error, message=part))
         value = outcome.result
         if isinstance(value, str) and len(value) <= most and not outcome.truncated:
@@ -85,12 +86,12 @@ class LargeResults:
         blocks = content if isinstance(content, list) else []
         kept = [block for block in blocks if apart(block)]
         if not kept:
-            return replace(outcome, result=self._part(whole, text, most, place=place))
+            return replace(outcome, result=self._part(tool, whole, text, most, place=place))
         said = result_parts.text_of_blocks(block for block in blocks if not apart(block))
         if len(said) <= most:
             return outcome
-        told = {"type": "text", "text": self._part(said, text, most, place=place, is_json=True)}
-        return replace(outcome, result={"content": [told, *kept]})
+        part = self._part(tool, said, text, most, place=place, is_json=True)
+        return replace(outcome, result={"content": [{"type": "text", "text": part}, *kept]})
 
     def read(self, arguments: JsonObject | str) -> Outcome:
         """Answer a call of `read_result`; failures are the Outcome's."""
@@ -125,8 +126,17 @@ class LargeResults:
             ) from None
         return data.decode("utf-8"), held.get("json") is True
 
+    def tool_of(self, handle: str) -> str:
+        """Return the name of the tool whose result a handle stands for, "" where that is not
+        known.
+        """
+        held = self.known.get(handle)
+        tool = held.get("tool") if isinstance(held, Mapping) else None
+        return tool if isinstance(tool, str) else ""
+
     def _part(
         self,
+        tool: Tool,
         shown: JsonValue,
         text: str,
         most: int,
@@ -139,7 +149,7 @@ class LargeResults:
         """
         held = not isinstance(shown, str) if is_json is None else is_json
         try:
-            handle = self._keep(text, held, place)
+            handle = self._keep(tool, text, held, place)
         except errors.StorageError as error:
             said = (
                 f"[This is a part of the result, which has {len(text):,} characters; the rest "
@@ -155,9 +165,14 @@ class LargeResults:
         )
         return part + ("" if part.endswith("\n") else "\n") + said
 
-    def _keep(self, text: str, is_json: bool, place: int | None) -> str:
+    def _keep(self, tool: Tool, text: str, is_json: bool, place: int | None) -> str:
         digest = kept.keep(text.encode("utf-8"))
-        held: JsonObject = {"sha256": digest, "characters": len(text), "json": is_json}
+        held: JsonObject = {
+            "sha256": digest,
+            "characters": len(text),
+            "json": is_json,
+            "tool": tool.name[:_MOST_NAME],
+        }
         with self._lock:
             number = 1 + (self._last if place is None else self._before + place)
             # other processes may add to what is known, too

@@ -25,7 +25,8 @@ _HEAD: Final = 80
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """What an argument was put in the place of: the handle and the pointer, and of the value its
-    characters, its SHA-256 (hex) and its beginning.
+    characters, its SHA-256 (hex) and its beginning. `tool` is the one whose result it was, "" where
+    that is not known.
     """
 
     argument: str
@@ -34,6 +35,13 @@ class Reference:
     characters: int
     sha256: str
     head: str
+    tool: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Say where the value comes from, for the person who is asked about the call."""
+        place = f"{self.pointer} in " if self.pointer else ""
+        return f"copied from {place}the result {self.handle}{self.tool and ' of '}{self.tool}"
 
     def __str__(self) -> str:
         where = f"{self.handle} at {self.pointer}" if self.pointer else self.handle
@@ -59,8 +67,8 @@ def resolve(
             found.append(reference)
         elif (handle := next(_within(value, results), None)) is not None:
             raise InvalidArguments(
-                f'{{"{KEY}": "{handle}"}} stands within the argument {name!r}: '
-                "a reference takes the place of a whole argument"
+                f'{{"{KEY}": "{handle}"}} is inside the argument {name!r}: '
+                "a reference must be the whole value of an argument"
             )
     return made, tuple(found)
 
@@ -100,6 +108,7 @@ def _resolved(name: str, given: JsonObject, results: LargeResults) -> tuple[Json
         characters=len(said),
         sha256=sha256(said.encode("utf-8")).hexdigest(),
         head=said[:_HEAD],
+        tool=results.tool_of(handle),
     )
     return value, reference
 

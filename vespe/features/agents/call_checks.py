@@ -29,6 +29,11 @@ class Ready:
     references: tuple[Reference, ...] = ()
 
     @property
+    def origins(self) -> dict[str, str]:
+        """Where the values of those arguments come from, by the arguments' names."""
+        return {one.argument: one.origin for one in self.references}
+
+    @property
     def read_only(self) -> bool:
         """Whether the tool is annotated as read-only. An idempotent tool may still write what the
         next call reads.

@@ -6,7 +6,7 @@ of a call is its result then, so that no effect is made twice. A call that had b
 nothing else is known, is not made again unless its tool only reads or may be called twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -71,6 +71,15 @@ class _Whole:
     def text_of(self, handle: str) -> tuple[str, bool]:
         """Return what a handle stands for."""
         return self._results.text_of(handle)
+
+    def tool_of(self, handle: str) -> str:
+        """Return the tool whose result a handle stands for."""
+        return self._results.tool_of(handle)
+
+    @property
+    def known(self) -> Mapping[str, JsonObject]:
+        """What each handle stands for."""
+        return self._results.known
 
 
 @dataclass(kw_only=True)

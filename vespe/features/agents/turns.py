@@ -18,6 +18,7 @@ from vespe.adapters.large_results.handles import LargeResults
 from vespe.calls import path, tracing
 from vespe.calls.bridge import OWN, Bridge
 from vespe.calls.program_place import CallWaits
+from vespe.calls.taint import copied
 from vespe.calls.threads import in_this_context
 from vespe.features.agents.call_checks import Ready, check, refused_caller
 from vespe.features.agents.call_results import ENDED, CallResult, Known, interrupted, not_run
@@ -309,7 +310,9 @@ class _Work:
                 not_run(one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool)
             )
             return False
-        if why := self.owner.policy.why_not(one.tool, one.inputs):
+        with copied(one.origins):
+            why = self.owner.policy.why_not(one.tool, one.inputs)
+        if why:
             self._refuse(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool))
             return False
         self.owner.quota.take(one.tool.name)

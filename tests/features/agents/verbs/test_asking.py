@@ -22,6 +22,8 @@ TOOL = Tool(uid="u", name="f", description="", input_schema={}, scope="project_t
     ("typed", "answer"),
     [
         ("y\n", Answer(allowed=True, holds="once")),
+        ("Yes\n", Answer(allowed=True, holds="once")),
+        ("no\ny\n", Answer(allowed=False, holds="once")),
         ("s\n", Answer(allowed=True, holds="session")),
         ("p\n", Answer(allowed=True, holds="project")),
         ("n\n", Answer(allowed=False, holds="once")),
@@ -66,6 +68,16 @@ def test_a_long_text_hides_nothing_else_and_says_its_size_and_digest(
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     assert f"899,600 more characters, SHA-256 of all {digest}" in said
     assert 'to: "all"' in said and "d shows all of it" in said and len(said) < 2_000
+
+
+def test_what_is_no_answer_is_named_before_the_answers_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("sure\x1b\n?\n"))
+    assert not ask(Question(tool=TOOL, inputs={}, why="because")).allowed
+    said = capfd.readouterr().err
+    assert "  sure\\x1b is not one of the answers:\n  y   yes, this once\n" in said
+    assert said.count("is not one of the answers") == 1
 
 
 def test_without_a_terminal_there_is_nobody_to_ask() -> None:

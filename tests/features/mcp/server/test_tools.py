@@ -279,7 +279,7 @@ def test_p79_a_reference_is_resolved_before_the_schema_and_the_rules_look_at_it(
         ({"$result": "r1", "pointer": "/ids"}, "must be a string"),
         ({"$result": 1}, "is not of the form"),
         ({"$result": "r1", "path": "/body"}, "is not of the form"),
-        ([{"$result": "r1"}], "stands within the argument"),
+        ([{"$result": "r1"}], "is inside the argument"),
     ],
 )
 def test_p79_a_wrong_reference_is_told_to_the_model_and_nothing_runs(

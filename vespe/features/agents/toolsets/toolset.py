@@ -21,7 +21,7 @@ from vespe.calls.in_process import in_thread
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Ask, CallPolicy, policy_of
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.taint import Taint
+from vespe.calls.taint import Taint, copied
 from vespe.errors import MissingExtra, ToolNotFound, UsageError, VespeError
 from vespe.features.agents.asynchronous import Home, runner_in
 from vespe.features.agents.call_checks import Ready, refused_caller
@@ -563,8 +563,11 @@ class Toolset:
         )
         if isinstance(one, Ready) and self._runner().is_program(one):
             return one  # its calls are decided on, one by one
-        if isinstance(one, Ready) and (why := self.why_not(one.tool, one.inputs)):
-            one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
+        if isinstance(one, Ready):
+            with copied(one.origins):
+                why = self.why_not(one.tool, one.inputs)
+            if why:
+                one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
         if isinstance(one, CallResult) and not one.ran:
             tool = self._held[call.name].tool if call.name in self._held else None
             tracing.tell_refused(call.name, one.outcome, tool=tool, call_id=call.call_id)

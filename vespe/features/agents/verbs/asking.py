@@ -14,6 +14,8 @@ _ANSWERS: Final = {
     "s": Answer(allowed=True, holds=SESSION),
     "p": Answer(allowed=True, holds=PROJECT),
     "n": Answer(allowed=False, holds=ONCE),
+    "yes": Answer(allowed=True, holds=ONCE),
+    "no": Answer(allowed=False, holds=ONCE),
     "ns": Answer(allowed=False, holds=SESSION),
     "np": Answer(allowed=False, holds=PROJECT),
 }
@@ -70,6 +72,8 @@ def ask(question: Question, *, explain: bool = False) -> Answer:
             said = (line or "").strip().lower() or "n"
             if said in answers:
                 return answers[said]
+            if said not in (*_DETAILS, "?"):
+                report.say(f"  {report.one_line(said)} is not one of the answers:")
             report.say(text.whole if said in _DETAILS else explained)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -24,7 +24,7 @@ from vespe.calls.path import RAISED, open_path, refused
 from vespe.calls.policy import Question
 from vespe.calls.program_place import waiting_for_person
 from vespe.calls.registry import ToolRegistry
-from vespe.calls.taint import Taint
+from vespe.calls.taint import Taint, copied
 from vespe.documents import strict_json
 from vespe.features.mcp.server import pages, revisions, skills, snapshot
 from vespe.features.mcp.server import resources as server_resources
@@ -263,7 +263,8 @@ class ServedTools:
         except errors.InvalidArguments as error:
             return self._called(refused(tool, error), tool)
         call = Call(tool=name, arguments=given)
-        outcome = self._run(tool, call, cancel=cancel, progress=progress, by=by)
+        origins = {one.argument: one.origin for one in references}
+        outcome = self._run(tool, call, cancel=cancel, progress=progress, by=by, origins=origins)
         if references:
             notes = (*map(str, references), *outcome.notes)
             outcome = replace(outcome, notes=notes)
@@ -305,14 +306,18 @@ class ServedTools:
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
         by: CallClient | None,
+        origins: Mapping[str, str] = {},  # never changed
     ) -> Outcome:
-        """Run a call that its user allows, where that is asked for."""
+        """Run a call that its user allows, where that is asked for; `origins` says where the
+        arguments come from that were passed on by a handle.
+        """
         arguments = cast(JsonObject, call.arguments)
         asked = by if self._looking.selection.ask != "deny" else None
         try:
             if by is not None:
                 by.begin(partial(_bound, tool, arguments, self.root))
-            tool = self._allowed(tool, arguments, asked)
+            with copied(origins):
+                tool = self._allowed(tool, arguments, asked)
         except RAISED:
             raise
         except errors.VespeError as error:
