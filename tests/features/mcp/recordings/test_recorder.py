@@ -84,10 +84,40 @@ def test_no_secret_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/call", {"name": "t", "arguments": {"password": 4711081500}}),
+        ("tools/call", {"name": "t", "inputResponses": {"k": {"content": {"pwd": "4711081500"}}}}),
+        ("tasks/update", {"inputResponses": {"k": {"content": {"api_key": "4711081500"}}}}),
+        ("completion/complete", {"argument": {"name": "password", "value": "4711081500"}}),
+        ("session/login", {"password": ["4711081500"]}),
+        ("tools/call", {"name": "t", "_meta": {"example.org/token": "4711081500"}}),
+    ],
+)
+def test_p80_a_secret_is_known_by_its_name_wherever_a_client_says_it(
+    tmp_path: Path, method: str, params: Any
+) -> None:
+    found = written(
+        tmp_path,
+        (">", line(id=1, method=method, params=params)),
+        (">", line(id=2, method="tools/call", params={"name": "t"})),
+        # The second answer tells what the first request said, before that has its own answer.
+        ("<", line(id=2, result={"content": "it was 4711081500, 4711081500"})),
+        ("<", line(id=1, result={"content": 4711081500})),
+    )
+    assert "4711081500" not in (tmp_path / "r.jsonl").read_text(encoding="utf-8")
+    assert found[1].answer == {"result": {"content": "it was ***, ***"}}
+    assert found[0].method == method and "***" in json.dumps(found[0].answer)
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         *((name, True) for name in ("api_key", "APIKEY", "access-token", "password", "token")),
-        *((name, False) for name in ("page_token", "tokens", "key", "path")),
+        *((name, True) for name in ("github_token", "new_password2", "x-api-key", "Set-Cookie")),
+        *((name, True) for name in ("aws_secret_access_key", "credential", "db.secret", "jwt")),
+        *((name, False) for name in ("page_token", "tokens", "key", "path", "nextPageToken")),
+        *((name, False) for name in ("max_tokens", "secretary", "sort_key", "progressToken")),
     ],
 )
 def test_names_of_arguments_that_hold_secrets(name: str, expected: bool) -> None:

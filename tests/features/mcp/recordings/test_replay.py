@@ -55,6 +55,8 @@ def test_a_miss_is_an_error_that_says_nothing_of_the_arguments() -> None:
         "r.jsonl: the recording has no call of 't' with these arguments, but 1 with others"
     )
     assert ask(server, "tools/list")[0]["error"]["code"] == -32601
+    ask(server, "x\nvespe: error: y\x1b[2J")
+    assert told[-1] == r"r.jsonl: the recording has no x\nvespe: error: y\x1b[2J"
     assert ask(server, "ping")[0]["result"] == {}
 
 

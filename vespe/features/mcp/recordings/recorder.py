@@ -16,28 +16,16 @@ from vespe.models import JsonObject, JsonValue
 
 _MAX_OPEN: Final = 1000
 _MAX_NOTIFIED: Final = 100
-SECRET_ARGUMENTS: Final = frozenset(
-    (
-        "accesstoken",
-        "apikey",
-        "authorization",
-        "authtoken",
-        "bearertoken",
-        "clientsecret",
-        "credentials",
-        "idtoken",
-        "passphrase",
-        "passwd",
-        "password",
-        "privatekey",
-        "pwd",
-        "refreshtoken",
-        "secret",
-        "secretkey",
-        "token",
-    )
+_SECRET_PARTS: Final = (
+    *("password", "passwd", "passphrase", "passcode", "apikey", "privatekey", "accesskey"),
+    *("clientsecret", "secretkey"),
 )
-"""Names of arguments, in small letters and without `_` and `-`, whose strings are never written."""
+_SECRET_ENDS: Final = (
+    *("pwd", "secret", "secrets", "credential", "credentials", "authorization", "bearer"),
+    *("cookie", "jwt", "token"),
+)
+_CURSORS: Final = ("pagetoken", "nexttoken", "continuationtoken", "synctoken", "progresstoken")
+"""Names of tokens that say where to go on, and are no secrets."""
 
 
 class _Open:
@@ -76,7 +64,10 @@ class ServerRecorder:
         for message in messages.messages_in(line):
             method, params = message.get("method"), message.get("params", {})
             if "id" in message and isinstance(method, str) and isinstance(params, dict):
+                # A server may say in any answer what it was given.
+                named = {text for text in _named_secrets(params) if len(text) >= SHORTEST}
                 with self._lock:
+                    self._secrets |= named
                     self._count += 1
                     if len(self._open) >= _MAX_OPEN:
                         del self._open[next(iter(self._open))]
@@ -120,14 +111,10 @@ class ServerRecorder:
     def _write(self, found: _Open, answer: JsonObject | None) -> None:
         if self.error is not None:
             return
-        arguments = found.params.get("arguments")
-        # A server may say in its answer what it was given.
-        self._secrets |= {text for text in _named_secrets(arguments) if len(text) >= SHORTEST}
-        params = found.params | ({"arguments": _masked_names(arguments)} if arguments else {})
         exchange = Exchange(
             number=found.number,
-            method=found.method,
-            params=self._hidden(params),
+            method=self._hidden(found.method),
+            params=self._hidden(_masked_names(found.params)),
             answer=self._hidden(answer),
             notified=tuple(self._hidden(one) for one in found.notified),
         )
@@ -143,30 +130,49 @@ class ServerRecorder:
 
 
 def _named_secrets(value: JsonValue, *, secret: bool = False) -> Iterator[str]:
-    if isinstance(value, str) and secret:
-        yield value
+    """Yield what stands under the name of a secret, in any depth."""
+    if secret and (isinstance(value, str) or _is_number(value)):
+        yield str(value)
     for key, item in value.items() if isinstance(value, dict) else ():
-        yield from _named_secrets(item, secret=secret or is_secret_name(key))
+        yield from _named_secrets(item, secret=_is_secret(value, key, item, within=secret))
     for item in value if isinstance(value, list) else ():
         yield from _named_secrets(item, secret=secret)
 
 
-def _masked_names(value: JsonValue, *, secret: bool = False) -> JsonValue:
-    if isinstance(value, str):
-        return MASK if secret and value else value
+def _masked_names(value: JsonValue, *, secret: bool = False) -> Any:
     if isinstance(value, list):
         return [_masked_names(item, secret=secret) for item in value]
     if isinstance(value, dict):
         return {
-            key: _masked_names(item, secret=secret or is_secret_name(key))
+            key: _masked_names(item, secret=_is_secret(value, key, item, within=secret))
             for key, item in value.items()
         }
-    return value
+    return (
+        MASK if secret and value != "" and (isinstance(value, str) or _is_number(value)) else value
+    )
+
+
+def _is_secret(holder: JsonObject, key: str, item: JsonValue, *, within: bool) -> bool:
+    """Say whether a value of an object is a secret: by its name, by that of one that it stands in,
+    or as the `value` of an object whose `name` is a secret's. A number is one by its own name
+    alone: others in the same object are ports and sizes.
+    """
+    name = holder.get("name") if key == "value" else None
+    if is_secret_name(key) or (isinstance(name, str) and is_secret_name(name)):
+        return True
+    return within and not _is_number(item)
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_secret_name(name: str) -> bool:
     """Say whether an argument of that name holds a secret."""
-    return name.lower().replace("_", "").replace("-", "") in SECRET_ARGUMENTS
+    plain = "".join(one for one in name.lower() if one.isalpha())
+    if plain.endswith(_CURSORS):
+        return False
+    return plain.endswith(_SECRET_ENDS) or any(part in plain for part in _SECRET_PARTS)
 
 
 def _without_shapes(value: JsonValue) -> JsonValue:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert_line
 from vespe.documents.redaction import MASK
 from vespe.features.mcp.recordings.server_recording import Exchange, ServerRecording
 from vespe.features.mcp.server import messages
@@ -108,10 +109,15 @@ class Replay:
 
     def _missed(self, message: JsonObject, params: JsonObject) -> JsonObject:
         """Return the error of a request that was not recorded; nothing of its arguments is said."""
-        method, name = str(message["method"])[:80], params.get("name")
+        method, name = inert_line(str(message["method"])[:80]), params.get("name")
         if method == "ping":
             return messages.answered(message["id"], {})
-        same = [one for known in self._exchanges.values() for one in known if one.method == method]
+        same = [
+            one
+            for known in self._exchanges.values()
+            for one in known
+            if one.method == message["method"]
+        ]
         what, code = method, messages.METHOD_NOT_FOUND
         if same:
             code = messages.INVALID_PARAMS
