@@ -92,6 +92,7 @@ def scan(
     scope: str,
     kit_id: str | None,
     digests: dict[str, str] | None = None,
+    configs: dict[str, bytes] | None = None,
 ) -> Catalog:
     """Read every tool in `directory`: each directory with a config.json, and each whose name begins
     as a uid does.
@@ -99,15 +100,19 @@ def scan(
     Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never
     hides, blocks or fails the others: its entry says what is wrong with it. A directory that does
     not exist holds no tools; one that cannot be read raises StorageError. What validation said is
-    kept by the digest of each config.json; `digests` is given these, by uid.
+    kept by the digest of each config.json; `digests` is given these, by uid, and `configs` the
+    bytes that were judged, so that a tool can be loaded without reading its file again.
     """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
     read = _Reader(where, scope, kit_id, verdicts.of)
     directories, links = _list_tools(where)
-    entries = [
-        read.entry(uid, read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")) for uid in directories
-    ]
+    entries = []
+    for uid in directories:
+        config = read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")
+        entries.append(read.entry(uid, config))
+        if configs is not None and config is not None:
+            configs[uid] = config
     entries += [read.entry(uid, None) for uid in links]
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
     if verdicts.save():

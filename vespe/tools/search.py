@@ -4,7 +4,7 @@ tools.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -90,9 +90,8 @@ def _argument_texts(schema: JsonObject) -> Iterator[str]:
 
 class ToolIndex:
     """Documents that can be searched; `cache` is a directory in which an index of very many is kept
-    (None: only in memory). `key` returns what stands for the content of all documents now: where an
-    index of that key is kept, none of them is asked for. It is asked once more after an index was
-    made, which is not kept where something changed meanwhile.
+    (None: only in memory). `key` stands for the content of all documents: where an index of that
+    key is kept, none of them is asked for.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class ToolIndex:
         documents: Sequence[Document],
         *,
         cache: str | None = None,
-        key: Callable[[], str] | None = None,
+        key: str = "",
     ) -> None:
         large = len(documents) > IN_MEMORY
         self._words: _Words | _FullText = (
@@ -155,25 +154,19 @@ class _Words:
 class _FullText:
     """SQLite's FTS5 over the same words, in a file of the cache if it can be written there."""
 
-    def __init__(
-        self, documents: Sequence[Document], cache: str | None, key: Callable[[], str] | None
-    ) -> None:
+    def __init__(self, documents: Sequence[Document], cache: str | None, key: str) -> None:
         self._size = len(documents)
         self._database = self._opened(documents, cache, key)
 
     def _opened(
-        self, documents: Sequence[Document], cache: str | None, key: Callable[[], str] | None
+        self, documents: Sequence[Document], cache: str | None, key: str
     ) -> "sqlite3.Connection":
         if cache is None:
             return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
-        name = key() if key is not None else ""
-        path = os.path.join(cache, f"{name or _digest(documents)}.sqlite")
+        path = os.path.join(cache, f"{key or _digest(documents)}.sqlite")
         try:
             atomic.private_directory(cache)
             if not os.path.exists(path):
-                documents = list(documents)
-                if name and key is not None and key() != name:
-                    path = os.path.join(cache, f"{_digest(documents)}.sqlite")
                 _build(path, documents)
             database = sqlite3.connect(
                 f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False

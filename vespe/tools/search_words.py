@@ -100,7 +100,7 @@ def search_words(text: str) -> list[str]:
     """Return the words of a text as search compares them: lower case, without common words, cut to
     their stems.
     """
-    return [stem(word) for word in bm25.words(text)]
+    return [word for token in bm25.tokens(text) for word in _stems(token)]
 
 
 def query_words(query: str) -> list[str]:
@@ -131,6 +131,11 @@ def _kind_of(found: re.Match[str]) -> str:
         return " path "
     kind = extension[1].lower()
     return f" file {_KINDS.get(kind, kind)} "
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _stems(token: str) -> tuple[str, ...]:
+    return tuple(map(stem, bm25.words_of_token(token)))
 
 
 @functools.lru_cache(maxsize=1 << 14)

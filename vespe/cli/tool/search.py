@@ -60,7 +60,7 @@ def command(
         _evaluate(cases, project_dir, as_json)
         return
     tools = _Tools(open_workspace(project_dir))
-    index = search.ToolIndex(_Documents(tools), cache=_cache(), key=tools.key)
+    index = search.ToolIndex(_Documents(tools), cache=_cache(), key=tools.key())
     matches = index.find(query or "", limit=limit + 1)
     matches, is_cut = matches[:limit], len(matches) > limit
     found = [(tools[match.number], match.score) for match in matches]
@@ -86,24 +86,23 @@ def _row(tool: Tool, score: float) -> JsonObject:
 
 
 class _Tools(Sequence[Tool]):
-    """The tools of a project, each read when it is asked for: of 10,000 a search reads those that
+    """The tools of a project as they were when it was listed: of 10,000 a search parses those that
     it shows, where it has an index of them.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._entries, self._digests = workspace.available_with_digests()
+        self._read = workspace.read_available()
 
     def key(self) -> str:
-        """Return what stands for their content: as it was first, then as it is now."""
-        digests, self._digests = self._digests, []
-        return search.key_of(digests or self._workspace.available_with_digests()[1])
+        """Return what stands for their content."""
+        return search.key_of(one.digest for one in self._read)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._read)
 
     def __getitem__(self, number: Any) -> Any:
-        return self._workspace.load_listed(self._entries[number])
+        return self._workspace.load_listed(*self._read[number][:2])
 
 
 class _Documents(Sequence[Document]):

@@ -48,16 +48,18 @@ def chosen(
     functions, whose scope is `program`. Raises ToolNotFound, AmbiguousTool and InvalidTool for a
     name, KitNotFound for a kit without available tools.
     """
-    available = workspace.available()
+    read = workspace.read_available()
+    available = [one.entry for one in read]
     own = {} if registry is None else registry.own_tools(beside={entry.name for entry in available})
     if names is not None:
         seen = workspace.shown(own.values()).tools
         return [seen[name] if name in seen else workspace.shown_tool(name) for name in names]
-    entries = [entry for entry in available if kit in (None, entry.scope) and entry.name not in own]
+    entries = [one for one in read if kit in (None, one.entry.scope) and one.entry.name not in own]
     functions = own.values() if kit in (None, defaults.PROGRAM) else ()
     if kit is not None and not entries and not functions:
         raise KitNotFound(kit, close=sorted({entry.scope for entry in available}))
-    every = (*map(workspace.load_listed, entries), *functions)
+    loaded = (workspace.load_listed(one.entry, one.config) for one in entries)
+    every = (*loaded, *functions)
     return list(workspace.shown(sorted(every, key=lambda tool: tool.name)).tools.values())
 
 

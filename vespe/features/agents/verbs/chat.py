@@ -1,6 +1,5 @@
 """`vespe agent chat`: a conversation line by line with a model that uses the project's tools."""
 
-import gc
 from typing import Any
 
 import click
@@ -27,7 +26,6 @@ def command(resume: str | None, **given: Any) -> None:
     /help lists the commands. Ctrl-C ends a turn, not the session: running calls are stopped, and
     calls that have not begun are answered as not run. Ctrl-D ends the session.
     """
-    gc.enable()  # off for commands that live for a moment
     wanted = setup.Wanted(**given)
     path = wanted.path()
     transcript = chat_commands.taken_up(resume) if resume is not None else Transcript()

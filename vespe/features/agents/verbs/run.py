@@ -89,7 +89,6 @@ def command(
     current tools. Read-only calls run again and their results are compared; other calls are only
     compared with the schemas. The differences are printed by turn.
     """
-    gc.enable()  # off for commands that live for a moment: a conversation may be long
     recorded = recording.Recorded(
         **{name: given.pop(name) for name in ("record", "replay", "run_tools")}
     )
@@ -108,6 +107,7 @@ def command(
                 "--run-tools": recorded.run_tools,
             }
         )
+        gc.enable()  # off for commands that live for a moment: a recording may be long
         return live.replayed(
             path, recorded.replay, approve=wanted.approve, in_copy=in_copy, as_json=as_json
         )
