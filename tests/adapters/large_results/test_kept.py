@@ -2,12 +2,15 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.ondisk import PATIENCE_S
 from vespe.adapters.large_results import kept
 from vespe.errors import InvalidDocument, StorageError
+from vespe.files import stamps
 from vespe.files.locations import user_state_dir
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -15,6 +18,13 @@ pytestmark = pytest.mark.usefixtures("home")
 
 def files() -> list[Path]:
     return sorted(Path(user_state_dir(), "results").iterdir())
+
+
+def wait_until_settled(*paths: Path) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not stamps.are_settled(stamps.stamp(str(path)) for path in paths):
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_what_was_kept_is_read_by_its_digest_and_is_its_owners_alone() -> None:
@@ -39,6 +49,38 @@ def test_a_file_that_was_changed_is_refused_and_kept_anew() -> None:
         kept.read(digest)
     assert kept.keep(b"honest") == digest
     assert kept.read(digest) == b"honest"
+
+
+def test_a_text_is_read_once_while_its_file_stays_as_it_is() -> None:
+    digest, other = kept.keep("naïve".encode()), kept.keep(b"other")
+    wait_until_settled(*files())
+    text = kept.read_text(digest)
+    assert text == "naïve" and kept.read_text(digest) is text
+    assert kept.read_text(other) == "other" and kept.read_text(digest) == text
+
+
+def test_a_text_that_was_read_is_refused_once_its_file_is_changed_or_gone() -> None:
+    digest = kept.keep(b"honest")
+    (path,) = files()
+    wait_until_settled(path)
+    assert kept.read_text(digest) == kept.read_text(digest) == "honest"
+    status = path.stat()
+    path.write_bytes(b"forged")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(InvalidDocument, match="somebody changed it"):
+        kept.read_text(digest)
+    path.unlink()
+    with pytest.raises(StorageError) as caught:
+        kept.read_text(digest)
+    assert kept.is_gone(caught.value)
+
+
+def test_a_text_that_was_just_kept_is_read_each_time() -> None:
+    digest = kept.keep(b"honest")
+    assert kept.read_text(digest) == "honest"
+    files()[0].write_bytes(b"forged")
+    with pytest.raises(InvalidDocument, match="somebody changed it"):
+        kept.read_text(digest)
 
 
 @pytest.mark.parametrize("digest", ["", "x", "../../secret", "A" * 64, "a" * 63, None])

@@ -114,7 +114,7 @@ class LargeResults:
             has = f"it has {listed}" if listed else "no result was too large so far"
             raise errors.UnknownResult(handle, f"this conversation has no such handle: {has}")
         try:
-            data = kept.read(held["sha256"])
+            text = kept.read_text(held["sha256"])
         except errors.StorageError as error:
             said = (
                 "it is kept no longer: call the tool again" if kept.is_gone(error) else str(error)
@@ -124,7 +124,7 @@ class LargeResults:
             raise errors.UnknownResult(
                 handle, "the file that keeps it was changed by somebody: call the tool again"
             ) from None
-        return data.decode("utf-8"), held.get("json") is True
+        return text, held.get("json") is True
 
     def tool_of(self, handle: str) -> str:
         """Return the name of the tool whose result a handle stands for, "" where that is not

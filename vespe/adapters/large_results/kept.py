@@ -10,10 +10,10 @@ import errno
 import os
 import threading
 import time
-from typing import Final
+from typing import Final, NamedTuple
 
 from vespe.errors import InvalidDocument, StorageError
-from vespe.files import atomic, locations
+from vespe.files import atomic, locations, stamps
 from vespe.files.digests import sha256
 
 MAX_AGE_S: Final = 7 * 24 * 3600
@@ -23,6 +23,17 @@ MAX_RESULT_BYTES: Final = 256 * 1024 * 1024
 _EACH: Final = 50
 """After so many results that a process has kept, it sweeps again."""
 _HEX: Final = frozenset("0123456789abcdef")
+_MOST_HELD: Final = 16 * 1024 * 1024
+"""Characters of the text that is held in memory."""
+
+
+class _Last(NamedTuple):
+    path: str
+    stamp: stamps.Stamp
+    text: str
+
+
+_last: _Last | None = None
 _lock = threading.Lock()
 _count = 0
 
@@ -57,6 +68,24 @@ def read(digest: str) -> bytes:
     if sha256(data).hexdigest() != digest:
         raise InvalidDocument("does not hold what was kept: somebody changed it", path=path)
     return data
+
+
+def read_text(digest: str) -> str:
+    """Return the text that was kept under a digest; raises as `read` does.
+
+    A model reads a result in pages, one after the other, and the digest of eight megabytes takes
+    longer than a page: the last text is read once while its file stays as it is.
+    """
+    global _last
+    path = os.path.join(_directory(), digest)
+    last = _last
+    if last is not None and last.path == path and stamps.unchanged([(path, last.stamp)]):
+        return last.text
+    stamp = stamps.stamp(path)
+    text = read(digest).decode("utf-8")
+    if len(text) <= _MOST_HELD and stamps.are_settled([stamp]):
+        _last = _Last(path, stamp, text) if stamps.unchanged([(path, stamp)]) else None
+    return text
 
 
 def is_gone(error: StorageError) -> bool:
