@@ -3,6 +3,7 @@ kind of process that makes calls.
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -134,6 +135,23 @@ printf %s "$answer" """,
     for path in (path_of(project, person), path_of(project, person, workers)):
         outcome = called(path, "shell")
         assert json.loads(str(outcome.result)) == wanted, outcome.error
+
+
+@pytest.mark.parametrize("asker", [None, Person()], ids=["nobody", "a person"])
+def test_a_shell_tool_has_the_same_descriptors_in_every_call(
+    project: Path, workers: Workers, asker: Person | None
+) -> None:
+    """What is ready before a call gets its descriptors later, and none of them is the tool's."""
+    user_config.set_value("sandbox", "auto")
+    shell_tool(project, "look", "ls -l /proc/self/fd | sed -n 's/.* \\([0-9]*\\) -> /\\1 /p'")
+    made = [called(path_of(project, asker), "look")]
+    path = path_of(project, asker, workers)
+    made += [called(path, "look") for _ in range(5)]
+    # a pipe has another number in each call
+    found = [re.sub(r"\d+\]|\d+/fd", "", str(one.unwrap())).splitlines() for one in made]
+    assert found == [found[0]] * 6
+    # `ls` has opened the third itself
+    assert [line.split()[0] for line in found[0]] == ["0", "1", "2", "3", "4"]
 
 
 def test_a_shell_tool_that_asks_where_nobody_can_be_asked_ends_there(

@@ -63,8 +63,8 @@ RULES_EVERY = 256
 """After so many calls the rules are made anew: those of each call's own directories stay in them.
 """
 ONE_FD = array.array("i", [0]).itemsize
-SOL_SOCKET, SCM_RIGHTS = 1, 1
-"""As Linux has them: unix(7)."""
+SOL_SOCKET, SCM_RIGHTS, CLOSE_ON_EXEC = 1, 1, 0x40000000
+"""As Linux has them: unix(7), and MSG_CMSG_CLOEXEC of recvmsg(2)."""
 
 
 def main(message: "dict[str, Any]") -> "NoReturn":
@@ -184,8 +184,10 @@ def recorded(path: str) -> "list[str]":
 
 
 def received(connection: "socket.socket", most: int, size: int = 1) -> "tuple[bytes, list[int]]":
-    """Take one message of so many bytes, and its descriptors."""
-    data, ancillary, _, _ = connection.recvmsg(size, most * ONE_FD + 64)
+    """Take one message of so many bytes, and its descriptors, which no program inherits: what a
+    tool is to have is copied to where the tool expects it.
+    """
+    data, ancillary, _, _ = connection.recvmsg(size, most * ONE_FD + 64, CLOSE_ON_EXEC)
     found = array.array("i")
     for _, _, item in ancillary:
         found.frombytes(item[: len(item) - len(item) % ONE_FD])

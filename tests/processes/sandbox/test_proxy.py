@@ -3,7 +3,10 @@ else.
 """
 
 import contextlib
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -68,6 +71,19 @@ def test_a_tunnel_leads_to_the_host_that_was_named_and_carries_bytes_both_ways(a
     assert answer == b"HTTP/1.1 200 Connection established\r\n\r\ngot:hello" and away.asked == [
         ("good.example", 443)
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no sandbox passes a socket here")
+def test_no_process_that_is_started_meanwhile_inherits_the_listening_socket(away: Away) -> None:
+    away.ask(b"CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", b"hello")
+    # the test's own end of it is inherited by nobody
+    inode = f"socket:[{os.fstat(away.listening.fileno()).st_ino}]"
+    held = [os.readlink(one.path) for one in os.scandir("/proc/self/fd") if one.is_symlink()]
+    assert held.count(inode) == 2
+    shown = subprocess.run(
+        ["ls", "-l", "/proc/self/fd"], close_fds=False, capture_output=True, text=True, check=True
+    ).stdout
+    assert inode not in shown
 
 
 def test_a_whole_url_is_sent_on_with_the_host_that_was_judged(away: Away) -> None:

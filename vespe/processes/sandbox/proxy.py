@@ -4,6 +4,7 @@ and leads to stated hosts alone.
 
 import contextlib
 import select
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,8 @@ _HEAD_S: Final = 30.0
 _CHUNK: Final = 64 * 1024
 _MOST: Final = 256
 """Connections at a time."""
+_DESCRIPTOR: Final = 4
+"""The size of a C int."""
 
 
 class Proxy:
@@ -65,14 +68,11 @@ class Proxy:
 
     def _serve(self) -> None:
         """Take the listening socket, then connections, until this is closed."""
-        try:
-            _, descriptors, _, _ = socket.recv_fds(self._ours, 1, 1)
-        except OSError:
-            descriptors = []
+        descriptor = _received(self._ours)
         self._done(self._ours)
-        if not descriptors:
+        if descriptor < 0:
             return
-        listening = self._kept(socket.socket(fileno=descriptors[0]))
+        listening = self._kept(socket.socket(fileno=descriptor))
         with contextlib.suppress(OSError):
             while not self._closed:
                 self._free.acquire()
@@ -109,6 +109,20 @@ class Proxy:
         finally:
             self._done(other)
         return None
+
+
+def _received(connection: "Socket") -> int:
+    """Return the descriptor that comes through a Unix socket; -1 where none does.
+
+    A program that is started meanwhile must not inherit it. `socket.recv_fds` drops the flag that
+    says so; macOS has no such flag, and no sandbox that passes a socket.
+    """
+    flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+    try:
+        _, ancillary, _, _ = connection.recvmsg(1, socket.CMSG_LEN(_DESCRIPTOR), flags)
+    except OSError:
+        return -1
+    return next((int.from_bytes(item[:_DESCRIPTOR], sys.byteorder) for *_, item in ancillary), -1)
 
 
 def _head(one: "Socket") -> tuple[bytes, bytes]:
