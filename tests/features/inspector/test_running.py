@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.inspecting import Pages
 from tests.support.ondisk import python_tool
+from vespe.calls import asking
 from vespe.calls.asking import PersonReply
 from vespe.calls.policy import SESSION, Answer
 from vespe.features.inspector import running
@@ -107,6 +108,42 @@ def test_a_tool_that_asks_goes_on_with_each_answer(pages: Pages) -> None:
 
     ran = now(talk())
     assert ran.outcome.result == [{}, {}]
+
+
+LATE = """import vespe_ask
+try:
+    vespe_ask.ask("Look?")
+except Exception:
+    vespe_ask.ask("Delete?")
+    return "deleted"
+"""
+
+
+def test_an_answer_that_comes_too_late_is_no_answer_to_the_next_question(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, call = asks(pages, LATE, name="late")
+    monkeypatch.setattr(asking, "ASK_TIMEOUT_S", 0.2)
+
+    async def talk() -> Any:
+        first, _ = await runs.start(call)
+        monkeypatch.undo()
+        one = runs.asking(first)
+        assert one is not None and one.question is not None and one.question.text == "Look?"
+        while not one.question.over.is_set():
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.5)  # meanwhile the tool asks the next one
+        second = await runs.answer(first, PersonReply(action="accept"))
+        assert second is not None and second[1] == "asked"
+        assert one.question.text == "Delete?"
+        was_late = one.came_late
+        last = await runs.answer(second[0], PersonReply(action="decline"))
+        assert last is not None and last[1] == "ran"
+        return runs.ran(last[0]), was_late, one.came_late
+
+    ran, *late = now(talk())
+    assert ran.outcome.error is not None and ran.outcome.error.code == "declined"
+    assert late == [True, False]
 
 
 def test_a_call_that_waits_for_an_answer_ends_with_the_inspector(

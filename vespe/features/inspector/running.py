@@ -68,7 +68,7 @@ class OpenCall:
     """A call on its way, whose tool may ask; made in the event loop of the pages.
 
     `question` is what it asks now, `values` what was typed as the answer, and `problem` why that
-    does not fit.
+    does not fit. `came_late` says that the answer before came when nobody waited for it any more.
     """
 
     def __init__(self, given: Given, path: CallPath) -> None:
@@ -76,16 +76,17 @@ class OpenCall:
         self.question: ToolQuestion | None = None
         self.values: Mapping[str, Sequence[str]] = {}
         self.problem = ""
+        self.came_late = False
         self._loop = asyncio.get_running_loop()
-        self._asked: asyncio.Queue[ToolQuestion] = asyncio.Queue()
-        self._replies: queue.SimpleQueue[PersonReply] = queue.SimpleQueue()
+        self._asked: asyncio.Queue[_Asked] = asyncio.Queue()
+        self._shown: _Asked | None = None
         call = Call(tool=given.tool.uid, arguments=given.arguments)
         path = replace(path, asker=self._ask)
         self.task = asyncio.ensure_future(path.arun_tool(given.tool, call))
 
     async def next(self) -> Outcome | None:
         """Wait until the call has ended, or asks: None. Where nobody waits any more it is ended."""
-        asked = asyncio.ensure_future(self._asked.get())
+        asked = asyncio.ensure_future(self._waiting())
         try:
             await asyncio.wait((self.task, asked), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -98,21 +99,42 @@ class OpenCall:
                 asked.cancel()
         if self.task.done():
             return self.task.result()
-        self.question, self.values = asked.result(), {}
+        self._shown = asked.result()
+        self.question, self.values = self._shown.question, {}
         self.problem = self.question.problem
         return None
 
+    async def _waiting(self) -> "_Asked":
+        """Wait for the next question that somebody still waits for an answer to."""
+        while True:
+            asked = await self._asked.get()
+            if not asked.question.over.is_set():
+                return asked
+
     def answer(self, reply: PersonReply) -> None:
-        """Give what a person says to the question."""
-        self._replies.put(reply)
+        """Give what a person says to the question that is shown, and to no other one."""
+        if self._shown is not None:
+            self.came_late = self._shown.question.over.is_set()
+            self._shown.replies.put(reply)
 
     def _ask(self, question: ToolQuestion) -> PersonReply:
         """Show a question, from a thread that waits for the answer."""
-        self._loop.call_soon_threadsafe(self._asked.put_nowait, question)
+        asked = _Asked(question)
+        self._loop.call_soon_threadsafe(self._asked.put_nowait, asked)
         while not question.over.is_set():
             with contextlib.suppress(queue.Empty):
-                return self._replies.get(timeout=_LOOK_S)
+                return asked.replies.get(timeout=_LOOK_S)
         return PersonReply(action=CANCEL)
+
+
+class _Asked:
+    """A question, and the replies to it alone: the time of one may be up, and the tool may ask
+    another one, while a person still looks at the first.
+    """
+
+    def __init__(self, question: ToolQuestion) -> None:
+        self.question = question
+        self.replies: queue.SimpleQueue[PersonReply] = queue.SimpleQueue()
 
 
 class Runs:
