@@ -44,7 +44,8 @@ def test_each_row_is_a_process_of_its_own_and_what_it_prints_is_no_answer(tmp_pa
         ("write(P/'a'); read(P/'a')", "os.kill(VICTIM, 0)"),
         ("read(P/'none')", "print('yes') is not None"),
         ("os.chdir('/'); False", "os.getcwd() == str(P) or os._exit(0)"),
-        ("memory('/usr/bin/id')", "os.abort()"),
+        ("memory('/usr/bin/id')", "os._exit(0)"),
+        ("ctypes.string_at(0)", "os.abort()"),
         ("write(LEFT) and False", "judged(os.kill, -5, 999)"),
     )
     with started() as one:
@@ -55,7 +56,12 @@ def test_each_row_is_a_process_of_its_own_and_what_it_prints_is_no_answer(tmp_pa
         ["no", "no"],
         ["no", "yes"],
         ["yes", "yes"],
+        ["no", "no"],
         ["no", "yes"],
+    ]
+    assert found["rows"][4] == [
+        "no: its process was killed: Segmentation fault",
+        "no: its process was killed: Aborted",
     ]
     assert found["left"] is True
     assert "FileNotFoundError" in found["rows"][1][0]
@@ -81,6 +87,31 @@ def test_where_it_is_killed_nothing_that_it_started_runs_on(tmp_path: Path) -> N
     while alive := [pid for pid in pids if _is_alive(pid)]:
         assert time.monotonic() < deadline, alive
         time.sleep(0.02)
+
+
+CHANGES = """
+import os, sys, tempfile
+from pathlib import Path
+from vespe.features.escapes import attempts
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65533)
+    os.setuid(65534)
+with tempfile.TemporaryDirectory(dir="/tmp") as base:
+    names = {name: Path(base, name) for name in "HSP"}
+    for name in ("H/.ssh", "H/moved", "S", "P"):
+        Path(base, name).mkdir(parents=True)
+    Path(base, "S/trust.json").touch()
+    attempts._change(names, os.getuid())
+    print(names["P"].joinpath("since/.git/hooks").is_dir())
+"""
+
+
+def test_the_group_of_a_user_may_have_another_number_than_the_user() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CHANGES], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def _is_alive(pid: str) -> bool:

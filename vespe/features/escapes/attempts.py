@@ -307,6 +307,9 @@ def tried(source: str, names: dict[str, Any]) -> str:
     status = os.waitpid(pid, 0)[1]
     if not data and os.WIFEXITED(status) and os.WEXITSTATUS(status) == 2:
         return tried(source, names)
+    if not data and os.WIFSIGNALED(status):
+        # as where this processor or kernel has no such instruction
+        return f"no: its process was killed: {signal.strsignal(os.WTERMSIG(status))}"
     # A process that has become another program has said nothing.
     return data.decode("utf-8", "replace") or "yes: it became another program"
 
@@ -432,7 +435,8 @@ def _change(names: dict[str, Any], uid: int) -> None:
     hooks = names["P"] / "since/.git/hooks"
     hooks.mkdir(parents=True)
     for made in (hooks, *hooks.parents[:2]):
-        os.chown(made, uid, uid)
+        # This may be root for another user; an ordinary user's group has a number of its own.
+        os.chown(made, uid, -1)
     for name in (
         ".netrc",
         ".npmrc",

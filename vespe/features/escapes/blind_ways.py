@@ -126,7 +126,8 @@ BLIND: Final = (
     Way(
         "lower another process's priority with a 32-bit system call",
         "native32(97, 0, VICTIM, 19)",
-        "native(39 if X86 else 172)",
+        "native(39)",
+        needs="X86",
     ),
     Way(
         "attach another process's System V shared memory",

@@ -261,6 +261,7 @@ class Canaries:
             "PTY": os.ttyname(self._terminal),
             "DISK": next(filter(os.path.exists, disks), ""),
             "LOADER": next(loaders(), ""),
+            "X86": os.uname().machine == "x86_64",
         }
 
     def policy(self, machine: Machine, level: str, kind: str) -> Policy:

@@ -28,6 +28,7 @@ _WORDS: Final = {
     "LOADER": "a dynamic loader at a known place",
     "TCP6": "IPv6",
     "SHARED": "/dev/shm",
+    "X86": "an x86-64 processor",
 }
 
 
