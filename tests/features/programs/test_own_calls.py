@@ -3,15 +3,16 @@
 import asyncio
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.ondisk import vespe
+from tests.support.ondisk import python_tool, vespe
 from vespe import PersonReply, Project, ToolQuestion, answered_by, ask, tool
 from vespe.calls import log
 from vespe.errors import InvalidTool, NotTrusted, UsageError
-from vespe.features.programs.own_calls import ProjectTools, at_the_same_time
+from vespe.features.programs.own_calls import ProjectTools, at_the_same_time, run_code
 from vespe.models import Outcome
 
 pytest.importorskip("pydantic_monty")
@@ -92,6 +93,25 @@ def test_a_program_that_is_wrong_is_an_outcome_and_is_logged(mine: Project) -> N
     assert [line["outcome"] for line in log.read(mine.root)] == ["invalid_program"]
     with pytest.raises(UsageError):
         mine.run_code("1", timeout_s=0)
+
+
+def test_the_code_of_a_program_that_never_ran_is_logged_without_secrets(
+    mine: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    tools = Path(mine.root) / ".vespe/tools"
+    python_tool(tools / "tool-one", "one", "return 1", secrets=["TOKEN"])
+    python_tool(tools / "tool-two", "two", "return 2")
+    assert vespe("trust", "--yes", cwd=Path(mine.root)).returncode == 0
+    path = replace(mine.call_path(), keep_arguments=True, log=None)
+    for code in ("one('s3cr3t-value')", "x = 's3cr3t-value' +", "one_('s3cr3t-value')"):
+        assert run_code(path, code).error is not None
+    (tools / "tool-two/config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidTool):
+        run_code(path, "two()\n's3cr3t-value'")
+    lines = log.read(mine.root)
+    assert [line["outcome"] for line in lines] == ["invalid_program"] * 3 + ["invalid_tool"]
+    assert str(lines).count("***") >= 4 and "s3cr3t-value" not in str(lines)
 
 
 def test_an_untrusted_project_runs_no_program(mine: Project) -> None:

@@ -299,8 +299,9 @@ def run_program(
         outcome = bridge.run(order)
     else:
         own = features.load("programs", "own_calls")
-        over = bridge.tools.values()
-        outcome = own.told(bridge.home, call, lambda: bridge.run(order), over=over)
+        outcome = own.told(
+            bridge.home, call, lambda: bridge.run(order), over=lambda: bridge.over(order)
+        )
     told: Outcome = code_bridge.told(outcome)
     return told, tuple(program.results)
 

@@ -2,6 +2,7 @@
 declarations of the tools that it uses; all that is wrong in one answer.
 """
 
+import contextlib
 import functools
 import re
 import threading
@@ -9,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from vespe.errors import ProgramFailed, TimedOut
+from vespe.errors import ProgramFailed, TimedOut, VespeError
 from vespe.features.programs import interpreter, source
 from vespe.features.programs.functions import GATE, function_names, stubs
 from vespe.features.programs.source import AWAITED, Program, problem
@@ -37,6 +38,18 @@ class CheckedProgram:
     program: Program
     tools: Mapping[str, Tool]
     names: Mapping[str, str]
+
+
+def tools_of(checked: CheckedProgram | None, tools: Mapping[str, Tool]) -> Iterator[Tool]:
+    """Return the tools of a program, whose secrets are redacted where it is logged: those that it
+    uses. Any of `tools` that can be loaded may be meant by one that has not passed its check.
+    """
+    if checked is not None:
+        yield from checked.tools.values()
+        return
+    for name in tools:
+        with contextlib.suppress(VespeError, KeyError):
+            yield tools[name]
 
 
 _passed: "OrderedDict[tuple[str, str], None]" = OrderedDict()

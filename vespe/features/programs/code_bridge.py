@@ -3,7 +3,7 @@ as functions of the programs that it writes. What it is told never changes.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
@@ -13,7 +13,7 @@ from vespe.calls.outcomes import failed
 from vespe.calls.path import CallPath
 from vespe.errors import ToolNotFound
 from vespe.features.programs import interpreter
-from vespe.features.programs.checking import check_program
+from vespe.features.programs.checking import CheckedProgram, check_program, tools_of
 from vespe.features.programs.functions import function_names, shown_stubs
 from vespe.features.programs.running import (
     MAX_CALLS,
@@ -46,9 +46,11 @@ _SEARCH: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ProgramOrder:
-    """A program that a model wants to be run: who makes its calls, and its bounds."""
+    """A program that a model wants to be run: who makes its calls, and its bounds. It is `checked`
+    once it has passed its check.
+    """
 
     code: str
     calls: ProgramCalls
@@ -59,6 +61,7 @@ class ProgramOrder:
     cancel: threading.Event | None = None
     fixed: Fixed = field(default_factory=Fixed.now)
     skips_sleeps: bool = False
+    checked: CheckedProgram | None = None
 
 
 class CodeBridge(Bridge):
@@ -109,14 +112,18 @@ class CodeBridge(Bridge):
                 raise
             return self.tools[found]
 
+    def over(self, order: ProgramOrder) -> Iterable[Tool]:
+        """Return the tools whose secrets are redacted where a program is logged."""
+        return tools_of(order.checked, self.tools)
+
     def run(self, order: ProgramOrder) -> Outcome:
         """Check a program over the tools, and run it. Raises what is not the program's fault."""
         try:
-            checked = check_program(order.code, self.tools, setting=order.setting)
+            order.checked = check_program(order.code, self.tools, setting=order.setting)
         except errors.InvalidProgram as error:
             return failed(PROGRAM_TOOL, error)
         return ProgramRun(
-            checked=checked,
+            checked=order.checked,
             calls=order.calls,
             setting=order.setting,
             call_id=order.call_id,

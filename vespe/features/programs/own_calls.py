@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from vespe.calls.in_process import in_thread
 from vespe.calls.outcomes import failed, refused
 from vespe.calls.path import CallPath
 from vespe.calls.threads import in_this_context
-from vespe.features.programs.checking import CheckedProgram, check_program
+from vespe.features.programs.checking import CheckedProgram, check_program, tools_of
 from vespe.features.programs.running import (
     MAX_CALLS,
     PROGRAM_TOOL,
@@ -198,14 +198,14 @@ def run_code(
     path.check_trust()
     call = Call(tool=PROGRAM_TOOL.name, arguments={"code": code}, call_id=new_id())
     calls = OwnCalls(path=path, cancel=cancel, loop=loop)
-    used: list[Tool] = []
+    checked: CheckedProgram | None = None
 
     def run() -> Outcome:
+        nonlocal checked
         try:
             checked = check_code(path, code)
         except errors.InvalidProgram as error:
             return failed(PROGRAM_TOOL, error)
-        used.extend(checked.tools.values())
         return ProgramRun(
             checked=checked,
             calls=calls,
@@ -216,14 +216,14 @@ def run_code(
             cancel=cancel,
         ).run()
 
-    return told(path, call, run, over=used)
+    return told(path, call, run, over=lambda: tools_of(checked, project_tools(path)))
 
 
 def told(
-    path: CallPath, call: Call, run: Callable[[], Outcome], *, over: Collection[Tool]
+    path: CallPath, call: Call, run: Callable[[], Outcome], *, over: Callable[[], Iterable[Tool]]
 ) -> Outcome:
-    """Run a program `over` tools under a span of its own, and log it behind its calls. `over` is
-    read once it has ended.
+    """Run a program under a span of its own, and log it behind its calls. Once it has ended, `over`
+    returns the tools whose secrets are redacted.
     """
     telemetry = tracing.telemetry()
     try:
@@ -232,12 +232,12 @@ def told(
         else:
             with telemetry.execute_tool(PROGRAM_TOOL, call) as span:
                 outcome = run()
-                span.called(outcome, lambda: path.without_secrets(call.arguments, over))
+                span.called(outcome, lambda: path.without_secrets(call.arguments, over()))
     except (KeyboardInterrupt, errors.VespeError) as error:
         ended = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
-        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over)
+        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over())
         raise
-    return path.log_program(PROGRAM_TOOL, call, outcome, over=over)
+    return path.log_program(PROGRAM_TOOL, call, outcome, over=over())
 
 
 async def arun_code(

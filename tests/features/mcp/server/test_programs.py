@@ -52,3 +52,42 @@ def test_what_a_rule_asks_for_is_denied_in_the_program(project: Path, home: Path
         code = "try:\n    one(n=2)\nexcept PermissionError as e:\n    r = str(e)\nr"
         outcome = tools.call("run_code", {"code": code}, cancel=None, progress=None)[0]
         assert "approval" in outcome.result
+
+
+def test_a_tool_that_breaks_while_a_program_runs_takes_nothing_from_its_result(
+    project: Path, home: Path
+) -> None:
+    user_config.set_value("sandbox", "off")  # it writes where a tool may not
+    config = project / ".vespe/tools/tool-two/config.json"
+    python_tool(
+        project / ".vespe/tools/tool-one",
+        "one",
+        f"open({str(config)!r}, 'w').write('{{')\nreturn 1",
+    )
+    python_tool(project / ".vespe/tools/tool-two", "two", "return 2")
+    with ServedTools(
+        open_workspace(str(project)), trusted=True, selection=Selection(mode="code")
+    ) as tools:
+        outcome = tools.call("run_code", {"code": "one()"}, cancel=None, progress=None)[0]
+    assert config.read_text(encoding="utf-8") == "{" and outcome.result == 1
+    assert [line["outcome"] for line in log.read(str(project))] == ["ok", "ok"]
+
+
+def test_the_code_of_a_program_that_is_refused_is_logged_without_secrets(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1", secrets=["TOKEN"])
+    python_tool(project / ".vespe/tools/tool-two", "two", "return 2")
+    with ServedTools(
+        open_workspace(str(project)),
+        trusted=True,
+        selection=Selection(mode="code"),
+        keep_arguments=True,
+    ) as tools:
+        for code in ("one('s3cr3t-value')", "x = 's3cr3t-value' +", "one_('s3cr3t-value')"):
+            error = tools.call("run_code", {"code": code}, cancel=None, progress=None)[0].error
+            assert error is not None and error.code == "invalid_program"
+    lines = log.read(str(project))
+    assert [line["outcome"] for line in lines] == ["invalid_program"] * 3
+    assert "s3cr3t-value" not in str(lines) and "one('***')" in str(lines)

@@ -125,6 +125,6 @@ def run_program(
         cancel=ending,
         **({} if rounds is None else {"fixed": rounds.fixed, "skips_sleeps": rounds.again}),
     )
-    made = own.told(path, call, lambda: bridge.run(order), over=bridge.tools.values())
+    made = own.told(path, call, lambda: bridge.run(order), over=lambda: bridge.over(order))
     outcome: Outcome = code_bridge.told(made)
     return outcome
