@@ -297,6 +297,34 @@ def test_what_a_call_has_left_is_warned_of_until_it_was_reviewed(
     assert "is new in this project" not in command("lint", str(project)).err
 
 
+def test_a_repository_or_project_that_is_new_is_shown_with_what_it_says(
+    command: Command, project: Path
+) -> None:
+    python_tool(project / ".vespe/tools/tool-t", "t", "return 1")
+    assert command("tool", "run", "t").code == 0
+    if machine().level == "off":
+        pytest.skip("this machine has no sandbox")
+    files = {
+        "a/.vespe/config.json": '{"sandbox": "off"}\n',
+        "a/.vespe/tools/tool-x/main.py": "",
+        "b/.jj/repo/config.toml": "ui.editor = 'evil'\n",
+        "c/.hg/hgrc": "[hooks]\n",
+        "d/.git/config": "[core]\n",
+        "e/.vespe/other": "",
+    }
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True)
+        (project / name).write_text(text, encoding="utf-8")
+    new = command("trust", "--yes", "--json").document["new"]
+    assert {one["path"]: one["text"] for one in new} == {
+        "a/.vespe": '{"sandbox": "off"}\ntools/tool-x',
+        "b/.jj": "ui.editor = 'evil'\n",
+        "c/.hg": "[hooks]\n",
+        "d/.git": "[core]\n",
+        "e/.vespe": "",
+    }
+
+
 def test_the_first_review_shows_the_code_and_what_was_approved_is_said(
     cloned: Path, tmp_path: Path
 ) -> None:

@@ -27,6 +27,9 @@ from vespe.trust import approvals, gate
 
 _MAX_COMPARED = 16 * 1024 * 1024
 _MOST_SHOWN = 64 * 1024
+_MOST_TOOLS = 20
+_COMMANDS = {".hg": "hgrc", ".jj": "repo/config.toml", defaults.PROJECT_DIR: defaults.CONFIG_FILE}
+"""Where a directory has what its program takes commands from; `config` elsewhere."""
 _SCRIPT_BLOCK = "# /// script"
 _HOST = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#]+)")
 
@@ -154,11 +157,24 @@ def _commands_in(path: str) -> str:
     if os.path.basename(path) == "HEAD":
         place = os.path.join(os.path.dirname(path), "config")
     elif os.path.isdir(path):
-        place = os.path.join(path, "hgrc" if path.endswith(".hg") else "config")
+        place = os.path.join(path, _COMMANDS.get(os.path.basename(path), "config"))
+    text = ""
+    with contextlib.suppress(InvalidDocument, StorageError):
+        text = atomic.read_bytes(place, limit=_MOST_SHOWN).decode("utf-8", "replace")
+    tools = _tools_in(path)
+    return "\n".join(filter(None, (text.rstrip("\n"), *tools))) if tools else text
+
+
+def _tools_in(path: str) -> list[str]:
+    """Return the directories of a nested project's tools, whose code has a review of its own."""
+    if os.path.basename(path) != defaults.PROJECT_DIR:
+        return []
     try:
-        return atomic.read_bytes(place, limit=_MOST_SHOWN).decode("utf-8", "replace")
-    except (InvalidDocument, StorageError):
-        return ""
+        names = sorted(os.listdir(os.path.join(path, defaults.TOOLS_DIR)))
+    except OSError:
+        return []
+    more = [f"and {len(names) - _MOST_TOOLS} more"] if len(names) > _MOST_TOOLS else []
+    return [*(f"{gate.PREFIX}{name}" for name in names[:_MOST_TOOLS]), *more]
 
 
 def approve(shown: Review, *, develop: bool = False) -> gate.Grant:
