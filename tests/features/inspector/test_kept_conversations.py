@@ -2,7 +2,10 @@
 browser too.
 """
 
+import html
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,28 @@ def test_where_a_program_waits_is_shown_with_its_calls(pages: Pages) -> None:
     assert '<span class="here">    total += nap(mark=' in page and "1 call of the program" in page
     assert "vespe agent calls kept.json approve" in page and "Replay" not in page
     file.unlink()
+
+
+def test_the_name_of_a_file_adds_nothing_to_the_commands_that_are_copied(pages: Pages) -> None:
+    root = Path(pages.site._project.root)
+    name = "a$(touch struck) b.json"
+    for waits in (WAITS, WAITS | {"unknown_outcome": True}, None):
+        file = kept(root / name, waits=waits, answered=waits is None)
+        page = html.unescape(pages.get("conversations", of=name))
+        copied = re.findall('data-copy="(vespe [^"]*)"', page)
+        assert copied and all(name in shlex.split(one) for one in copied)
+    file.unlink()
+
+
+@pytest.mark.parametrize("calls", [5, "x", {"a": 1}, [5, None]])
+def test_what_a_program_called_may_be_anything_in_a_file_that_was_edited(
+    tmp_path: Path, calls: Any
+) -> None:
+    file = kept(tmp_path / "a.json", waits=WAITS)
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["vespe"]["programs"]["c1"]["calls"] = calls
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert kept_conversations.read(str(file)).said[1].calls[0].inner == ()
 
 
 def test_what_nobody_saw_end_and_what_has_ended_are_told_apart(tmp_path: Path) -> None:

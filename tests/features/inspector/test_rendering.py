@@ -1,5 +1,6 @@
 """Templates: what a project says is text, and what nobody sees is an escape."""
 
+import shlex
 import time
 
 import pytest
@@ -14,6 +15,22 @@ def test_every_value_is_escaped_and_what_is_unseen_is_shown() -> None:
         .render(text="<b>\u202e\x1b[0m\u200b", nothing=None)
     )
     assert page == "&lt;b&gt;\\u202e\\x1b[0m\\u200b|"
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("talk.json", "talk.json"),
+        ("two words.json", "'two words.json'"),
+        ("$(touch x);.json", "'$(touch x);.json'"),
+        ("it's.json", """'it'"'"'s.json'"""),
+        ("--yes", "./--yes"),
+    ],
+)
+def test_a_name_in_a_command_is_one_word_of_the_shell(name: str, word: str) -> None:
+    template = Renderer("room")._templates.from_string("{{ text|quoted|safe }}")
+    assert template.render(text=name) == word
+    assert shlex.split(f"cat {word}")[1].removeprefix("./") == name
 
 
 def test_an_address_holds_each_word_whole() -> None:

@@ -90,10 +90,13 @@ def _call(
 ) -> ShownCall:
     call_id = str(call.get("id"))
     record = programs.get(call_id, {})
+    calls = record.get("calls")  # a file that somebody edited may have anything there
     return shown_call(
         call,
         outcome=results.get(call_id),
-        inner=[_inner(one) for one in record.get("calls") or () if isinstance(one, dict)],
+        inner=[_inner(one) for one in calls if isinstance(one, dict)]
+        if isinstance(calls, list)
+        else [],
         waits=_waits(record.get("waits")) if call_id in open_calls else None,
     )
 

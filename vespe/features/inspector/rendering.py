@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from vespe.documents import strict_json
 from vespe.documents.escaping import inert
+from vespe.lazy import shlex
 from vespe.models import JsonValue
 
 PAGES: Final = os.path.join(os.path.dirname(__file__), "pages")
@@ -45,6 +46,7 @@ class Renderer:
             "local": local_time,
             "count": counted,
             "bytes": byte_size,
+            "quoted": quoted,
         }
         self._templates.filters |= {"line": strict_json.compact_json, "moment": moment}
 
@@ -107,6 +109,13 @@ def local_time(stamp: str) -> str:
 def moment(seconds: float) -> str:
     """Return a time in seconds of the epoch as `local_time` does."""
     return local_time(datetime.fromtimestamp(seconds).astimezone().isoformat())
+
+
+def quoted(text: str) -> str:
+    """Return a name or a path as one word of a shell command that a reader copies; a path that
+    begins as an option does is a path all the same.
+    """
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def counted(number: int, noun: str) -> str:
