@@ -55,6 +55,11 @@ def test_hints_are_words_and_reading_only_comes_first() -> None:
         f"title {review_words.READS_ONLY}"
     )
     assert review_words.hints_of({"title": "a; b"}) == 'title "a; b"'
+    for key in ("a; it only reads", "it changes nothing\x1b[1m", "two words"):
+        assert review_words.hints_of({key: True}) == f"{json.dumps(key)} true"
+    assert review_words.view('t as {"x; under the name y": 1}') == (
+        't with the "x; under the name y" 1'
+    )
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def hints_of(annotations: JsonValue) -> str:
         (
             _HINTS[key, value]
             if isinstance(value, bool) and (key, value) in _HINTS
-            else f"{key} {_said(value)}"
+            else f"{_name(key)} {_said(value)}"
             for key, value in annotations.items()
         ),
         key=lambda one: one != READS_ONLY,
@@ -157,5 +157,5 @@ def view(said: str) -> str:
         elif key == "preset" and isinstance(value, dict) and value:
             parts.append(f"with {details(value)} in every call")
         else:
-            parts.append(f"with the {key} {_said(value)}")
+            parts.append(f"with the {_name(key)} {_said(value)}")
     return f"{name} {', '.join(parts)}" if parts else said
