@@ -310,7 +310,8 @@ class CallQuestions:
             raise
         except TimedOut:
             raise NeedsInput(
-                f"{self._tool!r} asked the user, who did not answer within {ASK_TIMEOUT_S:g} s"
+                f"{self._tool!r} asked the user, who did not answer within "
+                f"{ASK_TIMEOUT_S / 60:g} minutes"
             ) from None
         except Interrupted:
             raise Interrupted(f"the call of {self._tool!r} was cancelled at a question") from None

@@ -99,6 +99,6 @@ class ClientQuestions:
         if cancelled:
             return Interrupted("the call was cancelled at a question")
         return NeedsInput(
-            f"nobody answered the question within {ASK_TIMEOUT_S / 60:.0f} minutes",
+            f"nobody answered the question within {ASK_TIMEOUT_S / 60:g} minutes",
             hint="make the call again",
         )
