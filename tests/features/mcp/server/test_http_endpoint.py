@@ -599,6 +599,29 @@ def test_a_tool_that_asks_in_the_thread_of_all_requests_is_moved_out_of_it(
     assert len(begun) == 2
 
 
+def test_a_call_that_needs_a_capability_that_the_client_has_not_is_refused_with_400(
+    project: Path,
+) -> None:
+    """As the official suite demands it of a tool that needs `sampling`, which no tool here does."""
+
+    async def work(endpoint: Endpoint) -> None:
+        client = Raw(endpoint, "2026-07-28")
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params = {"name": "say", "arguments": {}, "_meta": meta}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = {"mcp-method": "tools/call", "mcp-name": "say"}
+        answer = await client.send(call, **headers)
+        assert (client.status, answer["error"]["code"]) == (400, -32021)
+        needed = answer["error"]["data"]["requiredCapabilities"]
+        assert needed == {"elicitation": {"form": {}}}
+
+    user_config.set_value("approvals.ask", ["say"])
+    run_raw(project, work)
+
+
 def test_p82_an_answer_of_another_session_is_none(project: Path) -> None:
     async def work(endpoint: Endpoint) -> None:
         client = Raw(endpoint)
