@@ -4,6 +4,9 @@ living ones use stays.
 
 import fcntl
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +118,31 @@ def test_a_read_only_directory_goes_whole_and_what_a_link_leads_to_stays(tmp_pat
     (ours / "below").chmod(0o555)
     delete(str(ours))
     assert not ours.exists() and (kept / "file").exists()
+
+
+# A process may get a signal where no `with` block has begun or is still there to end.
+_INTERRUPTED = """
+import os, sys
+from vespe.files.staging import staging
+from vespe.processes.signals import raise_on_signals
+
+held = staging(sys.argv[1])
+try:
+    with raise_on_signals():
+        held.__enter__()
+        print(os.listdir(sys.argv[1]), flush=True)
+        os.kill(os.getpid(), int(sys.argv[2]))
+except KeyboardInterrupt:
+    os._exit(9)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_skips_the_end_of_a_block_leaves_nothing(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    arguments = [sys.executable, "-c", _INTERRUPTED, str(tmp_path), str(int(number))]
+    done = subprocess.run(arguments, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert ".vespe-" in done.stdout
+    assert done.returncode == 9, done.stderr
+    assert list(tmp_path.iterdir()) == []

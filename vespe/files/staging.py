@@ -18,7 +18,7 @@ from typing import Final
 from vespe.errors import Refused
 from vespe.files import atomic
 from vespe.lazy import pattern
-from vespe.processes.signals import uninterruptible
+from vespe.processes.signals import left_behind, uninterruptible
 
 _NAME: Final = pattern(r"\.vespe-[0-9a-f]{24}\.tmp")
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -34,20 +34,17 @@ def staging(parent: str, *, target: str = "") -> Iterator[str]:
     """
     path, held = _aside(parent), -1
     try:
-        try:
-            with uninterruptible(), atomic.translated("make", target or path):
-                os.mkdir(path, 0o700)
-                held = os.open(path, _DIRECTORY)
-                # where a file system knows no locks, nobody can take it for left over either
-                with contextlib.suppress(OSError):
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield path
-        finally:
-            delete(path)
+        with uninterruptible(), atomic.translated("make", target or path):
+            left_behind[path] = delete
+            os.mkdir(path, 0o700)
+            held = os.open(path, _DIRECTORY)
+            # where a file system knows no locks, nobody can take it for left over either
+            with contextlib.suppress(OSError):
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield path
     finally:
-        # Twice, since the first Ctrl-C may come just before `delete` holds signals back. Later ones
-        # are not heard while that one is on its way.
         delete(path)
+        left_behind.pop(path, None)
         if held >= 0:
             os.close(held)
 

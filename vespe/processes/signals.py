@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, Final
@@ -27,6 +27,15 @@ longer.
 """
 _CALLBACK_S: Final = 0.02
 """How long a callback may take that has dropped a signal's exception."""
+
+
+left_behind: Final[dict[str, Callable[[str], None]]] = {}
+"""The paths that a command has made and will delete, each with the function that deletes it.
+
+A signal that comes between the end of a `with` block and the first line of its `__exit__` skips
+that `__exit__`, and Python code cannot prevent it (python/cpython issue 74174). `raise_on_signals`
+deletes what such a signal left.
+"""
 
 
 class Terminated(KeyboardInterrupt):
@@ -46,7 +55,7 @@ def raise_on_signals() -> Iterator[None]:
     is ignored (`nohup`), or a SIGTERM or SIGHUP that the program handles itself, stays as it is. In
     another thread than the main one, where no handler can be set, this does nothing. Where Python
     drops the exception, since it came in a `__del__` or in a callback of the garbage collector, the
-    signal comes once more.
+    signal comes once more. Once a signal was raised, whatever `left_behind` still lists is deleted.
     """
     before: dict[int, Any] = {}
     tell_dropped = sys.unraisablehook
@@ -61,6 +70,7 @@ def raise_on_signals() -> Iterator[None]:
         _thread.start_new_thread(_send, (signal_of(dropped.exc_value),))
 
     _main.noted, _main.raised_at, _main.is_command = 0, None, True
+    left_behind.clear()
     try:
         with uninterruptible():
             for wanted in _SIGNALS if in_main_thread() else ():
@@ -72,6 +82,9 @@ def raise_on_signals() -> Iterator[None]:
         yield
     finally:
         with uninterruptible():
+            if _main.raised_at is not None:
+                for path, delete in list(left_behind.items()):
+                    delete(path)
             _main.is_command = False
             sys.unraisablehook = tell_dropped
             for number, handler in before.items():
