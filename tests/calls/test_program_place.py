@@ -5,10 +5,10 @@ import time
 
 import pytest
 
+from vespe.calls.in_process import Pause
 from vespe.calls.policy import IN_PROGRAM, Answer, CallPolicy, Question
 from vespe.calls.program_place import (
     CallWaits,
-    PersonTime,
     ProgramPlace,
     counted_in,
     current_place,
@@ -62,7 +62,7 @@ def test_where_nobody_can_be_asked_a_program_waits_or_is_denied() -> None:
 
 
 def test_the_time_that_persons_take_is_counted_once_whoever_waits() -> None:
-    waited, both = PersonTime(), threading.Barrier(2)
+    waited, both = Pause(), threading.Barrier(2)
 
     def wait() -> None:
         with counted_in(waited), waiting_for_person():

@@ -77,8 +77,8 @@ class Renamed:
 
 
 class Pause:
-    """How long the deadline of a call stands still: while a person is asked, by one thread or by
-    several at a time.
+    """How long the deadline of a call, or of a program, stands still: while a person is asked, by
+    one thread or by several at a time.
     """
 
     def __init__(self) -> None:
@@ -90,8 +90,8 @@ class Pause:
     @property
     def seconds(self) -> float:
         """How long it has stood still up to now."""
-        since = self._since
-        return self._past + (time.monotonic() - since if since else 0.0)
+        with self._lock:
+            return self._seconds()
 
     def __enter__(self) -> None:
         with self._lock:
@@ -104,7 +104,7 @@ class Pause:
         with self._lock:
             self._within -= 1
             if not self._within:
-                self._past, self._since = self.seconds, 0.0
+                self._past, self._since = self._seconds(), 0.0
                 self._in_loop(self._go_on)
 
     @contextlib.asynccontextmanager
@@ -119,6 +119,9 @@ class Pause:
                 yield self._deadline
         finally:
             self._deadline = self._loop = None
+
+    def _seconds(self) -> float:
+        return self._past + (time.monotonic() - self._since if self._since else 0.0)
 
     def _in_loop(self, change: Callable[[], None]) -> None:
         if (loop := self._loop) is None:

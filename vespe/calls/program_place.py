@@ -3,12 +3,12 @@ like it in this program, and how long the program has waited for answers.
 """
 
 import contextlib
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
+
+from vespe.calls.in_process import Pause
 
 
 @dataclass(kw_only=True)
@@ -61,41 +61,12 @@ def in_program(place: ProgramPlace) -> Iterator[None]:
         _PLACE.reset(token)
 
 
-class PersonTime:
-    """How long a program has waited for persons: its deadline stands still meanwhile. Safe from
-    several threads, which may wait at the same time.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting = 0
-        self._past = self._since = 0.0
-
-    @property
-    def seconds(self) -> float:
-        """How long that was up to now."""
-        with self._lock:
-            return self._past + (time.monotonic() - self._since if self._waiting else 0.0)
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._waiting:
-                self._since = time.monotonic()
-            self._waiting += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._waiting -= 1
-            if not self._waiting:
-                self._past += time.monotonic() - self._since
-
-
-_TIME: Final[ContextVar[PersonTime | None]] = ContextVar("vespe_person_time", default=None)
+_TIME: Final[ContextVar[Pause | None]] = ContextVar("vespe_person_time", default=None)
 _NO_PROGRAM: Final = contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def counted_in(waited: PersonTime) -> Iterator[None]:
+def counted_in(waited: Pause) -> Iterator[None]:
     """Have the time that calls within this wait for a person be counted."""
     token = _TIME.set(waited)
     try:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 
 from vespe import defaults
-from vespe.calls.program_place import PersonTime
+from vespe.calls.in_process import Pause
 from vespe.calls.sandboxing import isolating
 from vespe.errors import Interrupted, MissingExtra, OutputTooLarge, ProgramFailed, TimedOut
 from vespe.files.private_copy import private_directory
@@ -62,7 +62,7 @@ class Watched:
 
     def __init__(self, pid: int, cancel: threading.Event | None, timeout_s: float) -> None:
         self.pid, self.timeout_s, self._cancel = pid, timeout_s, cancel
-        self.waited = PersonTime()
+        self.waited = Pause()
         self._until = time.monotonic() + timeout_s
         self.reason = ""
 
