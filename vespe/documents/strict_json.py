@@ -181,7 +181,9 @@ def _indented(value: Any, line: str) -> str:
         for key, item in value.items():
             if type(key) is not str:
                 raise _Odd
-            members.append(f"{_quoted(key)}: {_indented(item, inner)}")
+            # most values are strings, and a call for each would take as long as all the rest
+            text = _quoted(item) if type(item) is str else _indented(item, inner)
+            members.append(f"{_quoted(key)}: {text}")
         return "{" + inner + f",{inner}".join(members) + line + "}"
     if kind is list or kind is tuple:
         if not value:

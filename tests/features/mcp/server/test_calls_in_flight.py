@@ -199,3 +199,31 @@ def test_a_wary_pace_lets_only_what_was_quick_three_times_run_here_and_what_was_
     for _ in range(3):
         pace.note("n1", 0.0)
     assert pace.is_quick(pending(1)) and not pace.is_quick(pending(2))
+
+
+def test_a_wary_pace_tries_a_tool_again_the_later_the_longer_and_the_oftener_it_was_slow() -> None:
+    pace = WaryPace()
+    for seconds, owed in ((0.02, 40), (0.02, 80), (0.1, 200), (0.02, 400)):
+        for _ in range(3):
+            pace.note("n1", 0.0)
+        assert pace.is_quick(pending(1))
+        pace.note("n1", seconds)
+        for _ in range(owed):
+            pace.note("n1", 0.0)
+        assert not pace.is_quick(pending(1))
+    for _ in range(404):  # quick as often as it owed: what it did before is forgotten
+        pace.note("n1", 0.0)
+    pace.note("n1", 0.02)
+    for _ in range(43):
+        pace.note("n1", 0.0)
+    assert pace.is_quick(pending(1))
+
+
+def test_a_wary_pace_counts_the_work_of_a_call_that_waited_for_other_threads() -> None:
+    pace = WaryPace()
+    for _ in range(3):
+        pace.note("n1", 0.015, worked=0.001)
+        pace.note("n2", 0.015, worked=0.003)
+        pace.note("n3", 0.03, worked=0.001)
+    assert pace.is_quick(pending(1))
+    assert not pace.is_quick(pending(2)) and not pace.is_quick(pending(3))

@@ -37,9 +37,14 @@ MAX_CALLS: Final = 16
 QUICK_S: Final = 0.002
 _MAX_SLOW: Final = 3
 """A tool of this process that was slow so often in a row gets a thread of its own."""
-_SURPRISE_S: Final = 0.02
 _KNOWN: Final = 3
-_AFTER_SURPRISE: Final = -1000
+_SHARE_S: Final = 0.0005
+"""How much of each request others may wait, on average, for calls that were slow where everybody
+waits for them.
+"""
+_MOST_OWED: Final = 10_000
+_QUEUED_S: Final = 0.02
+"""A call that takes up to so long in a thread of its own may have waited for the other threads."""
 _MAX_WAITING: Final = 1000
 _MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
 
@@ -63,8 +68,10 @@ class Pace(Protocol):
         """Say whether a call may run in the thread that takes requests."""
         ...
 
-    def note(self, name: str, seconds: float) -> None:
-        """Note how long a call took."""
+    def note(self, name: str, seconds: float, *, worked: float | None = None) -> None:
+        """Note how long a call took; `worked` is the processor time of one that had a thread of its
+        own.
+        """
         ...
 
 
@@ -79,7 +86,7 @@ class TrustingPace:
     def is_quick(self, pending: PendingCall) -> bool:
         return self._slow.get(pending.name, 0) < _MAX_SLOW
 
-    def note(self, name: str, seconds: float) -> None:
+    def note(self, name: str, seconds: float, *, worked: float | None = None) -> None:
         if seconds >= QUICK_S:
             self._slow[name] = self._slow.get(name, 0) + 1
         elif name in self._slow:
@@ -87,12 +94,18 @@ class TrustingPace:
 
 
 class WaryPace:
-    """A tool is quick once it was so three times in a row, and if it was slow then, only after a
-    thousand more times: where everybody waits for the one thread that takes requests.
+    """A tool is quick once it was so three times in a row: where everybody waits for the one thread
+    that takes requests.
+
+    One that is slow there is quick again after as many quick calls as its time is shared by, and
+    after twice as many each time that happens again. On a busy machine a function of 20 ms is thus
+    tried again after 40 calls. A thousand calls for each pause of the system would leave most of
+    them in threads, where a server answers a third as many.
     """
 
     def __init__(self) -> None:
         self._quick: dict[str, int] = {}
+        self._owed: dict[str, int] = {}
 
     def is_quick(self, pending: PendingCall) -> bool:
         wants_more = pending.progress_token is not None or pending.log_level is not None
@@ -102,12 +115,19 @@ class WaryPace:
         """Say whether what has a name was quick lately."""
         return self._quick.get(name, 0) >= _KNOWN
 
-    def note(self, name: str, seconds: float) -> None:
+    def note(self, name: str, seconds: float, *, worked: float | None = None) -> None:
         before = self._quick.get(name, 0)
-        is_surprise = before > 0 and seconds > _SURPRISE_S
-        self._quick[name] = (
-            _AFTER_SURPRISE if is_surprise else min(before, 0) if seconds > QUICK_S else before + 1
-        )
+        if worked is not None and seconds <= _QUEUED_S:
+            seconds = worked
+        if seconds <= QUICK_S:
+            self._quick[name] = before + 1
+            if name in self._owed and before > self._owed[name]:
+                del self._owed[name]
+        elif before < _KNOWN:
+            self._quick[name] = min(before, 0)
+        else:
+            owed = min(max(int(seconds / _SHARE_S), 2 * self._owed.get(name, 0)), _MOST_OWED)
+            self._owed[name], self._quick[name] = owed, -owed
 
 
 class Flight:
@@ -397,6 +417,7 @@ class Flights:
         """
         pending = flight.pending
         answer, suspended = None, False
+        worked_before = None if flight.cancel is None else time.thread_time()
         flight.started = time.monotonic()
         try:
             if not flight.cancelled:
@@ -406,7 +427,11 @@ class Flights:
             suspended = True
         finally:
             if flight.cancel is None or self._calls.in_process(pending.name):
-                self._pace.note(pending.name, time.monotonic() - flight.started)
+                self._pace.note(
+                    pending.name,
+                    time.monotonic() - flight.started,
+                    worked=None if worked_before is None else time.thread_time() - worked_before,
+                )
             if self._known.get(flight.key) is flight:
                 self._known.pop(flight.key, None)
             if self._awaited:
