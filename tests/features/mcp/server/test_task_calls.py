@@ -82,6 +82,33 @@ def test_a_client_without_tasks_waits_or_is_told_what_it_lacks(project: Path) ->
         assert client.answer("tasks/get", {"taskId": "0" * 32})["error"]["code"] == -32602
 
 
+def test_no_two_questions_of_a_task_have_the_same_key(project: Path) -> None:
+    body = (
+        "import vespe_ask\n"
+        "schema = {'type': 'object', 'properties': {'n': {'type': 'integer'}}, 'required': ['n']}\n"
+        "for _ in range(2):\n"
+        "    try:\n"
+        "        return vespe_ask.ask('How many?', schema, name='count')['n']\n"
+        "    except vespe_ask.NeedsInput:\n"
+        "        pass\n"
+    )
+    python_tool(project / ".vespe/tools/tool-asks", "asks", body, task="always")
+    seen: list[str] = []
+    with served(project) as client:
+        task = call(client, "asks")["taskId"]
+        for given in ("x", "y", "z", 7):  # after three that do not fit, the tool asks anew
+            found = until(
+                lambda: ask(client, "tasks/get", taskId=task),
+                lambda found: found.get("inputRequests") or found["status"] == "completed",
+            )
+            [key] = found["inputRequests"]
+            seen.append(key)
+            reply = {"action": "accept", "content": {"n": given}}
+            ask(client, "tasks/update", taskId=task, inputResponses={key: reply})
+        assert ended(client, task)["result"]["content"][0]["text"] == "7"
+    assert seen[0] == "count" and len({*seen}) == len(seen)
+
+
 def test_cancelling_ends_the_call_and_a_subscription_hears_of_it(project: Path) -> None:
     mark = project / "mark"
     with served(stocked(project)) as client:

@@ -7,7 +7,6 @@ the answer reaches the task's file, where `tasks/get` finds it. Questions of the
 
 import contextlib
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -192,6 +191,7 @@ class RunningTask:
         self._calls, self._lock = calls, threading.Lock()
         self._outcome: Outcome | None = None
         self._is_cancelled = False
+        self._keys: set[str] = set()
 
     @property
     def asker(self) -> Asker:
@@ -254,7 +254,7 @@ class RunningTask:
                 "requestedSchema": question.schema,
             },
         }
-        key = question.key if not question.problem else f"{question.key}-{time.monotonic_ns():x}"
+        key = self._new_key(question.key)
         self._put({key: asked})
         try:
             while not question.over.wait(_LOOK_S):
@@ -270,6 +270,18 @@ class RunningTask:
             self._put({}, without=key)
             self._calls.store.forget_reply(self.task.id, key)
         raise Interrupted("nobody waits for the answer any more")
+
+    def _new_key(self, wanted: str) -> str:
+        """Return a key that no question of the task has had: a client that has answered one of them
+        passes over what comes with its key (SEP-2663).
+        """
+        with self._lock:
+            key, number = wanted, 1
+            while key in self._keys:
+                number += 1
+                key = f"{wanted}-{number}"
+            self._keys.add(key)
+        return key
 
     def _put(self, asked: JsonObject, *, without: str = "") -> None:
         """Let the task wait for one more answer, or no longer for one."""
