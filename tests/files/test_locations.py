@@ -10,7 +10,7 @@ import platformdirs
 import pytest
 
 from tests.support.installs import copy_package
-from vespe.errors import InvalidDocument, ProjectNotFound
+from vespe.errors import InvalidDocument, ProjectNotFound, Refused
 from vespe.files import locations
 
 linux = pytest.mark.skipif(
@@ -66,6 +66,46 @@ def test_other_systems_ask_platformdirs(home: Path, monkeypatch: pytest.MonkeyPa
     assert locations.site_data_dirs() == platformdirs.site_data_dir(
         "vespe", appauthor=False, multipath=True
     ).split(os.pathsep)
+
+
+@linux
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("above", [False, True])
+def test_p41c_a_directory_that_others_can_change_is_not_used(
+    kind: str, above: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", str(tmp_path / "xdg"))
+    assert ours(kind) == str(tmp_path / "xdg/vespe")  # it is not there yet
+    monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", str(tmp_path / "open"))
+    (tmp_path / "open/vespe").mkdir(parents=True)
+    open_to_all = tmp_path / "open" / ("" if above else "vespe")
+    open_to_all.chmod(0o777)
+    with pytest.raises(Refused, match=rf"^{open_to_all} can be written by everybody"):
+        ours(kind)
+    open_to_all.chmod(0o755)
+    assert ours(kind) == str(tmp_path / "open/vespe")
+
+
+@linux
+def test_a_place_where_nobody_can_remove_what_is_not_theirs_may_hold_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "tmp"))
+    (tmp_path / "tmp/vespe").mkdir(parents=True)
+    (tmp_path / "tmp").chmod(0o1777)
+    assert ours("cache") == str(tmp_path / "tmp/vespe")
+
+
+@linux
+@pytest.mark.root
+def test_p41c_a_directory_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "vespe").mkdir()
+    os.chown(tmp_path / "vespe", 12345, 12345)
+    with pytest.raises(Refused, match="belongs to another user"):
+        ours("state")
 
 
 @linux

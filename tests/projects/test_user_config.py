@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vespe.errors import InvalidDocument, NotFound, StorageError, UsageError
+from vespe.errors import InvalidDocument, NotFound, Refused, StorageError, UsageError
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import user_config
 from vespe.projects.user_config import MASK, UserConfig
@@ -134,6 +134,16 @@ def test_a_file_that_others_could_read_is_private_once_it_is_written(file: Path)
     file.chmod(0o644)
     user_config.set_value("secrets.T", "v")
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_p41c_a_file_that_others_can_change_is_not_believed(file: Path) -> None:
+    file.write_text('{"sandbox": "off"}', encoding="utf-8")
+    file.chmod(0o666)
+    with pytest.raises(Refused, match=r"config\.json can be written by everybody") as caught:
+        user_config.load_user_config()
+    assert caught.value.hint == f"where it is yours, `chmod go-w {file}`"
+    file.chmod(0o644)
+    assert user_config.load_user_config().sandbox == "off"
 
 
 def test_a_linked_file_of_a_keeper_of_dot_files_is_followed_and_stays_a_link(

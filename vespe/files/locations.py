@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from vespe import defaults
-from vespe.errors import InvalidDocument, ProjectNotFound
-from vespe.lazy import platformdirs, pwd
+from vespe.errors import InvalidDocument, ProjectNotFound, Refused
+from vespe.files import ownership
+from vespe.lazy import platformdirs, pwd, shlex
 
 _APP: Final = "vespe"
 _XDG: Final = {
@@ -24,6 +25,10 @@ _NO_HOME: Final = "/nonexistent"
 """Stands for the home of a user who has none: reading finds nothing there, and writing fails with a
 sentence.
 """
+
+
+# Each of these four raises Refused for a directory that another user can change: what is in it
+# decides what runs, and with which secrets.
 
 
 def user_data_dir() -> str:
@@ -137,6 +142,32 @@ def _is_xdg() -> bool:
 
 
 def _user_dir(kind: str) -> str:
+    path = _path_of(kind)
+    if path not in _own:
+        _check_own(path)
+        _own.add(path)
+    return path
+
+
+_own: Final[set[str]] = set()
+"""The directories that this process has looked at; each is looked at once."""
+
+
+def _check_own(path: str) -> None:
+    """Raise Refused where another user can change a directory, or put another in its place."""
+    for place in (path, os.path.dirname(path)):
+        try:
+            may_delete = place == path or not os.stat(place).st_mode & stat.S_ISVTX
+        except OSError:
+            continue
+        if may_delete and (why := ownership.foreign_writer(place)):
+            raise Refused(
+                f"{place} {why}, who could change what Vespe runs and which secrets it uses",
+                hint=f"where it is yours, `chmod go-w {shlex.quote(place)}`",
+            )
+
+
+def _path_of(kind: str) -> str:
     if not _is_xdg():
         return str(getattr(platformdirs, f"user_{kind}_dir")(_APP, appauthor=False))
     # platformdirs costs 10 ms of start-up, and the specification is these three lines.

@@ -10,8 +10,8 @@ from vespe.lazy import grp, pwd
 
 
 def foreign_writer(path: str) -> str | None:
-    """Say why another user than this one and root can change what is in a directory, as the end of
-    a sentence that begins with it.
+    """Say why another user than this one and root can change a file or what is in a directory, as
+    the end of a sentence that begins with it.
 
     None where nobody can, and for what is not there. A group of the user's own, which many systems
     give each user, is no other.

@@ -12,11 +12,11 @@ from vespe import defaults, features
 from vespe.documents import fields, strict_json
 from vespe.documents.near import suggest
 from vespe.documents.pointers import escape_pointer
-from vespe.errors import InvalidDocument, NotFound, UsageError
-from vespe.files import atomic, locations
+from vespe.errors import InvalidDocument, NotFound, Refused, UsageError
+from vespe.files import atomic, locations, ownership
 from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
-from vespe.lazy import pattern
+from vespe.lazy import pattern, shlex
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
@@ -67,10 +67,15 @@ def config_path() -> str:
 
 
 def load_user_config() -> UserConfig:
-    """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong, and
-    StorageError.
+    """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong,
+    StorageError, and Refused for a file that another user can change.
     """
     path = config_path()
+    if why := ownership.foreign_writer(path):
+        raise Refused(
+            f"{path} {why}, who could change what Vespe runs and which secrets it uses",
+            hint=f"where it is yours, `chmod go-w {shlex.quote(path)}`",
+        )
     return _checked(strict_json.read_object_if_there(path), path)
 
 
