@@ -100,6 +100,29 @@ def test_a_python_tool_asks_in_its_own_process_and_in_one_that_is_kept_ready(
         assert error is not None and error.code == "needs_input", error
 
 
+def test_p80_a_question_shows_none_of_the_tools_secrets(project: Path) -> None:
+    user_config.set_value("secrets.KEY", "s3cret-4711")
+    python_tool(
+        project / ".vespe/tools/tool-asks",
+        "asks",
+        """
+    import os, vespe_ask
+    key = os.environ["KEY"]
+    answer = {"type": "string", "title": key, "enum": [key.encode().hex(), "b"], "default": "b"}
+    schema = {"type": "object", "properties": {"age": answer}}
+    return vespe_ask.ask(f"Is it {key}?", schema, name=key)
+""",
+        secrets=["KEY"],
+    )
+    person = Person(PersonReply(action="accept", content={"age": "b"}))
+    outcome = called(path_of(project, person), "asks")
+    assert outcome.result == {"age": "b"}, outcome.error
+    (asked,) = person.asked
+    assert (asked.text, asked.key) == ("Is it ***?", "***")
+    wanted = {"type": "string", "title": "***", "enum": ["***", "b"], "default": "b"}
+    assert asked.schema == {"type": "object", "properties": {"age": wanted}}
+
+
 def test_a_no_and_vespes_own_name_for_it_reach_the_tool(project: Path) -> None:
     tools = project / ".vespe/tools"
     python_tool(tools / "tool-asks", "asks", ASKS)

@@ -7,7 +7,7 @@ one a tool that asks ends with `needs_input`.
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import field, replace
@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
 from vespe.calls.program_place import waiting_for_person
+from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.escaping import inert
 from vespe.errors import (
@@ -140,13 +141,21 @@ class CallQuestions:
     """The questions of one call of a tool, each put to `asker` once; safe from several threads,
     whose questions are asked one at a time, unless the asker is one of `AtOnce`.
 
-    `cancel` is the call's. `pause` says how long its deadline has to stand still, `suspended` that
-    an asker ended it, whatever the tool made of that, and `loop` is the event loop of others that
-    the tool runs in.
+    `cancel` is the call's, and `secrets` are the values that the tool was given, which no question
+    shows. `pause` says how long its deadline has to stand still, `suspended` that an asker ended
+    it, whatever the tool made of that, and `loop` is the event loop of others that the tool runs
+    in.
     """
 
-    def __init__(self, tool: str, asker: Asker, *, cancel: threading.Event | None = None) -> None:
-        self.asker, self.pause = asker, Pause()
+    def __init__(
+        self,
+        tool: str,
+        asker: Asker,
+        *,
+        cancel: threading.Event | None = None,
+        secrets: Collection[str] = (),
+    ) -> None:
+        self.asker, self.pause, self._secrets = asker, Pause(), secrets
         self.suspended: CallSuspended | None = None
         self.loop: Any = None
         self._tool, self._cancel = tool, cancel
@@ -285,6 +294,7 @@ class CallQuestions:
                 hint="the schema is an object with properties that are strings, numbers, integers, "
                 "booleans, or lists of choices",
             )
+        text, schema, name = redact([text, schema, name], self._secrets)
         made = ToolQuestion(tool=self._tool, text=inert(text), schema=schema, key=name or "")
         return made if name else replace(made, key=f"question-{made.digest[:12]}")
 

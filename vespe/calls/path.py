@@ -309,7 +309,9 @@ class CallPath:
         secrets = self._secrets(tool, attempt) if tool.secrets else {}
         here = self.registry.find(tool.name)
         asker = asking.asker_here(self.asker)
-        questions = asker and asking.CallQuestions(tool.name, asker, cancel=attempt.cancel)
+        questions = asker and asking.CallQuestions(
+            tool.name, asker, cancel=attempt.cancel, secrets=attempt.secrets
+        )
         if here is None:
             context = self._context(tool, call, directory, secrets, attempt=attempt)
             if questions is None:
