@@ -155,12 +155,11 @@ _own: Final[set[str]] = set()
 
 def _check_own(path: str) -> None:
     """Raise Refused where another user can change a directory, or put another in its place."""
-    for place in (path, os.path.dirname(path)):
-        try:
-            may_delete = place == path or not os.stat(place).st_mode & stat.S_ISVTX
-        except OSError:
-            continue
-        if may_delete and (why := ownership.foreign_writer(place)):
+    for place, why in (
+        (path, ownership.foreign_writer(path)),
+        (os.path.dirname(path), ownership.foreign_replacer(path)),
+    ):
+        if why:
             raise Refused(
                 f"{place} {why}, who could change what Vespe runs and which secrets it uses",
                 hint=f"where it is yours, `chmod go-w {shlex.quote(place)}`",

@@ -22,6 +22,22 @@ def foreign_writer(path: str) -> str | None:
         return None
 
 
+def foreign_replacer(path: str) -> str | None:
+    """Say why another user than this one and root can put something else in the place of what is at
+    a path, as the end of a sentence that begins with the directory that it is in. None where nobody
+    can.
+
+    Where each may remove only what is theirs (the sticky bit, as in /tmp), nobody can.
+    """
+    directory = os.path.dirname(path)
+    try:
+        if os.stat(directory).st_mode & stat.S_ISVTX:
+            return None
+    except OSError:
+        return None
+    return foreign_writer(directory)
+
+
 def foreign_part(path: str) -> str | None:
     """Say of the first file or directory, at or beneath a path, which one another user can change
     and why, as a whole clause. None where there is none. Links are not followed.

@@ -114,6 +114,26 @@ def test_a_file_of_another_user_is_refused(file: Path) -> None:
     assert "another user (number 12345)" in refused({"ref": f"file:{file}"})
 
 
+@pytest.mark.parametrize("behind_a_link", [False, True])
+def test_p80_a_file_that_others_can_replace_is_refused(
+    file: Path, tmp_path: Path, behind_a_link: bool
+) -> None:
+    file.write_text(SECRET, encoding="utf-8")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    path = shared / "key"
+    if behind_a_link:
+        file.rename(path)
+        file.symlink_to(path)
+    else:
+        path.symlink_to(file)
+    said = refused({"ref": f"file:{file if behind_a_link else path}"})
+    assert f"its directory {shared} can be written by everybody (mode 777)" in said
+    shared.chmod(0o1777)  # as /tmp: who may remove a file there is its owner alone
+    assert fetch(asked({"ref": f"file:{path}"})) == SECRET
+
+
 def test_what_is_no_file_is_refused_and_waits_for_nobody(file: Path, tmp_path: Path) -> None:
     assert "No such file" in refused({"ref": f"file:{tmp_path}/none"})
     assert "not a regular file" in refused({"ref": f"file:{tmp_path}"})

@@ -16,6 +16,7 @@ from vespe import errors
 from vespe.documents import redaction
 from vespe.errors import SecretUnavailable
 from vespe.features.secrets import keyrings, references, settings, tokens
+from vespe.files import ownership
 from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.processes import process
@@ -117,6 +118,7 @@ def _from_file(asked: SecretRequest) -> str:
         raise asked.fails(_reason(error), hint) from None
     try:
         _check_private(asked, path, os.fstat(descriptor))
+        _check_place(asked, path)
         data = _read(asked, descriptor)
     finally:
         os.close(descriptor)
@@ -140,6 +142,17 @@ def _check_private(asked: SecretRequest, path: str, status: os.stat_result) -> N
             f"others can open the file (mode {stat.S_IMODE(status.st_mode):o})",
             f"`chmod 600 {quoted}`" if status.st_uid == os.geteuid() else copy,
         )
+
+
+def _check_place(asked: SecretRequest, path: str) -> None:
+    """Refuse a file where another user can put a link to a private file of this user in its
+    place: what is there would be sent as the secret.
+    """
+    for place in dict.fromkeys((path, os.path.realpath(path))):
+        if why := ownership.foreign_replacer(place):
+            directory = os.path.dirname(place)
+            said = f"its directory {directory} {why}, who could put another file in its place"
+            raise asked.fails(said, "move it to a directory that only you can change")
 
 
 def _read(asked: SecretRequest, descriptor: int) -> bytes:
