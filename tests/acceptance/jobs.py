@@ -62,8 +62,13 @@ JOBS: dict[str, tuple[str, tuple[str, ...]]] = {
         "program",
         ("tests.acceptance.claude_code", "--json"),
     ),
+    "inspector_web": (
+        "the web interface of the MCP Inspector in Chromium: questions before calls and of tools, "
+        "and a linked result",
+        ("tests.acceptance.inspector_web", "--json"),
+    ),
     "results": (
-        "1,000 large results told and read back, 300 wrong references to results",
+        "1,000 large results told and read back, 200 more and 300 wrong references at each door",
         ("tests.acceptance.results", "--json"),
     ),
     "secrets": (

@@ -24,8 +24,10 @@ from vespe.features.agents.providers.base import ModelAnswer
 
 MOST: Final = 32 * 1024 * 1024
 """What the tool may give back, so that nothing but the bound of a model cuts it."""
-OF_A_PROGRAM: Final = 900_000
-"""What a program may give back is bounded by itself, at 1 MiB."""
+OF_A_PROGRAM: Final = 580_000
+"""What a program may give back is bounded by itself, at 1 MiB of JSON, in which a character of the
+generated results takes up to 1.8 bytes.
+"""
 TAKEN: Final = "VESPE_TEST_TAKEN"
 """The variable that names the file in which `take` counts."""
 Say = Callable[[str, dict[str, Any]], str]

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance import conformance_extensions
+from tests.acceptance import conformance_extensions, inspector_web
 from tests.acceptance.conformance_server import EXCUSES, HOMES, endpoint, judged, said_of
 from tests.support import conformance_project
+from tests.support.browser import chromium
 from tests.support.http_serving import gone, noted, serving, stocked
 from tests.support.ondisk import python_tool
 from vespe.projects import user_config
@@ -223,3 +224,13 @@ def test_the_inspector_lists_calls_reads_and_tells_a_tools_error_by_its_exit_cod
         return asked(
             served.url, "--transport", "http", "--header", f"Authorization: Bearer {served.token}"
         )
+
+
+def test_the_web_interface_of_the_inspector_answers_questions_and_reads_a_linked_result(
+    node: Node, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    inspector_web.make_project(project)
+    with inspector_web.inspecting(project) as url, chromium() as browser, browser.page() as page:
+        found = inspector_web.used(inspector_web.Person(page), url, project)
+    assert found == inspector_web.EXPECTED

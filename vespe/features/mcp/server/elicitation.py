@@ -28,7 +28,11 @@ def approval(question: Question) -> JsonObject:
         left = len(text) - _MOST_TEXT
         why = f"You are asked because {said.why}."  # which stood at the end
         text = f"{text[:_MOST_TEXT]}\n… and {left:,} more characters\n\n{why}"
-    allow = {"type": "boolean", "title": "Allow this call", "description": "No refuses it."}
+    allow = {
+        "type": "boolean",
+        "title": "Allow this call",
+        "description": "Otherwise the call is refused.",
+    }
     schema = {"type": "object", "properties": {_ALLOW: allow}, "required": [_ALLOW]}
     return {"message": text, "requestedSchema": schema}
 
