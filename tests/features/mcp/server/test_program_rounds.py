@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -261,12 +262,36 @@ def test_more_than_can_be_kept_is_refused_in_a_sentence(
     assert door.lines == ["free 1"]
 
 
-def test_what_belongs_to_states_that_expired_is_swept(door: CodeDoor) -> None:
+@pytest.mark.parametrize("code", ["put(text='2')", "1"])
+def test_what_belongs_to_states_that_expired_is_swept(code: str, door: CodeDoor) -> None:
     door.run("put(text='1')")
     old = kept_file()
     os.utime(old, (0, 0))
-    door.run("put(text='2')")
+    door.run(code)
     assert not old.exists()
+
+
+def test_what_was_kept_is_gone_once_the_program_goes_on(door: CodeDoor) -> None:
+    code = "free(text='1')\nput(text='2')\nput(text='3')"
+    state = door.run(code)["requestState"]
+    first = kept_file()
+    state = door.run(code, requestState=state, inputResponses=said(True))["requestState"]
+    assert not first.exists() and kept_file() != first
+    assert result_in_text(door.run(code, requestState=state, inputResponses=said(True))) == "3"
+    assert not list(first.parent.iterdir()) and door.lines == ["free 1", "put 2", "put 3"]
+
+
+def test_what_belongs_to_a_question_that_is_asked_once_more_is_as_new_as_the_question(
+    door: CodeDoor,
+) -> None:
+    code = "free(text='1')\nchoose(text='wall')"
+    state = door.run(code)["requestState"]
+    before = time.time() - 900
+    os.utime(kept_file(), (before, before))
+    wrong = {"colour": {"action": "accept", "content": {"colour": 5}}}
+    again = door.run(code, requestState=state, inputResponses=wrong)
+    assert again["resultType"] == "input_required"
+    assert kept_file().stat().st_mtime > before + 600
 
 
 def test_the_state_that_a_client_is_given_holds_no_result(door: CodeDoor) -> None:

@@ -3,8 +3,8 @@ result of `run_code`, and makes that call anew with the answer.
 
 The program then runs again from its start, and each call that it had made has the outcome that was
 kept, so that no effect is made twice. The outcomes are a file in the state directory, which the
-client's state names by its digest. A state is good once, and so is what it names: a round that is
-cut short cannot be tried again.
+client's state names by its digest. A state is good once, and so is what it names, which is removed
+once it is read: a round that is cut short cannot be tried again.
 
 What does not work: to give the outcomes to the client with the state. They may be megabytes, and
 they are for the program, which often returns a small part of them.
@@ -55,6 +55,7 @@ class ProgramRounds:
         where what was kept is not there as it was.
         """
         fixed = features.load("programs", "running").Fixed
+        _sweep(_directory())
         if not by.program:
             made = features.load("programs", "own_calls").new_id()
             return cls(by=by, call_id=made, fixed=fixed.now())
@@ -118,14 +119,18 @@ def _keep(document: JsonObject) -> str:
         )
     place, digest = _directory(), sha256(data).hexdigest()
     atomic.private_directory(place)
-    atomic.create(os.path.join(place, digest), data)
-    _sweep(place)
+    # Not `create`: a question that is asked once more may leave the same behind as before, and its
+    # file would be as old as the first one.
+    atomic.write_atomic(os.path.join(place, digest), data, mode=0o600, durable=False)
     return digest
 
 
 def _read(digest: str) -> JsonObject:
+    path = os.path.join(_directory(), digest)
     try:
-        data = atomic.read_bytes(os.path.join(_directory(), digest), limit=MOST_BYTES)
+        data = atomic.read_bytes(path, limit=MOST_BYTES)
+        with contextlib.suppress(OSError):
+            os.unlink(path)
     except (StorageError, InvalidDocument):
         raise request_state.unusable("what was kept of the program is gone", program=True) from None
     if sha256(data).hexdigest() != digest:
