@@ -547,15 +547,13 @@ def test_the_process_of_the_next_call_is_there_before_it_and_serves_one_alone(wo
     with Project(world, trusted=True) as opened:
         opened.call("born").unwrap()
         used = 0
-        for _ in range(50):
+        for _ in range(20):
             waiting = _spare()
             was = _born(waiting)
-            # who else is at work beside the home directory of a test may have made another of it
             used += opened.call("born").unwrap() == was
             assert not os.path.exists(f"/proc/{waiting}")
-            if used == 2:
-                break
-        assert used == 2
+        # Others at work beside the home directory of a test may have made another of some.
+        assert used >= 10
 
 
 def test_a_spare_that_is_killed_costs_no_call(world: Path) -> None:
