@@ -190,6 +190,8 @@ class CallQuestions:
             return b""
         except VespeError as error:
             why = {"code": error.code, "message": str(error)}
+            if error.hint:
+                why["hint"] = error.hint
             said = {"action": CANCEL, "content": {}, "error": why}
         return strict_json.compact_bytes({"answer": 1, **said})
 
@@ -308,7 +310,10 @@ class CallQuestions:
             if not (problem := answers.problem_of(question.schema, content)):
                 return PersonReply(action=ACCEPT, content=content)
             question = replace(question, problem=problem, over=threading.Event())
-        raise NeedsInput(f"the answer to {self._tool!r} does not fit: {question.problem}")
+        raise NeedsInput(
+            f"the answer to {self._tool!r} does not fit: {question.problem}",
+            hint="make the call again",
+        )
 
     def _answer(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
         leave.also += (self._cancel,) if self._cancel is not None else ()
@@ -321,7 +326,8 @@ class CallQuestions:
         except TimedOut:
             raise NeedsInput(
                 f"{self._tool!r} asked the user, who did not answer within "
-                f"{ASK_TIMEOUT_S / 60:g} minutes"
+                f"{ASK_TIMEOUT_S / 60:g} minutes",
+                hint="make the call again",
             ) from None
         except Interrupted:
             raise Interrupted(f"the call of {self._tool!r} was cancelled at a question") from None
@@ -523,4 +529,4 @@ def _asked_outside(question: str, schema: JsonObject | None, name: str | None) -
     except outside.Declined as no:
         raise Declined(no.tool, action=no.action) from None
     except outside.NeedsInput as error:
-        raise NeedsInput(str(error)) from None
+        raise NeedsInput(str(error), hint=error.hint) from None

@@ -35,6 +35,10 @@ class NeedsInput(Exception):
 
     code = "needs_input"
 
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
 
 class ToolError(Exception):
     """A tool asks for what cannot be asked."""
@@ -162,7 +166,11 @@ def _install_ask(message: "dict[str, Any]") -> None:
         said = json.loads(answer)
         if error := said.get("error"):
             own = error["code"] == ToolError.code
-            raise (ToolError if own else NeedsInput)(error["message"])
+            raise (
+                ToolError(error["message"])
+                if own
+                else NeedsInput(error["message"], error.get("hint", ""))
+            )
         if said["action"] != "accept":
             raise Declined(_CALL["name"], said["action"])
         return dict(said["content"])
@@ -655,8 +663,8 @@ def _failed(error: BaseException, message: "dict[str, Any]") -> Failed:
     if code in (NeedsInput.code, Declined.code) and (
         isinstance(error, (NeedsInput, Declined)) or type(error).__module__ == "vespe.errors"
     ):
-        action = getattr(error, "action", "")
-        return Failed(str(code), text, tool=message["name"], action=action)
+        action, hint = getattr(error, "action", ""), str(getattr(error, "hint", ""))
+        return Failed(str(code), text, tool=message["name"], action=action, hint=hint[:MAX_TEXT])
     if code == "invalid_arguments":
         # vespe.errors.InvalidArguments, raised by the tool itself: what the schema could not say,
         # and the model can mend.

@@ -469,7 +469,7 @@ def _told(error: JsonObject, logs: str, touched: Any) -> VespeError:
             details=_details(logs, pointer=pointer),
         )
     if error.get("kind") in ("needs_input", "declined"):
-        no: VespeError = NeedsInput(message)
+        no: VespeError = NeedsInput(message, hint=str(error.get("hint") or ""))
         if error["kind"] == "declined":
             no = Declined(
                 str(error.get("tool")),

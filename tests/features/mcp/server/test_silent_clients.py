@@ -97,6 +97,7 @@ def test_each_call_of_a_client_that_never_answers_ends_and_leaves_nothing(projec
         for name, result in told.items():
             said = result["content"][0]["text"]
             assert result["isError"] and f"within {MINUTES:g} minutes" in said, (name, said)
+            assert "make the call again" in said, (name, said)
         for question in asked:  # too late
             answer = {"action": "accept", "content": {"allow": True, "c": "red"}}
             line = {"jsonrpc": "2.0", "id": question, "result": answer}
