@@ -102,6 +102,8 @@ def test_a_secret_may_be_a_reference_which_raises_the_version_of_the_file(file: 
     assert read(file)["secrets"]["T"] == {"ref": "env:OTHER", "kept": 1}
     with pytest.raises(UsageError, match="/secrets/T/ref"):
         user_config.set_value("secrets.T.ref", "op://x")
+    user_config.unset_secret("T")
+    assert read(file) == {"secrets": {"A": "another"}, "version": 1}
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_a_missing_one(file: Path) -> None:

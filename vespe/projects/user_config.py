@@ -358,4 +358,6 @@ def _update(key: str, change: Callable[[JsonObject], None]) -> None:
         kept = [*after.get("secrets", {}).values(), *_provider_keys(after).values()]
         if any(isinstance(value, dict) for value in kept):
             after["version"] = _WITH_REFERENCES
+        elif after.get("version") == _WITH_REFERENCES:
+            after["version"] = 1  # which 0.2 reads again
         atomic.write_atomic(path, strict_json.dump_json(after), mode=0o600)
