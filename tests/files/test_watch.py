@@ -7,10 +7,12 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from tests.support.interrupting import is_interrupted
 from vespe.files import watch
 from vespe.files.stamps import stamp
 from vespe.files.watch import Held, Watch
@@ -135,6 +137,20 @@ def test_a_change_is_seen_by_every_thread(place: Path) -> None:
     for thread in threads:
         thread.join()
     assert seen == [False] * 4
+
+
+def test_a_change_is_seen_after_a_look_that_was_interrupted_anywhere(place: Path) -> None:
+    for at in count(1):
+        found = held(place)
+        covered = found._watch.tell(str(place)) and found._watch.told() is None
+        (place / "file").write_text(f"{at}", encoding="utf-8")
+        went_on = not is_interrupted(at, found.hold, watch)
+        assert not found.hold(), at
+        happened = found._watch.told()
+        assert happened is None or (str(place), "file") in happened, at
+        if went_on:
+            break
+    assert covered and at > 20
 
 
 def test_a_child_that_was_forked_takes_nothing_from_its_parent(place: Path) -> None:

@@ -4,12 +4,16 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from tests.support.interrupting import is_interrupted
 from tests.support.ondisk import PATIENCE_S, write_tool
 from vespe.files import watch
+from vespe.files.stamps import stamp
 from vespe.files.watch import Watch
 from vespe.projects import watched_tools
 from vespe.projects.watched_tools import WatchedTools
@@ -83,6 +87,24 @@ def test_a_tool_that_changed_is_named(
     (tools / "tool-b").chmod(0o700)
     watched.refresh(exact=True)
     assert watched.version > after
+
+
+def test_a_change_is_named_after_a_look_that_was_interrupted_anywhere(
+    watched: WatchedTools, tools: Path
+) -> None:
+    config = tools / "tool-a/config.json"
+    look = partial(watched.refresh, exact=True)
+    for at in count(1):
+        before = watched.version
+        config.write_text(f"{at:06}", encoding="utf-8")
+        went_on = not is_interrupted(at, look, watched_tools, watch)
+        look()
+        named = watched.changed_since(before)
+        assert named is None or str(tools / "tool-a") in named, at
+        assert watched.stamps(str(tools / "tool-a"))[1] == stamp(str(config)), at
+        if went_on:
+            break
+    assert at > 20
 
 
 def test_what_comes_is_watched_too(watched: WatchedTools, tools: Path) -> None:

@@ -219,17 +219,20 @@ class Watch:
         """Take what was told out of the queue, and make the numbers others where it matters; say
         whether it does.
         """
+        # One at a time reads: who finds this set takes over from a reader that an exception of a
+        # signal handler (Ctrl-C) has ended, with what it took out of the queue.
+        was_interrupted = self._is_reading
         # another thread that finds nothing told meanwhile waits for the number
         self._is_reading = True
-        try:
-            matters = self._drain()
-            if matters:
-                self._number += 1
-                self._told += 1
-                self._due = time.monotonic() + _BELIEVED_S
-            return matters
-        finally:
-            self._is_reading = False
+        if was_interrupted:
+            self._happened = None
+        matters = self._drain() or was_interrupted
+        if matters:
+            self._number += 1
+            self._told += 1
+            self._due = time.monotonic() + _BELIEVED_S
+        self._is_reading = False
+        return matters
 
     def _drain(self) -> bool:
         """Take what was told out of the queue, and note what it is about; say whether anything of

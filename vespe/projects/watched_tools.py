@@ -85,6 +85,7 @@ class WatchedTools:
         self._turns: Iterator[tuple[_Place, str]] = iter(())
         self._looked = self._covered = self._seen = self._now_ns = 0
         self._due = self._exact_until = self._next_turn = 0.0
+        self._is_looking = False
 
     @property
     def firm(self) -> bool:
@@ -142,8 +143,12 @@ class WatchedTools:
     def _look(self) -> None:
         with self._lock:
             started, self._now_ns = time.monotonic(), time.time_ns()
+            was_interrupted, self._is_looking = self._is_looking, True
             seen = self._watch.number()  # first: what changes afterwards is told
             happened = self._watch.told()
+            if was_interrupted:  # by Ctrl-C: nobody knows what was told to it, and how far it came
+                happened = None
+                self._any_changed()
             again, self._young = self._named_in(happened or {}) | self._young, set()
             telling = self._covers()
             for place in self._places.values():
@@ -162,6 +167,7 @@ class WatchedTools:
             self._due = 0.0 if told or self._young else now + (now - started) * _SHARE
             many = sum(len(place.rows) for place in self._places.values()) > _LARGE
             self._exact_until = now + (now - started) if many and not told else 0.0
+            self._is_looking = False
 
     def _named_in(self, happened: Mapping[tuple[str, str], int]) -> set[tuple[str, str]]:
         """Return the tools that something happened to, as (directory of tools, uid)."""
