@@ -372,6 +372,25 @@ def test_a_fork_of_vespe_begins_with_its_own(bench: Bench) -> None:
     assert sys.platform == "linux"
 
 
+@pytest.mark.skipif(sandboxing.machine().level == "off", reason="this machine has no sandbox")
+def test_a_fork_of_vespe_has_spares_of_its_own(bench: Bench) -> None:
+    stated: dict[str, list[str]] = {"read": []}
+    spares = bench.workers._spares
+    for _ in range(2):
+        bench.run("def f(): return 1", permissions=stated)
+    theirs = [*spares._leases]
+    for lease in theirs:
+        lease.is_busy = True  # other threads are within calls, and one has the lock
+    with spares._lock:
+        if (pid := os.fork()) == 0:
+            signal.alarm(int(PATIENCE_S))
+            found = bench.run("def f(): return 3", permissions=stated).result
+            os._exit(0 if found == 3 and not {*spares._leases} & {*theirs} else 1)
+    for lease in theirs:
+        lease.is_busy = False
+    assert os.waitpid(pid, 0)[1] == 0 and theirs and spares._leases == theirs
+
+
 HOSTILE = {
     "limits of others": "for p in range(1, 40):\n    for n in range(16): attempt(resource.prlimit, p, n, (0, 0))",
     "own limits": "[attempt(resource.setrlimit, n, (1, 1)) for n in range(16)]",

@@ -10,6 +10,7 @@ import select
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -239,6 +240,13 @@ class _Spares:
     """Which supervisors make a process for the next call ahead: the two that were used last."""
 
     def __init__(self) -> None:
+        self.forget()
+        _ALL_SPARES.add(self)
+
+    def forget(self) -> None:
+        """Begin anew in a fork: the supervisors are the parent's, and another thread of it may have
+        had the lock.
+        """
         self._lock = threading.Lock()
         self._leases: list[Lease] = []
 
@@ -339,6 +347,18 @@ class Lease:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
+
+
+_ALL_SPARES: Final = weakref.WeakSet[_Spares]()
+
+
+def _forget_all() -> None:
+    for spares in list(_ALL_SPARES):
+        spares.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _in_memory(value: dict[str, Any]) -> int:
