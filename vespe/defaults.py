@@ -63,4 +63,7 @@ MAX_SUBSCHEMAS: Final = 1000
 MAX_PATTERN_LENGTH: Final = 512
 MAX_ENUM: Final = 10_000
 
+REDIRECT_HOSTS: Final = ("127.0.0.1", "localhost")
+"""Under which names of this machine a login can be redirected to it; the first is the default."""
+
 LOCK_TIMEOUT_S: Final = 10.0

@@ -470,6 +470,8 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             else ""
         )
         says = f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
+        if "" in widened:
+            says = widened[""]
         if kind in widened:
             there = what if os.path.lexists(what) else os.path.dirname(what)
             says = f"to allow this, run `{widened[kind]} {shlex.quote(_short(there))}`"

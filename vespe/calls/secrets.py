@@ -36,15 +36,18 @@ def names_of_secret(name: str, *, kit_id: str | None) -> tuple[str, ...]:
     return (*found, *(() if name.upper().startswith(_OWN) and _APART in name else (name,)))
 
 
-def access_token(values: "SecretValues", kit_id: str, url: str, *, refused: str = "") -> str:
+def access_token(
+    values: "SecretValues", kit_id: str, url: str, *, refused: str = "", is_own: bool = True
+) -> str:
     """Return the access token for the MCP server of a kit at `url`: the kit's own secret MCP_TOKEN,
-    else that of its login; "" for none. `refused` is one that the server refused.
+    else that of its login; "" for none. `refused` is one that the server refused. The secret names
+    no URL: where `is_own` is false, `url` is not the server of the kit, and it is not taken.
 
     Raises Refused where the secret was refused, LoginRequired where a person has to log in, and as
     `find` does.
     """
     name = scoped_name(TOKEN, kit_id)
-    if values.find((name,)):
+    if is_own and values.find((name,)):
         token = values.renew((name,), refused=refused) if refused else values.find((name,))
         if token == refused:
             raise Refused(

@@ -3,12 +3,12 @@
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 import click
 
-from vespe import errors
+from vespe import defaults, errors
 from vespe.cli.wrapping import wrap
 from vespe.projects.workspace import find_root
 
@@ -48,6 +48,76 @@ yes_option = click.option(
 )
 trust_option = click.option(
     "--trust", "trusted", is_flag=True, help="Trust this project for this one command (for CI)."
+)
+
+header_option = click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="A header for --url; a secret in it is ${env:NAME}. May be repeated.",
+)
+login_option = click.option(
+    "--login",
+    metavar="KIT",
+    help="For --url: send the token of your login to the kit KIT (`vespe mcp login`).",
+)
+
+
+def refuse_two_tokens(login: str | None, headers: Mapping[str, str]) -> None:
+    """Raise UsageError where `--login` and a `--header` both say what a server is authorized by."""
+    if login is not None and "authorization" in map(str.lower, headers):
+        raise errors.UsageError(
+            "--login and --header 'Authorization: …' exclude each other", hint="use one of them"
+        )
+
+
+def login_client_options(function: F) -> F:
+    """Add the options that say how a login is made: `client_id`, `secret_name`, `host`, `port` and
+    `no_browser`.
+    """
+    for decorate in reversed(_OF_LOGIN_CLIENT):
+        function = decorate(function)
+    return function
+
+
+_OF_LOGIN_CLIENT: Final = (
+    click.option(
+        "--client-id",
+        default="",
+        metavar="ID",
+        help="The OAuth client that you registered at the authorization server; default: Vespe "
+        "registers one.",
+    ),
+    click.option(
+        "--client-secret",
+        "secret_name",
+        default="",
+        metavar="NAME",
+        help="The name of the secret with this client's password (`vespe secret set NAME`).",
+    ),
+    click.option(
+        "--redirect-host",
+        "host",
+        type=click.Choice(defaults.REDIRECT_HOSTS),
+        default=None,
+        help="The host of the redirect, where the authorization server compares it; "
+        f"default: {defaults.REDIRECT_HOSTS[0]}.",
+    ),
+    click.option(
+        "--port",
+        type=int,
+        default=0,
+        metavar="PORT",
+        help="The port of the redirect URL http://127.0.0.1:PORT/callback, if the authorization "
+        "server requires a fixed one; default: any free port.",
+    ),
+    click.option(
+        "--no-browser",
+        is_flag=True,
+        help="Print the URL of a login instead of opening it, and ask for the address at which "
+        "the browser ends.",
+    ),
 )
 
 

@@ -258,6 +258,21 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
     return LockedServer(kit_id=kit_id, server=server, definitions=definitions, skills=skills)
 
 
+def urls_of(kit_id: str, root: str | None) -> set[str | None]:
+    """Return where the servers listen that are called so on this machine or in the project at
+    `root`, None for one that is a command; nothing where no server is called so.
+    """
+    servers = [one.server for one in mcp_snapshots.choices(kit_id)]
+    servers += [
+        kit.document[mcp_snapshots.SERVER_KEY]
+        for kit in roots.find_kits(count_tools=False, project=root)
+        if kit.kit_id == kit_id and isinstance(kit.document.get(mcp_snapshots.SERVER_KEY), dict)
+    ]
+    if root is not None and (locked := of_project(root).get(kit_id)):
+        servers.append(locked.server)
+    return {server.get("url") for server in servers}
+
+
 def of_project(root: str) -> dict[str, LockedServer]:
     """Return the servers of a project's lock; {} where it has none, or no lock that can be read."""
     lock = kit_lock.project_lock(root)

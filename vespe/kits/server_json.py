@@ -127,12 +127,12 @@ def _arguments(said: JsonObject, key: str, made: Package) -> Iterator[str]:
         if value is None and one.get("isRequired") is True:
             made.problem = (
                 f"its argument {name or one.get('valueHint', '')} has no value: "
-                "give the whole command behind --"
+                "give the whole command after --"
             )
         elif value is not None and "{" in str(value):
             if one.get("isRequired") is True:
                 made.problem = (
-                    f"its argument {name or value} has variables: give the whole command behind --"
+                    f"its argument {name or value} has variables: give the whole command after --"
                 )
             else:
                 made.notes.append(

@@ -6,6 +6,7 @@ import re
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,19 @@ def test_a_grant_that_was_broken_by_hand_wants_a_login(text: str) -> None:
         records.grant_of(login)
 
 
+@pytest.mark.parametrize(
+    "change", [{"host": "evil.example"}, {"host": "127.0.0.1.evil.example"}, {"port": 70000}]
+)
+def test_a_record_that_leads_the_redirect_elsewhere_is_no_login(change: dict[str, Any]) -> None:
+    path = Path(kept().directory) / "login.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    for host in ("", "127.0.0.1", "localhost"):
+        path.write_text(json.dumps(document | {"host": host}), encoding="utf-8")
+        assert records.find("notes", URL) is not None
+    path.write_text(json.dumps(document | change), encoding="utf-8")
+    assert records.find("notes", URL) is None and records.unreadable() == [str(path)]
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"port": "x"}', '{"kept": 7}', "null"])
 def test_a_record_that_was_broken_by_hand_is_no_login_and_can_be_made_again(text: str) -> None:
     login = kept()
@@ -144,6 +158,7 @@ def test_forgetting_leaves_nothing() -> None:
 GNOME = """
 import os
 from pathlib import Path
+from typing import Any
 from tests.features.oauth.test_records import GRANT, kept
 from vespe.features.oauth import login_state, records
 from vespe.features.secrets import stores

@@ -35,7 +35,8 @@ class Recorder:
             "tools/list": {"tools": [{"name": "go", "inputSchema": SCHEMA}, {"name": "odd"}]},
         }
         result = results.get(
-            asked["method"], {"big": 12345678901234567890, "z": 1.0, "a": "ä own-secret-1"}
+            asked["method"],
+            {"big": 12345678901234567890, "z": 1.0, "a": "ä own-secret-1", "n": 86420975},
         )
         answer = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
         return exchange.reply(json.dumps(answer).encode(), "Mcp-Session-Id: s1")
@@ -54,7 +55,7 @@ class Bridge:
         )
         headers = {"x-own": "own-secret-1"}
         reach = {"url": url, "headers": headers, "allow_hosts": ["127.0.0.1"]}
-        self.send(reach | {"secrets": ["own-secret-1"]})
+        self.send(reach | {"secrets": ["own-secret-1", "86420975"]})
 
     def send(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
@@ -86,7 +87,9 @@ def test_messages_carry_the_headers_of_their_revision_and_pass_as_they_are() -> 
         assert (older["mcp-session-id"], older["mcp-protocol-version"]) == ("s1", "2025-11-25")
         assert older["x-own"] == "own-secret-1" and "mcp-method" not in older
         found = bridge.ask("resources/read", {"uri": "a:b", "_meta": MODERN})
-        assert found == {"result": {"big": 12345678901234567890, "z": 1.0, "a": "ä ***"}}
+        assert found == {
+            "result": {"big": 12345678901234567890, "z": 1.0, "a": "ä ***", "n": "***"}
+        }
         read = server.seen["resources/read"]
         assert (read["mcp-method"], read["mcp-name"]) == ("resources/read", "a:b")
         assert read["mcp-protocol-version"] == "2026-07-28"

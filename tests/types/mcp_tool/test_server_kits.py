@@ -2,15 +2,17 @@
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.mcp_servers import ByHand, definition
 from vespe import errors
+from vespe.calls.secrets import SecretValues
 from vespe.files import unreviewed
 from vespe.kits import lock as kit_lock
-from vespe.kits import mcp_kits, mcp_lock
+from vespe.kits import mcp_kits, mcp_lock, mcp_snapshots
 from vespe.processes.sandbox import levels
 from vespe.projects import project as projects
 from vespe.projects import user_config
@@ -33,18 +35,46 @@ def test_a_server_that_is_asked_gives_a_kit_that_is_not_written(server: ByHand, 
 def test_a_server_is_asked_in_the_sandbox_that_its_calls_will_have(
     home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(project)
+    monkeypatch.chdir(home)
     server = ByHand(project / "server", definition(), definition("other"))
     (home / ".bashrc").write_text("mine", encoding="utf-8")
     script = "echo x >> ~/.bashrc; echo x > left; git init -q .; exec " + shlex.join(server.command)
-    draft = server_kits.ask_server("things", {"command": ["sh", "-c", script]})
+    root = str(project)
+    draft = server_kits.ask_server("things", {"command": ["sh", "-c", script]}, root=root)
     assert [tool["name"] for tool in draft.tools.values()] == ["echo", "other"]
     assert (home / ".bashrc").read_text(encoding="utf-8") == "mine" and (project / "left").exists()
     assert [new.path for new in unreviewed.left(str(project))] == [".git"]
     fails = {"command": ["sh", "-c", "echo x >> ~/.bashrc || exit 1"]}
     with pytest.raises(errors.PermissionDenied, match=r"write .*\.bashrc") as raised:
-        server_kits.ask_server("things", fails)
-    assert "--write" in raised.value.hint
+        server_kits.ask_server("things", fails, root=root)
+    assert "`vespe kit add-mcp things … --write" in raised.value.hint
+    mcp_kits.write(draft)
+    with pytest.raises(errors.PermissionDenied) as raised:
+        server_kits.ask_server("things", fails, root=root)
+    assert "`vespe kit add-mcp things --update --write" in raised.value.hint
+
+
+@pytest.mark.skipif(levels.machine().level != "namespaces", reason="this machine has no namespaces")
+def test_outside_of_projects_a_server_may_write_only_where_its_kit_says(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    server = ByHand(home / "server", definition())
+    script = "echo x > left; echo x > ~/notes/one; exec " + shlex.join(server.command)
+    asked = {"command": ["sh", "-c", script], "write": ["~/notes"]}
+    assert server_kits.ask_server("things", asked).tools
+    assert (home / "notes/one").exists() and not (home / "left").exists()
+
+
+@pytest.mark.skipif(levels.machine().level != "namespaces", reason="this machine has no namespaces")
+def test_what_no_option_allows_a_server_is_not_advised(home: Path, project: Path) -> None:
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id_ed25519").write_text("key", encoding="utf-8")
+    fails = {"command": ["sh", "-c", "cat ~/.ssh/id_ed25519 || exit 1"]}
+    with pytest.raises(errors.PermissionDenied) as raised:
+        server_kits.ask_server("things", fails, root=str(project))
+    assert raised.value.details["permission"] == "read"
+    assert "can let a server write more (--write), and nothing else" in raised.value.hint
 
 
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:
@@ -90,6 +120,37 @@ def test_without_a_project_nothing_is_locked(home: Path, project: Path) -> None:
     assert not Path(kit_lock.project_lock(project)).exists()
 
 
+URL = "https://notes.example.com/mcp"
+
+
+@pytest.mark.usefixtures("home")
+def test_the_token_of_a_secret_is_sent_to_the_server_of_its_kit_alone() -> None:
+    values = SecretValues(environment={"VESPE_NOTES__MCP_TOKEN": "t0ken"}, configured={})
+    # As long as no server is called so, the user says which one it is.
+    assert server_kits.token_of_login(values, "notes", URL, root=None) == "t0ken"
+    mcp_kits.write(mcp_kits.draft("notes", {"url": URL}, [definition()], about={}))
+    assert server_kits.token_of_login(values, "notes", URL, root=None) == "t0ken"
+    for kit_id, reach in (("notes", {"url": URL}), ("local", {"command": ["serve"]})):
+        mcp_kits.write(mcp_kits.draft(kit_id, reach, [definition()], about={}))
+        named = SecretValues(
+            environment={f"VESPE_{kit_id.upper()}__MCP_TOKEN": "t0ken"}, configured={}
+        )
+        with pytest.raises(
+            errors.Refused, match=r"which is not at https://other\.example"
+        ) as caught:
+            server_kits.token_of_login(named, kit_id, "https://other.example", root=None)
+        assert "t0ken" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_the_servers_of_a_projects_lock_count_too(project: Path, home: Path) -> None:
+    made = mcp_kits.draft("notes", {"url": URL}, [definition()], about={})
+    mcp_kits.write(made)
+    server_kits.keep_in_project(str(project), [made], activate=True)
+    shutil.rmtree(mcp_snapshots.directory())
+    assert mcp_lock.urls_of("notes", str(project)) == {URL}
+    assert mcp_lock.urls_of("notes", None) == set()
+
+
 @pytest.fixture
 def file(server: ByHand, tmp_path: Path) -> str:
     entries = {
@@ -130,12 +191,15 @@ def test_a_locked_server_is_asked_unseen_only_where_the_project_is_approved(
         server_kits.check_trusted(kit_lock.project_lock(str(tmp_path / "other")))
 
 
-def test_a_locked_server_that_defines_other_tools_is_refused(server: ByHand, home: Path) -> None:
+def test_a_locked_server_that_defines_other_tools_is_refused(
+    server: ByHand, project: Path, home: Path
+) -> None:
+    lock = kit_lock.project_lock(project)
     definitions = {name: mcp_definitions.digest(definition(name)) for name in ("echo", "other")}
     locked = mcp_lock.LockedServer(
         kit_id="things", server={"command": list(server.command)}, definitions=definitions
     )
-    assert len(server_kits.ask_locked(locked, "/p/lock").tools) == 2
+    assert len(server_kits.ask_locked(locked, lock).tools) == 2
     server.lists(definition("new"))
     with pytest.raises(errors.InvalidDocument, match="locks other definitions"):
-        server_kits.ask_locked(locked, "/p/lock")
+        server_kits.ask_locked(locked, lock)

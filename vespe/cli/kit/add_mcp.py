@@ -33,13 +33,7 @@ from vespe.types.mcp_tool.exchange import Unauthorized
     metavar="URL",
     help="The URL of a server that speaks Streamable HTTP, instead of COMMAND.",
 )
-@click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help="A header for --url; write a secret as ${env:NAME}.",
-)
+@options.header_option
 @click.option(
     "--secret",
     "secrets",
@@ -47,40 +41,7 @@ from vespe.types.mcp_tool.exchange import Unauthorized
     metavar="NAME",
     help="An environment variable that the server may see; repeatable.",
 )
-@click.option(
-    "--client-id",
-    default="",
-    metavar="ID",
-    help="For --url: the OAuth client that you registered at the authorization server; "
-    "default: Vespe registers one.",
-)
-@click.option(
-    "--client-secret",
-    "client_secret",
-    default="",
-    metavar="NAME",
-    help="The name of the secret with this client's password (`vespe secret set NAME`).",
-)
-@click.option(
-    "--redirect-host",
-    "host",
-    type=click.Choice(["127.0.0.1", "localhost"]),
-    default=None,
-    help="The host of the redirect of a login, where the authorization server compares it; "
-    "default: 127.0.0.1.",
-)
-@click.option(
-    "--port",
-    type=int,
-    default=0,
-    metavar="PORT",
-    help="The port that a login redirects to, if it has to be a fixed one; default: any free port.",
-)
-@click.option(
-    "--no-browser",
-    is_flag=True,
-    help="Print the URL of a login instead of opening it in your browser.",
-)
+@options.login_client_options
 @click.option(
     "--write",
     "written",
@@ -113,7 +74,7 @@ def command(
     headers: tuple[str, ...],
     secrets: tuple[str, ...],
     client_id: str,
-    client_secret: str,
+    secret_name: str,
     host: str | None,
     port: int,
     no_browser: bool,
@@ -142,8 +103,15 @@ def command(
                 "--from takes the servers as the file says them, and nothing beside it",
                 hint="remove the other options",
             )
-        root = find_root(project_dir) if activate else None
-        return _add_all(source, kit_id, timeout_s=timeout_s, root=root, yes=yes, as_json=as_json)
+        return _add_all(
+            source,
+            kit_id,
+            timeout_s=timeout_s,
+            root=find_root(project_dir) if activate else kit_facts.root_if_any(project_dir),
+            activate=activate,
+            yes=yes,
+            as_json=as_json,
+        )
     if kit_id is None:
         raise errors.UsageError(
             "say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND"
@@ -169,16 +137,16 @@ def command(
         server_review.confirm_start(server, yes=yes)
     choices: JsonObject = {
         "client_id": client_id,
-        "secret_name": client_secret,
+        "secret_name": secret_name,
         "host": host or "",
         "port": port,
         "no_browser": no_browser,
         "yes": yes,
     }
-    if any((client_id, client_secret, host, port)) and "url" not in server:
+    if any((client_id, secret_name, host, port)) and "url" not in server:
         said = "--client-id, --client-secret, --redirect-host and --port are for --url"
         raise errors.UsageError(said)
-    draft = _asked(kit_id, server, timeout_s, choices)
+    draft = _asked(kit_id, server, timeout_s, choices, root=root)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
@@ -187,12 +155,17 @@ def command(
 
 
 def _asked(
-    kit_id: str, server: JsonObject, timeout_s: float | None, choices: JsonObject
+    kit_id: str,
+    server: JsonObject,
+    timeout_s: float | None,
+    choices: JsonObject,
+    *,
+    root: str | None,
 ) -> KitDraft:
     """Ask a server for its tools; where it wants a login and a person is there, log in first."""
     try:
         with waiting(server_review.asking(kit_id)):
-            return server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
+            return server_kits.ask_server(kit_id, server, timeout_s=timeout_s, root=root)
     except (errors.LoginRequired, Unauthorized):
         if not options.interactive() or not features.is_present("oauth"):
             raise
@@ -201,7 +174,7 @@ def _asked(
     login = features.load("oauth", "login")
     report.say(login.said_of(login.log_in(kit_id, server["url"], login.LoginChoices(**choices))))
     with waiting(server_review.asking(kit_id)):
-        return server_kits.ask_server(kit_id, server, timeout_s=timeout_s)
+        return server_kits.ask_server(kit_id, server, timeout_s=timeout_s, root=root)
 
 
 def _reach(
@@ -260,15 +233,16 @@ def _add_all(
     *,
     timeout_s: float | None,
     root: str | None,
+    activate: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
     """Make a kit of each server that FILE names, or of the one called `name`; return 1 where one of
-    them could not be made.
+    them could not be made. `root` is the project that is here.
 
     Raises as `server_kits.entries_of` does, Refused where nobody approves.
     """
-    entries = server_kits.entries_of(file, name, root=root)
+    entries = server_kits.entries_of(file, name, root=root if activate else None)
     left_out = [entry for entry in entries if entry.problem]
     wanted = [entry for entry in entries if not entry.problem]
     for entry in left_out:
@@ -277,7 +251,7 @@ def _add_all(
     drafts = []
     for entry in wanted:
         with waiting(server_review.asking(entry.kit_id)):
-            draft = server_kits.ask_entry(entry, timeout_s=timeout_s)
+            draft = server_kits.ask_entry(entry, timeout_s=timeout_s, root=root)
         if draft is not None:
             drafts.append(draft)
         else:
@@ -285,7 +259,7 @@ def _add_all(
             _warn_left_out(entry)
     server_review.approve_all(drafts, yes=yes)
     if drafts:
-        server_kits.keep_in_project(root, drafts, activate=root is not None)
+        server_kits.keep_in_project(root if activate else None, drafts, activate=activate)
     _report_all(drafts, left_out, as_json=as_json)
     return 1 if any(not entry.is_off for entry in left_out) else 0
 

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from vespe import features
-from vespe.cli import options, report, tables
+from vespe.cli import kit_facts, options, report, tables
 from vespe.errors import NotFound, UsageError
 from vespe.kits import compared_versions, mcp_kits
 from vespe.kits.compared_versions import Comparison
@@ -18,7 +18,7 @@ from vespe.schemas.comparison.contracts import VERDICTS
 
 
 class _DiffCommand(click.Command):
-    """What stands behind `--` is a server's command, and no version."""
+    """What follows `--` is a server's command, and no version."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
@@ -58,18 +58,8 @@ _SERVER: Final = "vespe.server_command"
     metavar="URL",
     help="Compare the recording OLD with a server that listens, instead of a COMMAND.",
 )
-@click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help="A header for --url; a secret in it is ${env:NAME}. May be repeated.",
-)
-@click.option(
-    "--login",
-    metavar="KIT",
-    help="For --url: send the token of your login to the kit KIT (`vespe mcp login`).",
-)
+@options.header_option
+@options.login_option
 @options.json_option
 @click.pass_context
 def command(
@@ -101,7 +91,7 @@ def command(
     """
     server: tuple[str, ...] | None = context.meta.get(_SERVER)
     if secrets and server is None:
-        raise UsageError("--secret is for the server behind --")
+        raise UsageError("--secret is for the server after --")
     if (headers or login) and url is None:
         raise UsageError("--header and --login are for --url")
     if server is not None or url is not None:
@@ -113,8 +103,15 @@ def command(
         reach: JsonObject = {"command": list(server)} if server else {"url": url}
         if headers:
             reach["headers"] = dict(map(mcp_kits.parse_header, headers))
+        options.refuse_two_tokens(login, reach.get("headers", {}))
         compared = features.load("mcp", "recordings.compared")
-        found = compared.compare(old, reach, secrets=secrets, login=login or "")
+        found = compared.compare(
+            old,
+            reach,
+            secrets=secrets,
+            login=login or "",
+            root=kit_facts.root_if_any(None),
+        )
         fails = any(map(compared.breaks, found))
     else:
         found = (

@@ -29,7 +29,6 @@ from vespe.records import dataclass
 
 _REVOKE_S: Final = 10.0
 _REVOKE_BYTES: Final = 64 * 1024
-_MAX_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +51,8 @@ class LoginChoices:
         """Raise UsageError for what does not go together."""
         if self.secret_name and not self.client_id:
             raise UsageError("--client-secret needs --client-id, the client that it belongs to")
-        if not 0 <= self.port <= _MAX_PORT:
-            raise UsageError(f"--port is a number from 1 to {_MAX_PORT}")
+        if not 0 <= self.port <= records.MAX_PORT:
+            raise UsageError(f"--port is a number from 1 to {records.MAX_PORT}")
 
 
 def log_in(kit_id: str, url: str, choices: LoginChoices) -> Login:

@@ -16,12 +16,11 @@ import webbrowser
 from typing import Any, ClassVar, Final, NamedTuple
 
 from vespe.cli import options, report
+from vespe.defaults import REDIRECT_HOSTS
 from vespe.errors import Interrupted, Refused, StorageError, TimedOut
 from vespe.features.oauth.sdk import LoginQuestion
 
 PATIENCE_S: Final = 600.0
-HOSTS: Final = ("127.0.0.1", "localhost")
-"""The hosts that a redirect may name: both are this machine, which listens on the first."""
 _PATH: Final = "/callback"
 _POLL_S: Final = 0.2
 _SAID: Final = 300
@@ -63,7 +62,7 @@ class Browser:
         self._state, self._pasted = "", b""
         self._server = _listening(port, self)
         self.port: int = self._server.server_address[1]
-        self.redirect_uri = f"http://{host or HOSTS[0]}:{self.port}{_PATH}"
+        self.redirect_uri = f"http://{host or REDIRECT_HOSTS[0]}:{self.port}{_PATH}"
         threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True).start()
 
     def __enter__(self) -> "Browser":
@@ -207,9 +206,9 @@ def _opened(url: str) -> bool:
 def _listening(port: int, browser: Browser) -> http.server.ThreadingHTTPServer:
     handler = type("_Handler", (_Handler,), {"browser": browser})
     try:
-        server = http.server.ThreadingHTTPServer((HOSTS[0], port), handler)
+        server = http.server.ThreadingHTTPServer((REDIRECT_HOSTS[0], port), handler)
     except OSError as error:
-        failed = StorageError("listen on", f"{HOSTS[0]}:{port}", error)
+        failed = StorageError("listen on", f"{REDIRECT_HOSTS[0]}:{port}", error)
         failed.hint = "another program uses that port: stop it, or choose another with --port"
         raise failed from error
     server.daemon_threads = True

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import Any, Final
 
-from vespe import errors
+from vespe import defaults, errors
 from vespe.documents import strict_json
 from vespe.features.secrets import stores
 from vespe.features.secrets.references import problem, shown
@@ -24,6 +24,7 @@ from vespe.records import dataclass, json_of
 
 _FILE: Final = "login.json"
 _VERSION: Final = 1
+MAX_PORT: Final = 65535
 _LOCK_S: Final = 90.0
 """Longer than a refresh of another process may take."""
 
@@ -248,7 +249,9 @@ def _read(name: str, *, kit_id: str = "", url: str = "") -> Login | None:
         return None
     is_its = _name(login.kit_id, login.url) == name and (not kit_id or login.kit_id == kit_id)
     is_usable = is_its and (not url or login.url == url) and problem(login.kept) is None
-    return login if is_usable else None
+    # The next login sends its code where the record says: nowhere but to this machine.
+    is_redirect = login.host in ("", *defaults.REDIRECT_HOSTS) and 0 <= login.port <= MAX_PORT
+    return login if is_usable and is_redirect else None
 
 
 def _typed(document: JsonObject, names: tuple[str, ...]) -> dict[str, Any]:

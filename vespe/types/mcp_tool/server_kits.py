@@ -5,8 +5,10 @@ The steps are apart because a person decides between them. What does not work is
 one step: an answer of the server could then put tools into a kit that nobody has seen.
 """
 
+import contextlib
+import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +16,8 @@ from vespe import errors
 from vespe.calls import sandboxing, secrets
 from vespe.documents.near import join_words, suggest
 from vespe.files import atomic
-from vespe.kits import client_files, mcp_kits, mcp_lock
+from vespe.files.private_copy import private_directory
+from vespe.kits import client_files, mcp_kits, mcp_lock, mcp_snapshots
 from vespe.kits import lock as kit_lock
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
@@ -23,7 +26,6 @@ from vespe.lazy import shlex
 from vespe.models import Implementation, JsonObject, Tool
 from vespe.processes import process
 from vespe.projects import project, user_config
-from vespe.projects.workspace import find_root
 from vespe.tool_types import Context
 from vespe.tools import mcp_skills, templates
 from vespe.trust import gate
@@ -34,11 +36,29 @@ _PATIENCE_S: Final = 120.0
 """The first start of a server may download it, which takes longer than any call."""
 
 
-def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> KitDraft:
-    """Ask a server for its tools; return them as a kit, not written yet. Raises as `list_tools`
-    does.
+def ask_server(
+    kit_id: str, server: JsonObject, *, timeout_s: float | None = None, root: str | None = None
+) -> KitDraft:
+    """Ask a server for its tools; return them as a kit, not written yet. `root` is the project
+    whose calls will start it; None outside of projects. It has `timeout_s` seconds to answer, else
+    as long as a start that downloads it may take.
+
+    Raises MissingSecret, SecretUnavailable, LoginRequired, and as `exchange.ask` does.
     """
-    answer = list_tools(kit_id, server, timeout_s=timeout_s)
+    user = user_config.load_user_config()
+    kept = secrets.SecretValues(environment=os.environ, configured=user.secrets)
+    values: dict[str, str] = {}
+    for name in server.get("secrets", ()):
+        names = secrets.names_of_secret(name, kit_id=kit_id)
+        values[name] = _found(kept, name, names, kit_id)
+    surroundings = _surroundings(
+        server, values, user, timeout_s=timeout_s, directory=root or os.getcwd()
+    )
+    if "command" in server:
+        answer = _asked_in_sandbox(kit_id, server, surroundings, user, root=root)
+    else:
+        authorize = functools.partial(secrets.access_token, kept, kit_id)
+        answer = _asked_at_url(kit_id, server, values, surroundings, authorize)
     found, left_out = mcp_skills.of_entries((), tool=mcp_skills.READER)
     if entries := answer.get("skills"):
         tool = mcp_kits.name_skill_tool(kit_id, server, answer["tools"])
@@ -48,99 +68,155 @@ def ask_server(kit_id: str, server: JsonObject, *, timeout_s: float | None = Non
     return replace(made, left_out=(*made.left_out, *left_out))
 
 
-def list_tools(kit_id: str, server: JsonObject, *, timeout_s: float | None = None) -> JsonObject:
-    """Ask a server for its tools; return `{"tools", "server"}`. It has `timeout_s` seconds for
-    that, else as long as a start that downloads it may take.
+def list_tools(
+    server: JsonObject, *, name: str, login: str = "", root: str | None = None
+) -> list[JsonObject]:
+    """Return the tools of a server that is no kit's. `name` is what errors call it. It is sent no
+    token, or that of `login`, as `token_of_login` says; secrets have the names that they are given.
 
-    Raises MissingSecret, SecretUnavailable, and as `exchange.ask` does.
+    Raises as `ask_server` does.
     """
     user = user_config.load_user_config()
     kept = secrets.SecretValues(environment=os.environ, configured=user.secrets)
-    values: dict[str, str] = {}
-    for name in server.get("secrets", ()):
-        names = secrets.names_of_secret(name, kit_id=kit_id)
-        values[name] = kept.find(names)
-        if not values[name]:
-            raise errors.MissingSecret(name, tool=kit_id, names=names)
-    headers = templates.substitute_secrets(server.get("headers", {}), values)
-    surroundings = Surroundings(
-        directory=os.getcwd(),
+    values = {wanted: _found(kept, wanted, (wanted,), name) for wanted in server.get("secrets", ())}
+    surroundings = _surroundings(server, values, user, timeout_s=None, directory=os.getcwd())
+    if "command" in server:
+        return list(_asked_in_sandbox(name, server, surroundings, user, root=root)["tools"])
+    authorize = functools.partial(token_of_login, kept, login, root=root) if login else None
+    try:
+        answer = _asked_at_url(login or name, server, values, surroundings, authorize)
+    except exchange.AccessRefused as error:
+        error.hint = "--login KIT sends the token of your login to a kit, --header another one"
+        raise
+    return list(answer["tools"])
+
+
+def token_of_login(
+    values: secrets.SecretValues, kit_id: str, url: str, *, root: str | None, refused: str = ""
+) -> str:
+    """Return the token of the login to a kit for a server that the user names by its URL; "" for
+    none. The kit's secret MCP_TOKEN is sent to the kit's own server alone, where the kit is known.
+
+    Raises Refused where only that secret is there, and as `secrets.access_token` does.
+    """
+    mcp_kits.check_id(kit_id)
+    urls = mcp_lock.urls_of(kit_id, root)
+    is_own = not urls or url in urls
+    token = secrets.access_token(values, kit_id, url, refused=refused, is_own=is_own)
+    secret = secrets.scoped_name(secrets.TOKEN, kit_id)
+    if not token and not is_own and values.known((secret,)):
+        raise errors.Refused(
+            f"the token of the secret {secret} is for the server of the kit {kit_id}, which is not "
+            f"at {url}",
+            hint=f"`vespe mcp login {kit_id} --url {shlex.quote(url)}` logs in there; --header "
+            "sends another secret",
+        )
+    return token
+
+
+def _found(kept: secrets.SecretValues, name: str, names: tuple[str, ...], called: str) -> str:
+    if value := kept.find(names):
+        return value
+    raise errors.MissingSecret(name, tool=called, names=names)
+
+
+def _surroundings(
+    server: JsonObject,
+    values: Mapping[str, str],
+    user: user_config.UserConfig,
+    *,
+    timeout_s: float | None,
+    directory: str,
+) -> Surroundings:
+    return Surroundings(
+        directory=directory,
         environment=process.child_environment(os.environ, values)
         | templates.substitute_secrets(server.get("env", {}), values),
         timeout_s=timeout_s or max(_PATIENCE_S, server.get("timeout_s") or 0),
         allow_hosts=user.allow_hosts,
         secrets=tuple(values.values()),
     )
-    if "command" in server:
-        return _asked_in_sandbox(kit_id, server, surroundings, user)
-    if logins.takes_login(server["url"], headers):
-        return _asked_with_login(kit_id, server["url"], headers, surroundings, kept)
-    reach = Server(url=server.get("url"), headers=headers)
-    return exchange.ask(reach, {}, surroundings, name=kit_id, kit=kit_id).document
 
 
 def _asked_in_sandbox(
-    kit_id: str, server: JsonObject, surroundings: Surroundings, user: user_config.UserConfig
+    name: str,
+    server: JsonObject,
+    surroundings: Surroundings,
+    user: user_config.UserConfig,
+    *,
+    root: str | None,
 ) -> JsonObject:
-    """Start a server and ask it for its tools, confined as each call of them will be."""
-    try:
-        root = find_root(None)
-        user = user_config.narrow(user, project.read_config(root).document)
-    except errors.ProjectNotFound:
-        root = surroundings.directory
+    """Start a server and ask it for its tools, confined as each call of them will be. Outside of
+    projects, a private directory stands for the project that it may write.
+    """
     command = tuple(server["command"])
     tool = Tool(
-        uid=kit_id,
-        name=kit_id,
+        uid=name,
+        name=name,
         description="",
         input_schema={},
         implementation=Implementation(type=mcp_kits.TYPE, args={"command": list(command)}),
         permissions=mcp_kits.permissions_of(server),
+        kit_id=name,
     )
-    context = Context(
-        project_root=root,
-        directory=surroundings.directory,
-        environment=surroundings.environment,
-        secret_files=secrets.secret_files(user),
-        timeout_s=surroundings.timeout_s,
-        allow_hosts=user.allow_hosts,
-    )
-    with sandboxing.confine(tool, context, setting=user.sandbox) as held:
+    with contextlib.ExitStack() as held_open:
+        if root is None:
+            place = held_open.enter_context(private_directory())
+        else:
+            place = root
+            user = user_config.narrow(user, project.read_config(root).document)
+        context = Context(
+            project_root=place,
+            directory=surroundings.directory,
+            environment=surroundings.environment,
+            secret_files=secrets.secret_files(user),
+            timeout_s=surroundings.timeout_s,
+            allow_hosts=user.allow_hosts,
+        )
+        held = held_open.enter_context(sandboxing.confine(tool, context, setting=user.sandbox))
         surroundings = replace(
             surroundings, sandbox=held.sandbox, environment=dict(held.environment)
         )
         try:
-            asked = exchange.ask(Server(command=command), {}, surroundings, name=kit_id, kit=kit_id)
+            asked = exchange.ask(Server(command=command), {}, surroundings, name=name, kit=name)
         except errors.ToolExecutionError as error:
-            told = sandboxing.explained(error, tool, held.sandbox)
-            if isinstance(told, errors.PermissionDenied) and told.details["permission"] == "write":
-                told.hint = (
-                    "to allow this, run `vespe kit add-mcp` again with --write "
-                    f"{shlex.quote(str(told.details['refused']))}"
-                )
-            raise told from None
+            error.details["widened"] = _widened(name)
+            raise sandboxing.explained(error, tool, held.sandbox) from None
         finally:
-            sandboxing.planted(held.sandbox, tool=kit_id)
+            sandboxing.planted(held.sandbox, tool=name)
     return asked.document
 
 
-def _asked_with_login(
+def _widened(kit_id: str) -> dict[str, str]:
+    """Return which commands let a server do what the sandbox refused it while it was asked."""
+    known = bool(mcp_snapshots.choices(kit_id))
+    return {
+        "write": f"vespe kit add-mcp {kit_id} {'--update' if known else '…'} --write",
+        "secret": "its server gets a secret by `--secret NAME` of `vespe kit add-mcp`",
+        "": "`vespe kit add-mcp` can let a server write more (--write), and nothing else",
+    }
+
+
+def _asked_at_url(
     kit_id: str,
-    url: str,
-    headers: Mapping[str, str],
+    server: JsonObject,
+    values: Mapping[str, str],
     surroundings: Surroundings,
-    values: secrets.SecretValues,
+    authorize: Callable[..., str] | None,
 ) -> JsonObject:
-    """Ask a server that listens for its tools, with the token of the kit's login where it has one;
-    raises LoginRequired where the server wants one.
+    """Ask a server that listens for its tools. `authorize` gives the token for a URL, "" for none,
+    and another one for one that was `refused`; raises LoginRequired where the server wants a login.
     """
+    url, headers = server["url"], templates.substitute_secrets(server.get("headers", {}), values)
+    if authorize is None or not logins.takes_login(url, headers):
+        return _asked(kit_id, url, headers, surroundings, "")
     token = ""
     try:
-        token = secrets.access_token(values, kit_id, url)
+        token = authorize(url)
         try:
             return _asked(kit_id, url, headers, surroundings, token)
         except exchange.Unauthorized:
-            token = token and secrets.access_token(values, kit_id, url, refused=token)
+            token = token and authorize(url, refused=token)
             if not token:
                 raise
             return _asked(kit_id, url, headers, surroundings, token)
@@ -200,14 +276,16 @@ def entries_of(file: str, name: str | None, *, root: str | None = None) -> list[
     return entries
 
 
-def ask_entry(entry: ServerEntry, *, timeout_s: float | None) -> KitDraft | None:
+def ask_entry(
+    entry: ServerEntry, *, timeout_s: float | None, root: str | None = None
+) -> KitDraft | None:
     """Ask one server of several; where it fails, say why in its `problem` and return None, so that
     the others are asked all the same.
     """
     server: JsonObject = {**entry.server, **({"timeout_s": timeout_s} if timeout_s else {})}
     try:
         mcp_kits.check_server(server)
-        return ask_server(entry.kit_id, server, timeout_s=timeout_s)
+        return ask_server(entry.kit_id, server, timeout_s=timeout_s, root=root)
     except errors.Interrupted:
         raise
     except errors.VespeError as error:
@@ -242,6 +320,7 @@ def ask_locked(server: LockedServer, lock: str) -> KitDraft:
     """Ask a server that a lock names; raises InvalidDocument where it defines other tools than the
     locked ones.
     """
-    draft = mcp_kits.with_skills_of(ask_server(server.kit_id, server.server), server.skills)
+    asked = ask_server(server.kit_id, server.server, root=kit_lock.project_of(lock))
+    draft = mcp_kits.with_skills_of(asked, server.skills)
     mcp_lock.check(draft, server, lock)
     return draft

@@ -289,9 +289,11 @@ async def over_http(
     allow_hosts: list[str],
     *,
     noted: Callable[[httpx2.Response], Awaitable[None]],
+    auth: httpx2.Auth | None = None,
 ) -> AsyncIterator[Any]:
     """Open the SDK's own transport to a server that listens; no proxy of the environment's, and a
-    name's addresses are judged where they are looked up. `noted` is called with each response.
+    name's addresses are judged where they are looked up. `noted` is called with each response,
+    `auth` authorizes each request.
     """
     parsed = addresses.parse_url(url)
     if addresses.is_address(parsed.host):
@@ -299,6 +301,7 @@ async def over_http(
     async with (
         httpx2.AsyncClient(
             headers=headers,
+            auth=auth,
             timeout=None,
             trust_env=False,
             event_hooks={"response": [noted]},

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.features.oauth.test_tokens import kept as logged_in
+from tests.support.authorization import authorized
 from tests.support.http_serving import Serving, serving, stocked
+from tests.support.ondisk import vespe
 from tests.support.stdio_client import MODERN, served
 
 _WRAP = "import sys; from vespe.cli import main; sys.exit(main(['mcp', 'wrap', *{!r}]))"
@@ -78,6 +81,41 @@ def test_a_recorded_server_is_served_over_http_without_it(
         assert said in replayed.err.read_text(encoding="utf-8")
 
 
+def test_a_login_is_renewed_while_its_server_is_recorded_and_no_token_is_kept(
+    project: Path, home: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    command("config", "set", "allow_hosts", '["127.0.0.1"]')
+    file, said = project / "server.jsonl", tmp_path / "stderr"
+    with authorized() as (issuer, resource), said.open("wb") as stderr:
+        logged_in(resource)
+        words = ["--record", str(file), "--url", resource.url, "--login", "notes"]
+        with served(project, code=_WRAP.format(words), stderr=stderr) as client:
+            issuer.access.clear()  # before the handshake, whose answer the client waits for
+            client.hello()
+            assert issuer.refreshes == 1
+            call = {"name": "echo", "arguments": {"text": "hi"}}
+            assert client.ask("tools/call", call) == {
+                "content": [{"type": "text", "text": "done for Bearer ***"}]
+            }
+            issuer.access.clear()
+            for number in range(3):  # one new token for all that were refused the same one
+                client.send("tools/call", call, id=number)
+            assert all("done for" in json.dumps(client.read()) for _ in range(3))
+            assert (issuer.refreshes, issuer.reused, resource.calls) == (2, 0, 4)
+            given = [*issuer.access, *issuer.refresh, *issuer.spent]
+            issuer.access.clear()
+            issuer.refresh.clear()
+            for _ in range(2):
+                assert "error" in client.answer("tools/call", call)
+            assert resource.calls == 4 and client.close() == 0
+    ended = said.read_text(encoding="utf-8")
+    assert ended.count("`vespe mcp login notes`") == 1 and "refused access" not in ended
+    recording = file.read_text(encoding="utf-8")
+    assert "done for Bearer ***" in recording
+    places = [ended, recording, vespe("log", "--json", cwd=project).stdout]
+    assert len(given) > 2 and not [token for token in given if token in "".join(places)]
+
+
 def test_a_server_that_is_not_there_and_words_that_do_not_fit_are_sentences(
     project: Path, command: Callable[..., Any]
 ) -> None:
@@ -88,6 +126,8 @@ def test_a_server_that_is_not_there_and_words_that_do_not_fit_are_sentences(
         with served(project, code=_WRAP.format(["--url", url])) as client:
             client.send("ping", {}, id=1)
             assert client.process.wait(60) == 1
+    header = ("--header", "authorization: Bearer ${env:TOKEN}")
+    two_tokens = ("--url", url, "--login", "notes", *header)
     for words, said in (
         (("mcp", "wrap"), "say which server to wrap"),
         (("mcp", "wrap", "--url", url, "--", "server"), "say which server to wrap"),
@@ -97,6 +137,8 @@ def test_a_server_that_is_not_there_and_words_that_do_not_fit_are_sentences(
         (("mcp", "serve", "--replay", "x", "--read-only"), "leave out the options"),
         (("tool", "diff", "x", "--url", url, "--", "server"), "which recording to compare"),
         (("tool", "diff", "x", "y", "--header", "A: b"), "--header and --login are for --url"),
+        (("mcp", "wrap", *two_tokens), "exclude each other"),
+        (("tool", "diff", "x", *two_tokens), "exclude each other"),
     ):
         done = command(*words)
         assert done.code in (2, 6) and said in " ".join(done.err.split()), done.err

@@ -2,11 +2,13 @@
 then.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from vespe.documents.pointers import pointer_to
 from vespe.features.mcp.recordings import server_recording
+from vespe.http.addresses import parse_url
 from vespe.kits import compared_versions, mcp_kits
 from vespe.kits.compared_versions import Comparison
 from vespe.models import JsonObject, Tool
@@ -21,17 +23,23 @@ _STEPS: Final = len(("schema", "input"))
 
 
 def compare(
-    path: str, reach: JsonObject, *, secrets: Sequence[str] = (), login: str = ""
+    path: str,
+    reach: JsonObject,
+    *,
+    secrets: Sequence[str] = (),
+    login: str = "",
+    root: str | None = None,
 ) -> list[Comparison]:
     """Ask a server for its tools, and compare them with those of the recording at `path`. `reach`
     is its `command`, or its `url` and `headers`; `secrets` are variables that a command may see,
-    `login` is the kit whose login a server that listens is sent.
+    `login` is the kit whose login a server that listens is sent. `root` is the project that a
+    command may write; None outside of projects.
 
-    Raises as `server_recording.read` and `server_kits.ask_server` do.
+    Raises as `server_recording.read` and `server_kits.list_tools` do.
     """
     then, _ = server_recording.read(path).definitions()
     server = mcp_kits.describe_server(reach, secrets=secrets, timeout_s=None)
-    now = list(server_kits.list_tools(login or _KIT, server)["tools"])
+    now = server_kits.list_tools(server, name=_name(reach), login=login, root=root)
     before, after = _by_name(then), _by_name(now)
     old, new = _tools(then), _tools(now)
     both = [name for name in before if name in old and name in new]
@@ -56,6 +64,12 @@ def breaks(comparison: Comparison) -> bool:
         or (change.part in ("input", "output") and not _is_about_words(change))
         for change in comparison.changes
     )
+
+
+def _name(reach: JsonObject) -> str:
+    if "url" in reach:
+        return parse_url(reach["url"]).authority
+    return os.path.basename(reach["command"][0])
 
 
 def _is_about_words(change: Change) -> bool:

@@ -59,6 +59,10 @@ class ServerRecorder:
         self._count = 0
         self.error: StorageError | None = None
 
+    def hide(self, secret: str) -> None:
+        """Let another secret stand as `***`."""
+        self._secrets |= {secret}
+
     def asked(self, line: bytes) -> None:
         """Note the requests in a line of the client's."""
         for message in messages.messages_in(line):

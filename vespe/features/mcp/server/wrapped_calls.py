@@ -48,6 +48,10 @@ class WrappedCalls:
         self._lock = threading.Lock()
         self._open: dict[str, _Open] = {}
 
+    def hide(self, secret: str) -> None:
+        """Keep another secret out of the log."""
+        self._secrets = (*self._secrets, secret)
+
     def asked(self, line: bytes) -> None:
         """Note the calls, and their cancellations, in a line of the client's."""
         for message in messages_in(line):

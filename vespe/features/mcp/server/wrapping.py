@@ -5,7 +5,8 @@ server outlives the client.
 import contextlib
 import os
 import select
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from vespe import defaults
@@ -14,6 +15,7 @@ from vespe.features.mcp.server import messages
 from vespe.features.mcp.server.stdio import Streams, claimed
 from vespe.features.mcp.server.stdio_io import Outbox, lines
 from vespe.processes.long_lived import LastingProcess, Listener
+from vespe.records import dataclass
 from vespe.tool_types import Context
 
 MAX_LINE_BYTES: Final = defaults.LARGER_CAP_BYTES
@@ -40,6 +42,17 @@ class Watcher(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aside:
+    """What the process asks of Vespe itself: a line that begins with `mark`, which the client never
+    sees. `answer` is given the rest of it, in a thread of its own, and returns the rest of the line
+    that the process is sent.
+    """
+
+    mark: bytes
+    answer: Callable[[bytes], bytes]
+
+
 def wrap(
     command: Sequence[str],
     context: Context,
@@ -47,6 +60,7 @@ def wrap(
     *,
     first: bytes = b"",
     farewell_s: float = defaults.GRACE_S,
+    aside: Aside | None = None,
 ) -> int:
     """Run a server for the client of this process's stdin and stdout, and return its exit status
     (128 and the number of a signal). It is sent the line `first` before what the client says.
@@ -60,9 +74,8 @@ def wrap(
     with claimed() as streams, contextlib.ExitStack() as closing:
         for watcher in watchers:
             closing.callback(watcher.close)
-        return _Wrapping(command, context, watchers=watchers, streams=streams).run(
-            first, farewell_s
-        )
+        wrapping = _Wrapping(command, context, watchers=watchers, streams=streams, aside=aside)
+        return wrapping.run(first, farewell_s)
 
 
 class _Wrapping:
@@ -73,8 +86,9 @@ class _Wrapping:
         *,
         watchers: Sequence[Watcher],
         streams: Streams,
+        aside: Aside | None,
     ) -> None:
-        self._watchers, self._streams = watchers, streams
+        self._watchers, self._streams, self._aside = watchers, streams, aside
         self._outbox = Outbox(streams.target, source=streams.source)
         self._over, self._tell_over = os.pipe()
         self._events, self._hangup = select.poll(), select.poll()
@@ -139,9 +153,16 @@ class _Wrapping:
         self._process.send(line + b"\n")
 
     def _heard(self, line: bytes) -> None:
+        if self._aside is not None and line.startswith(self._aside.mark):
+            # An answer may take a while, and other lines are to pass meanwhile.
+            threading.Thread(target=self._answer, args=(line, self._aside), daemon=True).start()
+            return
         self._outbox.send_line(line + b"\n")
         for watcher in self._watchers:
             watcher.answered(line)
+
+    def _answer(self, line: bytes, aside: Aside) -> None:
+        self._process.send(aside.mark + aside.answer(line[len(aside.mark) :]) + b"\n")
 
 
 def _pass_on(said: bytes) -> None:

@@ -2,10 +2,12 @@
 it.
 """
 
+import functools
 import gc
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -14,13 +16,13 @@ import click
 from vespe import defaults, errors
 from vespe.calls.log import CallLog
 from vespe.calls.sandboxing import confine
-from vespe.calls.secrets import SecretValues, access_token, secret_files
-from vespe.cli import kit_facts, report
+from vespe.calls.secrets import SecretValues, secret_files
+from vespe.cli import kit_facts, options, report
 from vespe.documents import strict_json
 from vespe.features.mcp.recordings.recorder import ServerRecorder
 from vespe.features.mcp.recordings.server_recording import RecordingFile
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
-from vespe.features.mcp.server.wrapping import Watcher, wrap
+from vespe.features.mcp.server.wrapping import Aside, Watcher, wrap
 from vespe.http.addresses import parse_url
 from vespe.kits import mcp_kits
 from vespe.lazy import shlex, shutil
@@ -30,7 +32,7 @@ from vespe.projects import project, user_config
 from vespe.records import dataclass
 from vespe.tool_types import Context
 from vespe.tools import templates
-from vespe.types.mcp_tool import exchange, logins
+from vespe.types.mcp_tool import exchange, server_kits
 
 _SECRET_VARIABLE: Final = re.compile(
     r"(?i)token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credential"
@@ -53,19 +55,8 @@ _REMOTE_FAREWELL_S: Final = 30.0
     metavar="URL",
     help="A server that listens, over Streamable HTTP, instead of a command.",
 )
-@click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help="A header for --url; a secret in it is ${env:NAME}. May be repeated.",
-)
-@click.option(
-    "--login",
-    "login",
-    metavar="KIT",
-    help="For --url: send the token of your login to the kit KIT (`vespe mcp login`).",
-)
+@options.header_option
+@options.login_option
 @click.option(
     "--read",
     "read",
@@ -97,7 +88,9 @@ _REMOTE_FAREWELL_S: Final = 30.0
     help="An environment variable that it may see; repeatable.",
 )
 @click.option(
-    "--name", metavar="NAME", help="The server's name in the log; default: the name of its program."
+    "--name",
+    metavar="NAME",
+    help="The server's name in the log; default: the name of its program, or the host of its URL.",
 )
 @click.option(
     "--record",
@@ -149,7 +142,16 @@ def command(
     permissions: JsonObject = {key: list(value) for key, value in stated.items() if value} | (
         {"network": []} if no_network else {}
     )
-    server = _server(server_command, url, name, user, secrets=secrets, headers=headers, login=login)
+    server = _server(
+        server_command,
+        url,
+        name,
+        user,
+        secrets=secrets,
+        headers=headers,
+        login=login,
+        root=root,
+    )
     tool = Tool(
         uid=server.name,
         name=server.name,
@@ -172,7 +174,15 @@ def command(
         recorder = None if record is None else _recorder(record, server, user=user)
         calls = WrappedCalls(log, name=server.name, sandbox=held.sandbox, secrets=server.secrets)
         watchers: list[Watcher] = [calls, recorder] if recorder else [calls]
-        status = wrap(server.argv, held, watchers, first=server.first, farewell_s=server.farewell_s)
+        hiding = [calls.hide, *([recorder.hide] if recorder else [])]
+        status = wrap(
+            server.argv,
+            held,
+            watchers,
+            first=server.first,
+            farewell_s=server.farewell_s,
+            aside=None if server.renew is None else _aside(server.mark, server.renew, hiding),
+        )
     if recorder is not None and recorder.error is not None:
         raise recorder.error
     return status
@@ -182,6 +192,7 @@ def command(
 class _Server:
     """What is wrapped: the process that speaks for it, which is told `first` on its stdin, and
     `args` as a tool's `implementation_details` have them. `secrets` are the values that it is sent.
+    `renew` gives a token for one that the server refused; lines with `mark` ask for it.
     """
 
     name: str
@@ -191,6 +202,8 @@ class _Server:
     first: bytes = b""
     farewell_s: float = defaults.GRACE_S
     secrets: tuple[str, ...] = ()
+    mark: str = ""
+    renew: Callable[[str], str] | None = None
 
 
 def _server(
@@ -198,20 +211,21 @@ def _server(
     url: str | None,
     name: str | None,
     user: user_config.UserConfig,
-    **options: Any,
+    **given: Any,
 ) -> _Server:
     """Return the server that the words mean; raises UsageError where they mean none."""
     if bool(command) == bool(url):
         raise errors.UsageError(
-            "say which server to wrap: a command behind --, or --url",
+            "say which server to wrap: a command after --, or --url",
             hint="vespe mcp wrap -- COMMAND",
         )
     if url:
-        return _at_url(url, name, user, headers=options["headers"], login=options["login"])
-    if options["headers"] or options["login"]:
+        reach = {key: given[key] for key in ("headers", "login", "root")}
+        return _at_url(url, name, user, **reach)
+    if given["headers"] or given["login"]:
         raise errors.UsageError("--header and --login are for --url")
     called = name or os.path.basename(command[0])
-    values = _values(options["secrets"], user, called)
+    values = _values(given["secrets"], user, called)
     return _Server(
         name=called,
         args={"command": list(command)},
@@ -228,25 +242,24 @@ def _at_url(
     *,
     headers: tuple[str, ...],
     login: str | None,
+    root: str | None,
 ) -> _Server:
     """Return the server that listens at `url`: a process of our own speaks for it, and is told the
     headers where nobody else reads them.
     """
     called = name or parse_url(url).authority
     given = dict(map(mcp_kits.parse_header, headers))
+    options.refuse_two_tokens(login, given)
     values = _values(tuple(templates.secret_names(given)), user, called)
     sent = templates.substitute_secrets(given, values)
     secrets = list(values.values())
+    authorize, by_login, mark = None, dict[str, str](), ""
     if login is not None:
         kept = SecretValues(environment=os.environ, configured=user.secrets)
-        token = access_token(kept, login, url)
-        if not token:
-            raise errors.LoginRequired(
-                login,
-                why=f"at {url} has no login of yours",
-                command=f"vespe mcp login {login} --url {shlex.quote(url)}",
-            )
-        secrets, sent = [*secrets, token], logins.with_token(sent, token)
+        authorize = functools.partial(_token, kept, login, url, root)
+        mark = f"{os.urandom(16).hex()} "
+        by_login = {"token": authorize(""), "mark": mark}
+        secrets.append(by_login["token"])
     if not any(finder.find_spec("mcp", None) for finder in sys.meta_path):
         raise errors.MissingExtra("wrapping an MCP server at a URL", extra="mcp", module="mcp")
     reach: JsonObject = {
@@ -254,6 +267,7 @@ def _at_url(
         "headers": sent,
         "allow_hosts": list(user.allow_hosts),
         "secrets": secrets,
+        **by_login,
     }
     return _Server(
         name=called,
@@ -262,7 +276,40 @@ def _at_url(
         farewell_s=_REMOTE_FAREWELL_S,
         first=strict_json.compact_bytes(reach) + b"\n",
         secrets=tuple(secrets),
+        mark=mark,
+        renew=authorize,
     )
+
+
+def _token(kept: SecretValues, login: str, url: str, root: str | None, refused: str) -> str:
+    token = server_kits.token_of_login(kept, login, url, root=root, refused=refused)
+    if not token:
+        raise errors.LoginRequired(
+            login,
+            why=f"at {url} has no login of yours",
+            command=f"vespe mcp login {login} --url {shlex.quote(url)}",
+        )
+    return token
+
+
+def _aside(
+    mark: str, renew: Callable[[str], str], hiding: Sequence[Callable[[str], None]]
+) -> Aside:
+    """Return what gives the process that speaks for the server a new token. Nothing but the token
+    goes there: a refresh token stays in this process.
+    """
+
+    def answer(asked: bytes) -> bytes:
+        try:
+            token = renew(strict_json.parse_object(asked)["refused"])
+        except errors.VespeError as error:
+            said = f"{error} ({error.hint})" if error.hint else str(error)
+            return strict_json.compact_bytes({"error": said})
+        for hide in hiding:
+            hide(token)
+        return strict_json.compact_bytes({"token": token})
+
+    return Aside(mark=mark.encode("ascii"), answer=answer)
 
 
 def _recorder(path: str, server: _Server, *, user: user_config.UserConfig) -> ServerRecorder:

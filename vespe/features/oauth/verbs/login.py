@@ -1,6 +1,6 @@
 """`vespe mcp login`: log in to the MCP server of a kit."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -11,52 +11,16 @@ from vespe.features.oauth.login import LoginChoices
 from vespe.kits import mcp_kits
 from vespe.models import JsonObject
 
-F = TypeVar("F")
-
 
 @click.command("login", epilog="Example: vespe mcp login notes")
 @click.argument("kit_id", metavar="KIT")
 @click.option("--url", metavar="URL", help="The server's URL, if its kit does not exist yet.")
-@click.option(
-    "--client-id",
-    default="",
-    metavar="ID",
-    help="The OAuth client that you registered at the authorization server; default: Vespe "
-    "registers one.",
-)
-@click.option(
-    "--client-secret",
-    "secret_name",
-    default="",
-    metavar="NAME",
-    help="The name of the secret with this client's password (`vespe secret set NAME`).",
-)
-@click.option(
-    "--redirect-host",
-    "host",
-    type=click.Choice(["127.0.0.1", "localhost"]),
-    default=None,
-    help="The host of the redirect, where the authorization server compares it; "
-    "default: 127.0.0.1.",
-)
-@click.option(
-    "--port",
-    type=int,
-    default=0,
-    metavar="PORT",
-    help="The port of the redirect URL http://127.0.0.1:PORT/callback, if the authorization "
-    "server requires a fixed one; default: any free port.",
-)
+@options.login_client_options
 @click.option(
     "--scope",
     default="",
     metavar="SCOPES",
     help="Additional scopes to request, separated by spaces.",
-)
-@click.option(
-    "--no-browser",
-    is_flag=True,
-    help="Print the URL instead of opening it, and ask for the address at which the browser ends.",
 )
 @options.yes_option
 @options.project_option
