@@ -50,6 +50,8 @@ def command(
     the next time you add it, unless you name `--logout`.
     """
     named = tuple(dict.fromkeys(kit_ids))
+    if logout:
+        features.load("oauth", "login")  # before anything is removed
     root = kit_facts.root_if_any(project_dir)
     if root is None and not user and not all(_own_paths(kit_id, None) for kit_id in named):
         root = find_root(project_dir)
@@ -63,7 +65,12 @@ def command(
     for kit in gone:
         report.say(f"removed {kit.kit_id}")
     _remove_own(own, root)
-    is_out = _end_logins([kit_id for kit_id in named if own.get(kit_id) != []], logout=logout)
+    shared = [kit_id for kit_id in named if own.get(kit_id) == []]
+    is_out = _end_logins(
+        named if logout else [kit_id for kit_id in named if kit_id not in shared],
+        shared,
+        logout=logout,
+    )
     if as_json:
         rows = [
             *(review.document_of(kit) for kit in gone),
@@ -73,23 +80,27 @@ def command(
     return 0 if is_out else 1
 
 
-def _end_logins(kit_ids: Sequence[str], *, logout: bool) -> bool:
+def _end_logins(kit_ids: Sequence[str], shared: Sequence[str], *, logout: bool) -> bool:
     """Log out of the servers of kits that are gone, or say how; return whether the tokens are gone
-    where that was asked for.
+    where that was asked for. Other projects use the login of a kit that is `shared`.
     """
     if not features.is_present("oauth"):
         return True
     records, is_out = features.load("oauth", "records"), True
     for kit_id in kit_ids:
         kept = records.of_kit(kit_id)
-        if kept and not logout:
-            report.note(
-                f"you are still logged in to {kit_id} at {report.one_line(kept[0].issuer)}: "
-                f"`vespe mcp logout {kit_id}` removes the tokens"
-            )
-        for one in kept if logout else ():
-            if features.load("oauth", "login").log_out(one):
-                report.say(f"logged out of {kit_id}")
+        if logout and not kept:
+            report.note(f"you were not logged in to {kit_id}")
+        for one in kept:
+            place = f"{kit_id} at {report.one_line(one.url)}"
+            if not logout or kit_id in shared:
+                why = "other projects on this machine use it: " if logout else ""
+                report.note(
+                    f"you are still logged in to {place}: {why}"
+                    f"`vespe mcp logout {kit_id}` removes the tokens"
+                )
+            elif features.load("oauth", "login").log_out(one):
+                report.say(f"logged out of {place}")
             else:
                 is_out = False
     return is_out

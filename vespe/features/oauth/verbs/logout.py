@@ -19,9 +19,11 @@ def command(kit_id: str, as_json: bool) -> int:
         raise NotFound(
             f"you are not logged in to {kit_id}", hint="`vespe mcp status` lists your logins"
         )
-    gone = [login.log_out(one) for one in found]
+    gone = []
+    for one in found:
+        gone.append(login.log_out(one))
+        if gone[-1] and not as_json:
+            report.say(f"logged out of {kit_id} at {report.one_line(one.url)}")
     if as_json:
         report.emit_json({"kit_id": kit_id, "urls": [one.url for one in found], "gone": all(gone)})
-    elif all(gone):
-        report.say(f"logged out of {kit_id}")
     return 0 if all(gone) else 1
