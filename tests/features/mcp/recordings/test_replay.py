@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,31 @@ def test_a_repeated_call_is_answered_in_order_and_the_last_answer_stays() -> Non
     found = [ask(server, "tools/call", name="t", arguments={"b": 2.0, "a": 1}) for _ in range(3)]
     assert [answer["result"] for (answer,) in found] == ["one", "two", "two"]
     assert all(answer["id"] == 7 for (answer,) in found)
+
+
+class Counted(tuple[Exchange, ...]):
+    """Exchanges that count how often they were read."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[Exchange]:
+        type(self).reads += 1
+        return super().__iter__()
+
+
+def test_each_client_begins_anew_and_the_recording_is_read_once_for_all() -> None:
+    answers = [called("t", {}, "one"), called("t", {}, "two")]
+    made = Counted(
+        Exchange(number=n, method=method, params=params, answer=answer)
+        for n, (method, params, answer) in enumerate(answers)
+    )
+    recording = ServerRecording(path="r.jsonl", server="s", exchanges=made)
+    first = Replay(recording, warn=print)
+    assert ask(first, "tools/call", name="t")[0]["result"] == "one"
+    for other in (first.begun_anew(), first.begun_anew()):
+        found = [ask(other, "tools/call", name="t")[0]["result"] for _ in range(2)]
+        assert found == ["one", "two"]
+    assert ask(first, "tools/call", name="t")[0]["result"] == "two" and Counted.reads == 1
 
 
 def test_a_miss_is_an_error_that_says_nothing_of_the_arguments() -> None:

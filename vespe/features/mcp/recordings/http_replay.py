@@ -42,7 +42,6 @@ class ReplayEndpoint:
     busy: Final = False
 
     def __init__(self, recording: ServerRecording, *, warn: Callable[[str], None]) -> None:
-        self._recording, self._warn = recording, warn
         self._shared = Replay(recording, warn=warn)
         self._sessions: dict[str, Replay] = {}
         self._open: set[Exchange] = set()
@@ -90,7 +89,7 @@ class ReplayEndpoint:
         headers: Headers = []
         replay = self._shared if name is None else self._sessions[name]
         if message["method"] == "initialize" and name is None:
-            replay = Replay(self._recording, warn=self._warn)
+            replay = self._shared.begun_anew()
             headers = [(SESSION, self._opened(replay).encode())]
         return await self._answer(request, message, replay, send, headers)
 

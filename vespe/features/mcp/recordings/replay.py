@@ -6,6 +6,7 @@ any text stands for it. The same request is answered in the order of the recordi
 answer stays.
 """
 
+import copy
 import select
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -63,6 +64,14 @@ class Replay:
             found[0] for key, found in self._exchanges.items() if MASK in key.partition(_FLAT)[2]
         ]
         self._asked: dict[str, int] = {}
+
+    def begun_anew(self) -> "Replay":
+        """Return what answers another client from the beginning; both share what was read of the
+        recording, which may have many megabytes.
+        """
+        other = copy.copy(self)
+        other._asked = {}
+        return other
 
     def answers(self, line: bytes | None) -> Iterator[JsonObject]:
         """Return what answers a line: notifications, and the answers to its requests."""
