@@ -1,17 +1,22 @@
 """The check of a program: everything that is wrong in one answer, and nothing runs."""
 
+import importlib
+from collections.abc import Mapping
+
 import pytest
 
-from tests.features.programs.toolbox import TOOLS
+from tests.features.programs.toolbox import TOOLS, run
 from vespe.errors import InvalidProgram
 from vespe.features.programs.checking import check_program
+from vespe.features.programs.source import MODULES
+from vespe.models import Tool
 
 pytest.importorskip("pydantic_monty")
 
 
-def problems(code: str) -> list[tuple[int, str]]:
+def problems(code: str, tools: Mapping[str, Tool] = TOOLS) -> list[tuple[int, str]]:
     with pytest.raises(InvalidProgram) as refused:
-        check_program(code, TOOLS, setting="auto")
+        check_program(code, tools, setting="auto")
     assert refused.value.retryable and refused.value.code == "invalid_program"
     return [(one["line"], one["message"]) for one in refused.value.details["problems"]]
 
@@ -61,6 +66,30 @@ def test_what_models_write_passes(code: str) -> None:
 def test_types_of_results_are_known() -> None:
     assert "no attribute `foo`" in problems("read_file('a').foo")[0][1]
     assert "no attribute `foo`" in problems("(await read_file('a')).foo")[0][1]
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_a_name_that_a_module_lacks_is_refused_and_no_other_is(module: str) -> None:
+    """What Python has in a module, is there when a program runs or refused before it does."""
+    names = sorted(name for name in dir(importlib.import_module(module)) if name[0] != "_")
+    has = f"import {module}\n[name for name in {names} if hasattr({module}, name)]"
+    there = set(run(has).result)
+    assert there
+    for said in (f"from {module} import {{}}", f"{module}.{{}}"):
+        for part in range(0, len(names), 40):
+            tried = names[part : part + 40]
+            lines = [f"import {module}", *(said.format(name) for name in tried)]
+            refused = {line for line, _ in problems("\n".join([*lines, "nothing()"]), tools={})}
+            assert {name for line, name in enumerate(tried, 2) if line not in refused} == (
+                there & {*tried}
+            )
+
+
+def test_a_name_that_a_module_lacks_comes_with_what_to_use() -> None:
+    [(line, said)] = problems("import json\nfrom collections import OrderedDict")
+    assert line == 2 and said.endswith(
+        "'collections' of a program: use a dict, which keeps its order"
+    )
 
 
 def test_a_program_whose_check_takes_too_much_is_refused() -> None:

@@ -72,6 +72,15 @@ def test_a_program_without_a_last_expression_has_none() -> None:
         ("\nfrom json import *", "`import *` is not supported"),
         ("eval('1')", "`eval` is not there"),
         ("e = exec", "`exec` is not there"),
+        ("exit(1)", "`exit` is not there: let the last expression be the result"),
+        ("import re\nre.subn('a', 'b', 'c')", "no 'subn' in the module 're' of a program: use `re"),
+        ("import re as r\nr.X", "no 'X' in the module 're'"),
+        (
+            "from datetime import UTC",
+            "no 'UTC' in the module 'datetime' of a program: use `timezone",
+        ),
+        ("from typing import NamedTuple", "leave that annotation out"),
+        ("import json\njson.dumbs(1)", "did you mean dumps?"),
         ("read_file = 1", "'read_file' is a tool here"),
         ("def read_file(): pass", "'read_file' is a tool here"),
         ("for read_file in []: pass", "'read_file' is a tool here"),
@@ -100,6 +109,20 @@ def test_what_is_no_program_is_refused(code: str) -> None:
     with pytest.raises(InvalidProgram) as refused:
         read_program(code, NAMES)
     assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "exit = 3\nexit + 1",
+        "def help(input): return input\nhelp(1)",
+        "import datetime\nfrom datetime import datetime\ndatetime.now()",
+        "import datetime as d\nd.datetime.now()",
+        "import re\nre = {'subn': 1}\nre.subn",
+    ],
+)
+def test_a_name_that_the_program_binds_is_its_own(code: str) -> None:
+    assert problems(code) == []
 
 
 def test_modules_that_a_program_can_import_are_no_way_to_files() -> None:

@@ -23,6 +23,7 @@ _KEPT: Final = 256
 _KEPT_WHOLE: Final = 64
 _SAID: Final = re.compile(r"main\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)")
 _UNKNOWN: Final = re.compile(r"Name `([^`]+)` used when not defined")
+_NO_MEMBER: Final = re.compile(r"Module `([^`]+)` has no member `([^`]+)`")
 _ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
 _SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
 _MOST_PROBLEMS: Final = 50
@@ -158,7 +159,9 @@ def _typing(said: str, names: Collection[str]) -> Iterator[JsonObject]:
         message = found[3].replace(AWAITED, "").rstrip("*")
         if _ONE_OF.search(message):  # which of them it is, is known when it runs
             continue
-        if kind == "unresolved-import":  # said already
+        if lacking := _NO_MEMBER.search(message):
+            message = source.absent(lacking[1], lacking[2])
+        elif kind == "unresolved-import":  # said already
             continue
         if kind == "unresolved-reference" and (unknown := _UNKNOWN.search(message)):
             if unknown[1] in source.BUILTINS:

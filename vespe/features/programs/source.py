@@ -10,7 +10,7 @@ is made where the program runs: what fits into its memory there may be gigabytes
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from vespe.documents.strict_json import repair_surrogates
@@ -48,6 +48,45 @@ MODULES: Final = frozenset(
 """What a program can import. `os`, `pathlib` and `sys` are there, too, and of no use: a program has
 no files, no environment and no arguments.
 """
+_THERE: Final = {
+    "collections": frozenset(("Counter", "defaultdict", "deque", "namedtuple")),
+    "dataclasses": frozenset(
+        ("FrozenInstanceError", "MISSING", "dataclass", "field", "is_dataclass")
+    ),
+    "datetime": frozenset(("date", "datetime", "time", "timedelta", "timezone")),
+    "json": frozenset(("JSONDecodeError", "dump", "dumps", "load", "loads")),
+    "re": frozenset(
+        (
+            *("A", "ASCII", "DOTALL", "I", "IGNORECASE", "M", "MULTILINE", "NOFLAG", "S"),
+            *("Match", "Pattern", "PatternError", "compile", "error", "escape", "findall"),
+            *("finditer", "fullmatch", "match", "search", "split", "sub"),
+        )
+    ),
+    "typing": frozenset(
+        (
+            *("Annotated", "Any", "Callable", "ClassVar", "Dict", "Final", "FrozenSet"),
+            *("Generator", "Generic", "Iterable", "Iterator", "List", "Literal", "Mapping"),
+            *("Never", "NoReturn", "Optional", "Protocol", "Self", "Sequence", "Set"),
+            *("TYPE_CHECKING", "Tuple", "Type", "TypeVar", "Union"),
+        )
+    ),
+}
+"""What is in those modules of which the declarations have more than there is."""
+_INSTEAD: Final = {
+    "asyncio": "`await asyncio.gather(f(1), f(2))` makes calls together",
+    "collections.OrderedDict": "use a dict, which keeps its order",
+    "dataclasses.asdict": "write the dict itself",
+    "dataclasses.replace": "make a new one",
+    "datetime.UTC": "use `timezone.utc`",
+    "functools.cmp_to_key": "sort by a key",
+    "json.JSONEncoder": "make values that JSON has before `json.dumps`",
+    "re.VERBOSE": "write the pattern in one line",
+    "re.X": "write the pattern in one line",
+    "re.subn": "use `re.sub`",
+    "typing": "leave that annotation out",
+    "typing.cast": "use the value itself",
+}
+"""What to use for a name that a module has not, or for any of a module."""
 _PRELUDE: Final = f"""\
 from json import dumps as {RESERVED}dumps
 def {RESERVED}pack(*given, **named): return {RESERVED}dumps([given, named])
@@ -84,6 +123,11 @@ BUILTINS: Final = {
     "input": "nobody can be asked: use what the tools tell",
     "breakpoint": "use print()",
     "open": "a program has no files: call a tool that reads or writes them",
+    "exit": "let the last expression be the result, and raise an error where it fails",
+    "quit": "let the last expression be the result, and raise an error where it fails",
+    "EnvironmentError": "use OSError",
+    "IOError": "use OSError",
+    "help": "`describe_tool` tells what a tool takes",
     "__import__": "use `import`",
     "__builtins__": "name the builtin itself",
 }
@@ -140,6 +184,15 @@ def refused(problems: Collection[JsonObject]) -> InvalidProgram:
     return InvalidProgram(f"the program was not run: {said}", problems=problems)
 
 
+def absent(module: str, name: str) -> str:
+    """Say that a module has no such name in a program, and what to use instead."""
+    hint = _INSTEAD.get(f"{module}.{name}") or _INSTEAD.get(module, "")
+    near = difflib.get_close_matches(name, _THERE.get(module, ()), n=1)
+    if not hint and near:
+        hint = f"did you mean {near[0]}?"
+    return f"there is no {name!r} in the module {module!r} of a program" + f": {hint}" * bool(hint)
+
+
 def _parsed(text: str) -> ast.Module:
     try:
         tree = compile(
@@ -183,6 +236,7 @@ class _Reading(ast.NodeVisitor):
         self.used: dict[str, None] = {}
         self._called: set[int] = set()
         self._gathered = _gathered_names(tree)
+        self._modules, self._bound = _bindings(tree)
 
     def visit(self, node: ast.AST) -> None:
         """Look at a node and what is in it; a tree that is nested too deeply is a problem."""
@@ -201,7 +255,7 @@ class _Reading(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         self._judge_name(node, node.id)
         if isinstance(node.ctx, ast.Load):
-            if node.id in BUILTINS and node.id not in self._functions:
+            if node.id in BUILTINS and not (node.id in self._functions or node.id in self._bound):
                 self._say(node, f"`{node.id}` is not there: {BUILTINS[node.id]}")
             if node.id in self._functions:
                 self.used[node.id] = None
@@ -267,7 +321,13 @@ class _Reading(ast.NodeVisitor):
             if alias.name == "*":
                 self._say(node, "`import *` is not supported: name what you need")
             else:
+                self._judge_member(node, node.module or "", alias.name)
                 self._judge_bound(node, alias.asname or alias.name)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.value, ast.Name):
+            self._judge_member(node, self._modules.get(node.value.id, ""), node.attr)
+        self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         if node.bases or node.keywords:
@@ -340,6 +400,10 @@ class _Reading(ast.NodeVisitor):
             )
             self._say(node, f"there is no module {name!r} in a program: {there}")
 
+    def _judge_member(self, node: ast.AST, module: str, name: str) -> None:
+        if module in _THERE and name not in _THERE[module]:
+            self._say(node, absent(module, name))
+
     def _judge_name(self, node: ast.AST, name: str) -> None:
         if name.startswith(RESERVED):
             self._say(node, f"names do not begin with `{RESERVED}`: use another one for {name!r}")
@@ -373,6 +437,29 @@ def _gathered_names(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.Await) and isinstance(node.value, ast.Name):
             found.add(node.value.id)  # task = call(…); await task
     return frozenset(found)
+
+
+def _bindings(tree: ast.Module) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the modules by the names that stand for nothing else in a program, and all names that
+    it binds in another way.
+    """
+    modules: dict[str, set[str]] = {}
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                modules.setdefault(alias.asname or alias.name, set()).add(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            bound.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif not isinstance(node, ast.alias) and isinstance(getattr(node, "name", None), str):
+            bound.add(node.name)  # type: ignore[attr-defined]  # of a function, a class, an error
+    single = {name: next(iter(those)) for name, those in modules.items() if len(those) == 1}
+    return {name: one for name, one in single.items() if name not in bound}, frozenset(bound)
 
 
 def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
