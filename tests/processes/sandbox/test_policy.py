@@ -92,6 +92,7 @@ def test_programs_that_are_stated_start_and_others_do_not(home: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "stated", "gaps"),
     [
+        ("namespaces", {}, {"late-names", "late-project", "loopback", "sockets made later"}),
         ("namespaces", {"write": []}, {"late-names", "loopback", "sockets made later"}),
         (
             "namespaces",
