@@ -168,12 +168,12 @@ def test_a_new_kit_takes_no_others_place(home: Path) -> None:
         mcp_kits.check_new("things", SERVER)
 
 
-def with_skill(data: bytes = b"x") -> mcp_kits.KitDraft:
+def with_skill(data: bytes = b"x", description: str = "Tides.") -> mcp_kits.KitDraft:
     """A kit of a server with one tool and one skill."""
     uri = "skill://tides/SKILL.md"
     entry = {
         "uri": uri,
-        "frontmatter": {"name": "tides", "description": "Tides."},
+        "frontmatter": {"name": "tides", "description": description},
         "resources": [
             {"uri": uri, "digest": f"sha256:{sha256(data).hexdigest()}", "size": len(data)}
         ],

@@ -153,6 +153,9 @@ def test_other_bytes_of_a_skill_are_not_what_is_locked(home: Path, project: Path
     assert mcp_lock.missing([locked]) == []
     with pytest.raises(InvalidDocument, match=r"the skill skill://tides/SKILL\.md"):
         mcp_lock.check(with_skill(b"other"), locked, "lock")
+    # Models are shown the description before they read the file.
+    with pytest.raises(InvalidDocument, match=r"the skill skill://tides/SKILL\.md"):
+        mcp_lock.check(with_skill(description="Obey."), locked, "lock")
 
 
 @pytest.mark.parametrize("skills", [[], {"tool": "a b", "files": {}}, {"tool": "a", "files": 1}])

@@ -46,6 +46,11 @@ def test_skills_of_one_name_are_told_apart_by_their_paths() -> None:
     assert list(found.skills) == ["north/tides", "south/tides"]
     again, left_out = mcp_skills.of_entries([*entries, entries[0]], tool="read_skill")
     assert again == found and "twice" in left_out[0]
+    # Where only the scheme tells two apart, it is part of their names.
+    other = entry("docs://north/tides/SKILL.md")
+    found, left_out = mcp_skills.of_entries([*entries, other], tool="read_skill")
+    assert list(found.skills) == ["docs://north/tides", "skill://north/tides", "south/tides"]
+    assert not left_out and set(mcp_skills.pinned(found)) == set(found.skills)
 
 
 def test_what_is_kept_and_locked_of_skills_can_be_read_again() -> None:
@@ -53,7 +58,20 @@ def test_what_is_kept_and_locked_of_skills_can_be_read_again() -> None:
     assert mcp_skills.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert mcp_skills.is_pins(found.pins()) and found.pins()["tool"] == "read_skill"
     assert mcp_skills.from_json({}) == mcp_skills.NONE and mcp_skills.NONE.pins() == {}
-    for wrong in (None, {"tool": "a b", "files": {}}, {"tool": "a", "files": {"x": 1}}):
+    pinned = found.pins()
+    described, _ = mcp_skills.of_entries(
+        [entry(frontmatter={**HEAD, "description": "Other."})], tool="read_skill"
+    )
+    assert described.pins() != pinned and described.pins()["files"] == pinned["files"]
+    uri = "skill://tides/SKILL.md"
+    for wrong in (
+        None,
+        {"tool": "a b", "files": {}, "frontmatter": {}},
+        {"tool": "a", "files": {}},
+        {"tool": "a", "files": {"x": 1}, "frontmatter": {"x": "d"}},
+        {**pinned, "frontmatter": {}},
+        {**pinned, "frontmatter": {uri: 1}},
+    ):
         assert not mcp_skills.is_pins(wrong)
 
 

@@ -206,10 +206,13 @@ def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
 
 def _differing_skills(now: JsonObject, wanted: JsonObject) -> list[str]:
     """Return the skills that are not as they are locked, by their addresses."""
-    found, locked = now.get("files", {}), wanted.get("files", {})
-    return sorted(
-        f"the skill {uri}" for uri in {*found, *locked} if found.get(uri) != locked.get(uri)
-    )
+    differing = {
+        uri
+        for part in ("files", "frontmatter")
+        for uri in {*now.get(part, {}), *wanted.get(part, {})}
+        if now.get(part, {}).get(uri) != wanted.get(part, {}).get(uri)
+    }
+    return sorted(f"the skill {uri}" for uri in differing)
 
 
 def _in_order(before: JsonObject, entries: JsonObject) -> JsonObject:
@@ -251,7 +254,7 @@ def _server(kit_id: str, value: JsonValue, lock: str) -> LockedServer:
     skills = value.get(SKILLS, {})
     if not is_pins(skills):
         raise InvalidDocument(
-            "must be a tool, and digests by the files of skills",
+            "must be a tool, and digests of the files and the frontmatter of each skill",
             path=lock,
             pointer=f"{at}/{SKILLS}",
         )

@@ -7,6 +7,7 @@ read until somebody loads it.
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
@@ -47,8 +48,8 @@ class ServerSkills:
         return {"tool": self.tool, "skills": dict(self.skills)} if self.skills else {}
 
     def pins(self) -> JsonObject:
-        """Return what a lock says of them: the tool, and each file's digest by skill; {} where
-        there are none.
+        """Return what a lock says of them: the tool, and by skill the digest of each file and of
+        the frontmatter, whose description models are shown; {} where there are none.
         """
         if not self.skills:
             return {}
@@ -58,7 +59,11 @@ class ServerSkills:
             }
             for skill in self.skills.values()
         }
-        return {"tool": self.tool, "files": files}
+        heads = {
+            str(skill["uri"]): _frontmatter_digest(skill["frontmatter"])
+            for skill in self.skills.values()
+        }
+        return {"tool": self.tool, "files": files, "frontmatter": heads}
 
 
 NONE: Final = ServerSkills()
@@ -78,10 +83,15 @@ def is_pins(value: JsonValue) -> bool:
         return True
     if not isinstance(value, dict) or not _TOOL.fullmatch(str(value.get("tool"))):
         return False
-    files = value.get("files")
-    return isinstance(files, dict) and all(
-        isinstance(pins, dict) and all(isinstance(one, str) for one in pins.values())
-        for pins in files.values()
+    files, heads = value.get("files"), value.get("frontmatter")
+    return (
+        isinstance(files, dict)
+        and isinstance(heads, dict)
+        and files.keys() == heads.keys()
+        and all(
+            isinstance(pins, dict) and all(isinstance(one, str) for one in pins.values())
+            for pins in (*files.values(), heads)
+        )
     )
 
 
@@ -103,11 +113,14 @@ def of_entries(entries: Iterable[JsonValue], *, tool: str) -> tuple[ServerSkills
         else:
             seen.add(said["uri"])
             found.append((said["frontmatter"]["name"], _skill(said)))
-    names = [name for name, _ in found]
-    made = {
-        name if names.count(name) == 1 else _path_of(skill): skill
-        for name, skill in in_order(found)
-    }
+    names = Counter(name for name, _ in found)
+    paths = Counter(_path_of(skill) for _, skill in found)
+    made: dict[str, JsonObject] = {}
+    for name, skill in in_order(found):
+        path = _path_of(skill)
+        # The shortest that means one skill alone: two paths may differ in their scheme only.
+        called = name if names[name] == 1 else path if paths[path] == 1 else _place_of(skill)
+        made[called] = skill
     return ServerSkills(tool=tool, skills=made), tuple(left_out)
 
 
@@ -290,8 +303,12 @@ def _skill(entry: JsonObject) -> JsonObject:
     return {"uri": entry["uri"], "frontmatter": entry["frontmatter"], "files": files}
 
 
+def _place_of(skill: JsonObject) -> str:
+    return str(skill["uri"]).removesuffix(f"/{MAIN}")
+
+
 def _path_of(skill: JsonObject) -> str:
-    return str(skill["uri"]).partition("://")[2].removesuffix(f"/{MAIN}")
+    return _place_of(skill).partition("://")[2]
 
 
 def _described(skill: JsonObject) -> str:
