@@ -20,10 +20,10 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tests.acceptance.conformance_client import Client
+from tests.acceptance.conformance_server import HOMES, MODULES, SUITE, endpoint
 from tests.support import conformance_project
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-MODULES: Final = Path(sys.prefix) / "node/node_modules"
 REVISION: Final = "2026-07-28"
 TASKS: Final = (
     *("tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields"),
@@ -64,8 +64,7 @@ def judged_client(name: str) -> dict[str, Any]:
 
 
 def _judged(name: str, *words: str) -> dict[str, Any]:
-    suite = MODULES / "@modelcontextprotocol/conformance/dist/index.js"
-    command = [str(MODULES / ".bin/node"), str(suite), *words, "--scenario", name]
+    command = [str(MODULES / ".bin/node"), str(SUITE), *words, "--scenario", name]
     done = subprocess.run(
         [*command, "--spec-version", REVISION, "--force"],
         cwd=ROOT,
@@ -106,18 +105,10 @@ def play(url: str) -> None:
 def served(names: list[str]) -> dict[str, Any]:
     """Judge a server by its scenarios."""
     with tempfile.TemporaryDirectory() as home:
-        os.environ |= {f"XDG_{n}_HOME": f"{home}/{n}" for n in ("CONFIG", "DATA", "STATE", "CACHE")}
+        os.environ |= {name: str(Path(home, name)) for name in HOMES}
         project = conformance_project.make(Path(home, "project"))
-        command = [sys.executable, "-m", "tests.support.conformance_project", str(project), "0"]
-        with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
-        ) as serving:
-            assert serving.stdout is not None
-            try:
-                url = f"http://localhost:{serving.stdout.readline().strip()}/mcp"
-                return {name: judged_server(name, url) for name in names}
-            finally:
-                serving.terminate()
+        with endpoint("http", project, dict(os.environ)) as url:
+            return {name: judged_server(name, url) for name in names}
 
 
 def main() -> int:

@@ -68,6 +68,14 @@ def test_p81_a_login_gives_tokens_for_this_resource_of_this_issuer() -> None:
         assert grant.access_token not in repr(grant) and grant.refresh_token not in repr(grant)
 
 
+def test_an_issuer_that_lost_the_client_is_said() -> None:
+    with authorized() as (issuer, resource):
+        issuer.forgets = True
+        with pytest.raises(VespeError, match="does not know the client") as caught:
+            logged_in(resource.url)
+        assert "registers a new client" in caught.value.hint and not issuer.access
+
+
 def test_a_refresh_gives_other_tokens_and_one_that_is_used_again_ends_the_login() -> None:
     with authorized() as (issuer, resource):
         grant = logged_in(resource.url)

@@ -58,6 +58,19 @@ def test_p81_a_token_is_for_its_kit_and_its_url_alone(world: tuple[Issuer, Resou
     assert tokens.find("notes", resource.url + "/") == "" == tokens.find("other", resource.url)
 
 
+def test_a_fresh_token_is_used_as_it_is_and_one_that_lives_shortly_is_refreshed_before_each_use(
+    world: tuple[Issuer, Resource],
+) -> None:
+    issuer, resource = world
+    first = records.grant_of(kept(resource)).access_token
+    assert [tokens.find("notes", resource.url) for _ in range(2)] == [first, first]
+    assert issuer.refreshes == 0
+    issuer.lifetime_s = 0
+    assert tokens.find("notes", resource.url, refused=first) != first
+    others = {tokens.find("notes", resource.url) for _ in range(3)}
+    assert len(others) == 3 and issuer.refreshes == 4
+
+
 def test_a_token_that_expired_or_was_refused_is_refreshed_once(
     world: tuple[Issuer, Resource],
 ) -> None:
