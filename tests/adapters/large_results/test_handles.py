@@ -119,9 +119,9 @@ def test_what_cannot_be_kept_is_told_in_part_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda results, path: None, "kept no longer"),
-        (lambda results, path: path.unlink(), "kept no longer"),
-        (lambda results, path: path.write_bytes(b"forged"), "was changed by somebody"),
+        (lambda results, path: None, "no longer stored"),
+        (lambda results, path: path.unlink(), "no longer stored"),
+        (lambda results, path: path.write_bytes(b"forged"), "the stored result was changed"),
         (lambda results, path: results.known.clear(), "no result was too large so far"),
         (lambda results, path: results.known["r1"].update(sha256="../x"), "no such handle"),
         (lambda results, path: results.known.update(r1=7), "no such handle"),
@@ -131,7 +131,7 @@ def test_a_handle_that_cannot_be_used_says_why(spoil: Any, said: str) -> None:
     results = LargeResults()
     results.shown(tool(), outcome("x" * 50_000))
     path = Path(user_state_dir(), "results", results.known["r1"]["sha256"])
-    if said == "kept no longer":
+    if said == "no longer stored":
         path.unlink()
     else:
         spoil(results, path)

@@ -112,17 +112,17 @@ class LargeResults:
         if not isinstance(held, Mapping) or not kept.is_digest(held.get("sha256")):
             listed = ", ".join(list(self.known)[-5:])
             has = f"it has {listed}" if listed else "no result was too large so far"
-            raise errors.UnknownResult(handle, f"this conversation has no such handle: {has}")
+            raise errors.UnknownResult(handle, f"this conversation has no such handle ({has})")
         try:
             text = kept.read_text(held["sha256"])
         except errors.StorageError as error:
             said = (
-                "it is kept no longer: call the tool again" if kept.is_gone(error) else str(error)
+                "it is no longer stored; call the tool again" if kept.is_gone(error) else str(error)
             )
             raise errors.UnknownResult(handle, said) from None
         except errors.InvalidDocument:
             raise errors.UnknownResult(
-                handle, "the file that keeps it was changed by somebody: call the tool again"
+                handle, "the stored result was changed; call the tool again"
             ) from None
         return text, held.get("json") is True
 

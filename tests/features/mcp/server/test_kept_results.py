@@ -69,5 +69,5 @@ def test_a_file_that_somebody_changed_is_refused(results: LargeResults, home: Pa
     digest = results.known["r1"]["sha256"]
     (file,) = [Path(place) / digest for place, _, names in os.walk(home) if digest in names]
     file.write_text("other", encoding="utf-8")
-    with pytest.raises(ProtocolError, match="changed by somebody"):
+    with pytest.raises(ProtocolError, match="the stored result was changed"):
         kept_results.contents("vespe://results/r1", results)

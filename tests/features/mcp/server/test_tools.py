@@ -274,7 +274,7 @@ def test_p79_a_reference_is_resolved_before_the_schema_and_the_rules_look_at_it(
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"$result": "r9"}, "has no such handle: it has r1"),
+        ({"$result": "r9"}, "has no such handle (it has r1"),
         ({"$result": "r1", "pointer": "/nothing"}, "has nothing at '/nothing'"),
         ({"$result": "r1", "pointer": "/ids"}, "must be a string"),
         ({"$result": 1}, "is not of the form"),
