@@ -20,6 +20,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.models import Call, Implementation, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools import mcp_definitions
+from vespe.types.mcp_tool import older_questions
 from vespe.types.mcp_tool.sessions import Sessions
 
 NEWEST = """
@@ -73,6 +74,27 @@ for line in sys.stdin:
 DEFINITION = {"name": "book", "inputSchema": {"type": "object"}}
 
 
+BOTH = """
+from pathlib import Path
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+
+class Age(BaseModel):
+    age: int
+
+server = MCPServer("asks")
+
+@server.tool()
+async def book(ctx: Context) -> str:
+    with open("begun", "a") as file:
+        file.write("x")
+    said = await ctx.elicit("How old?", schema=Age)
+    return f"{said.action} {said.data}"
+
+server.run()
+"""
+
+
 class Person:
     """Answers with one reply, and keeps what was asked."""
 
@@ -116,6 +138,44 @@ def tool(request: pytest.FixtureRequest, tmp_path: Path) -> Tool:
         definition = listed(found, tmp_path)
     args["digest"] = mcp_definitions.digest(definition)
     return found
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_server_that_can_only_ask_in_an_older_revision_is_reached_in_it_from_the_next_call_on(
+    project: Path, tmp_path: Path, sessions: Sessions, kept: bool
+) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(BOTH, encoding="utf-8")
+    args: dict[str, Any] = {"command": [sys.executable, str(script)]}
+    implementation = Implementation(type="mcp_tool", entrypoint="book", args=args)
+    schema = {"type": "object"}
+    tool = Tool(
+        uid="tool-x",
+        name="book",
+        description="",
+        input_schema=schema,
+        implementation=implementation,
+    )
+    args["digest"] = mcp_definitions.digest(listed(tool, tmp_path))
+    person = Person(PersonReply(action="accept", content={"age": 7}))
+    path = CallPath(
+        workspace=open_workspace(str(project)),
+        registry=ToolRegistry(),
+        trusted=True,
+        asker=person,
+        sessions=sessions if kept else None,
+    )
+
+    def call() -> Outcome:
+        return path.run_tool(tool, Call(tool="book", arguments={}, timeout_s=60))
+
+    error = call().error
+    assert error is not None and "elicitation/create" in error.message
+    assert error.hint == older_questions.HINT and person.asked == []
+    for _ in range(2):
+        assert call().result == {"result": "accept age=7"}
+    assert [one.text for one in person.asked] == ["How old?"] * 2
+    assert (project / "begun").read_text(encoding="utf-8") == "xxx"
 
 
 def listed(tool: Tool, where: Path) -> dict[str, Any]:

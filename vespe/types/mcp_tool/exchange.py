@@ -68,12 +68,13 @@ class Unauthorized(AccessRefused):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is
-    None.
+    None. With a `handshake` it is reached in the newest revision that has one.
     """
 
     command: tuple[str, ...] | None = None
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    handshake: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +170,8 @@ def argv(module: str, *, mark: str = "") -> tuple[str, ...]:
 def reach(server: Server, surroundings: Surroundings) -> JsonObject:
     """Say how to reach a server, as a session takes it on its stdin."""
     asks = {"asks": True} if surroundings.questions is not None else {}
+    if server.handshake:
+        asks["handshake"] = True
     if server.command:
         return {"command": list(server.command), "cwd": surroundings.directory, **asks}
     return {

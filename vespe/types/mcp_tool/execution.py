@@ -13,7 +13,7 @@ from vespe.errors import InvalidTool, ToolExecutionError
 from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
-from vespe.types.mcp_tool import exchange, logins, skill_reading
+from vespe.types.mcp_tool import exchange, logins, older_questions, skill_reading
 from vespe.types.mcp_tool.exchange import Server, SessionAnswer, Surroundings
 
 _SHOWN: Final = ("command", "env", "url", "headers", "digest")
@@ -64,6 +64,8 @@ class McpTool:
                 raise
             raise logins.explained(error, tool.kit_id or "", token=token) from None
         except ToolExecutionError as error:
+            if context.questions is not None and older_questions.could_not_ask(error):
+                _use_handshake(tool, context, error)
             if tool.kit_id:
                 error.details["widened"] = {
                     "write": f"vespe kit add-mcp {tool.kit_id} --update --write",
@@ -95,6 +97,7 @@ def _asked(tool: Tool, inputs: JsonObject, context: Context, token: str) -> Sess
         command=tuple(command) if command else None,
         url=args.get("url"),
         headers=logins.with_token(headers, token) if token else headers,
+        handshake=_takes_handshake(tool, context),
     )
     surroundings = Surroundings(
         directory=context.project_root,
@@ -113,6 +116,26 @@ def _asked(tool: Tool, inputs: JsonObject, context: Context, token: str) -> Sess
         request["meta"] = telemetry.ask_server({"network.transport": "pipe" if command else "tcp"})
     ask = exchange.ask if context.sessions is None else context.sessions.ask
     return ask(server, request, surroundings, name=tool.name, kit=tool.kit_id or "")
+
+
+def _takes_handshake(tool: Tool, context: Context) -> bool:
+    """Whether the tool's server is reached with a handshake, so that it can ask. Skills are only
+    there without one.
+    """
+    args = _args(tool)
+    return (
+        context.questions is not None
+        and not args.get("skills")
+        and older_questions.is_known(args, context.project_root)
+    )
+
+
+def _use_handshake(tool: Tool, context: Context, error: ToolExecutionError) -> None:
+    """Reach the tool's server with a handshake from now on, and say so in the error."""
+    if not _takes_handshake(tool, context) and older_questions.remember(
+        _args(tool), context.project_root
+    ):
+        error.hint = older_questions.HINT
 
 
 def _given(tool: Tool, inputs: JsonObject, answer: SessionAnswer) -> JsonValue:

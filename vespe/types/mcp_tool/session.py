@@ -168,6 +168,7 @@ def connected(
         cache=None,
         logging_callback=noted,
         elicitation_callback=asked,
+        mode="legacy" if reach.get("handshake") else "auto",
         extensions=[ServerTasks(asked, ends_by_signal=is_brief)],
     )
 

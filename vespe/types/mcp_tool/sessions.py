@@ -103,6 +103,7 @@ def _key(server: "Server", surroundings: "Surroundings") -> Hashable:
         server.command,
         server.url,
         tuple(sorted(server.headers.items())),
+        server.handshake,
         surroundings.directory,
         tuple(sorted(surroundings.environment.items())),
         surroundings.allow_hosts,
