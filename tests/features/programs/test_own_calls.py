@@ -93,6 +93,8 @@ def test_a_program_that_is_wrong_is_an_outcome_and_is_logged(mine: Project) -> N
     assert [line["outcome"] for line in log.read(mine.root)] == ["invalid_program"]
     with pytest.raises(UsageError):
         mine.run_code("1", timeout_s=0)
+    with pytest.raises(UsageError, match="a string, not of type bytes"):
+        mine.run_code(b"1")  # type: ignore[arg-type]  # what is tested
 
 
 def test_the_code_of_a_program_that_never_ran_is_logged_without_secrets(

@@ -194,7 +194,7 @@ def run_code(
     """Check a program, and run it with the caller's rights. Raises NotTrusted, MissingExtra,
     UsageError; what is wrong with the program is the Outcome's error.
     """
-    _require(timeout_s, max_calls)
+    _require(code, timeout_s, max_calls)
     path.check_trust()
     call = Call(tool=PROGRAM_TOOL.name, arguments={"code": code}, call_id=new_id())
     calls = OwnCalls(path=path, cancel=cancel, loop=loop)
@@ -265,7 +265,9 @@ def new_id() -> str:
     return f"program-{os.urandom(4).hex()}"
 
 
-def _require(timeout_s: float, max_calls: int) -> None:
+def _require(code: object, timeout_s: float, max_calls: int) -> None:
+    if not isinstance(code, str):
+        raise errors.UsageError(f"code is a program as a string, not of type {type(code).__name__}")
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
         raise errors.UsageError(
             f"timeout_s is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {timeout_s}"
