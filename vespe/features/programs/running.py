@@ -171,9 +171,12 @@ class ProgramRun:
                 "random_start": {"seed": self.fixed.seed},
             },
         }
-        with interpreter.session(
-            self.setting, cancel=self.cancel, timeout_s=self.timeout_s, **options
-        ) as held:
+        with (
+            interpreter.session(
+                self.setting, cancel=self.cancel, timeout_s=self.timeout_s, **options
+            ) as held,
+            counted_in(held.watched.waited),
+        ):
             self._held = held
             try:
                 return self._read(self._driven(held))
@@ -274,8 +277,7 @@ class ProgramRun:
 
     def _made(self, calls: Sequence[InnerCall]) -> Sequence[Outcome]:
         assert self._held is not None
-        with counted_in(self._held.watched.waited):
-            outcomes = self.calls.run(calls)
+        outcomes = self.calls.run(calls)
         if self.cancel is not None and self.cancel.is_set():
             raise errors.Interrupted("the program was cancelled and has been ended")
         if time.monotonic() >= self._held.watched.until:
