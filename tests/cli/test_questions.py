@@ -62,6 +62,19 @@ def test_a_form_is_filled_in_field_by_field_and_wrong_values_are_said(
     assert "name is too short" in said or "'name'" in said or "name" in said
 
 
+def test_what_a_field_takes_is_said_in_words_that_everybody_knows(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reply = asked("y\nAnna\nold\n1.5\n0\n7\nhalf\n\nperhaps\nno\n\n\n", monkeypatch)
+    assert reply.content == {"name": "Anna", "age": 7, "share": 0.5, "sure": False}
+    said = capfd.readouterr().err
+    for hint in ("age (a whole number)", "share (a number; 0.5 if", "sure (yes or no; may be"):
+        assert hint in said
+    assert said.count("enter a whole number") == 2 and "`age` must be at least 1, not 0" in said
+    assert "enter a number" in said and "enter yes or no" in said
+    assert "integer" not in said and "boolean" not in said
+
+
 @pytest.mark.parametrize(
     ("typed", "action"),
     [

@@ -113,6 +113,8 @@ def _yes_or_no(text: str, over: threading.Event) -> bool | None:
 
 
 _END: Final[Any] = object()
+_WANTED: Final = {"boolean": "yes or no", "integer": "a whole number", "number": "a number"}
+"""What a person is to type where the kind of a field has no word that everybody knows."""
 
 
 class _Field:
@@ -139,14 +141,17 @@ class _Field:
             problem = answers.problem_of(self._only, {self._name: value})
             if not problem:
                 return value
-            report.say(f"  {problem}")
+            kind = self._field["type"]
+            is_other = isinstance(value, str) or (kind == "integer" and isinstance(value, float))
+            wanted = _WANTED.get(kind) if is_other else None
+            report.say(f"  enter {wanted}" if wanted else f"  {problem}")
 
     def _show(self) -> None:
         field = self._field
         said = [str(field[key]) for key in ("title", "description") if field.get(key)]
         listed = field["type"] == "array"
         kind = "choices, separated by commas" if listed else answers.kind_of(field)
-        hints = ["yes or no" if kind == "boolean" else "one choice" if self._single() else kind]
+        hints = ["one choice" if self._single() else _WANTED.get(kind, kind)]
         if "default" in field:
             hints.append(f"{report.json_line(field['default'])} if you leave it empty")
         elif not self._required:

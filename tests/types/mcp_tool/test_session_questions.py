@@ -169,13 +169,17 @@ def test_a_server_that_can_only_ask_in_an_older_revision_is_reached_in_it_from_t
     def call() -> Outcome:
         return path.run_tool(tool, Call(tool="book", arguments={}, timeout_s=60))
 
+    path = replace(path, asker=None)
+    error = call().error
+    assert error is not None and error.code == "needs_input", error
+    path = replace(path, asker=person)
     error = call().error
     assert error is not None and "elicitation/create" in error.message
     assert error.hint == older_questions.HINT and person.asked == []
     for _ in range(2):
         assert call().result == {"result": "accept age=7"}
     assert [one.text for one in person.asked] == ["How old?"] * 2
-    assert (project / "begun").read_text(encoding="utf-8") == "xxx"
+    assert (project / "begun").read_text(encoding="utf-8") == "xxxx"
 
 
 def listed(tool: Tool, where: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from vespe.calls import tracing
-from vespe.errors import InvalidTool, ToolExecutionError
+from vespe.errors import InvalidTool, NeedsInput, ToolExecutionError
 from vespe.models import Execution, JsonObject, JsonValue, Tool
 from vespe.tool_types import Context, Executor
 from vespe.tools import templates
@@ -41,7 +41,8 @@ class McpTool:
 
         Raises MissingExtra, Refused where the server's definition is not the approved one,
         ToolExecutionError (the server failed, or the tool says `isError`), AddressRefused,
-        InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded.
+        InvalidOutput, OutputTooLarge, TimedOut, Interrupted, SessionEnded, NeedsInput (it asks, and
+        nobody can be asked).
         """
         until, token = time.monotonic() + context.timeout_s, ""
         authorize = _authorized(tool, context)
@@ -64,7 +65,10 @@ class McpTool:
                 raise
             raise logins.explained(error, tool.kit_id or "", token=token) from None
         except ToolExecutionError as error:
-            if context.questions is not None and older_questions.could_not_ask(error):
+            if older_questions.could_not_ask(error):
+                if context.questions is None:
+                    said = f"{tool.name} asks the user a question, but there is no one to ask here"
+                    raise NeedsInput(f"{said} ({error.message})") from None
                 _use_handshake(tool, context, error)
             if tool.kit_id:
                 error.details["widened"] = {
