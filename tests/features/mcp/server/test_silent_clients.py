@@ -80,18 +80,24 @@ def test_each_call_of_a_client_that_never_answers_ends_and_leaves_nothing(projec
     with served(project, code=SERVER) as client:
         shake_hands(client)
         for name in sorted(names):
-            client.send("tools/call", {"name": name, "arguments": {}}, id=name)
+            params = {"name": name, "arguments": {}, "_meta": {"progressToken": name}}
+            client.send("tools/call", params, id=name)
         asked: list[str] = []
         withdrawn: list[str] = []
         told: dict[str, Any] = {}
+        waiting = set()
         while len(told) < len(names) or len(withdrawn) < len(names):
             message = client.read()
             if message.get("method") == "elicitation/create":
                 asked.append(message["id"])
             elif message.get("method") == "notifications/cancelled":
                 withdrawn.append(message["params"]["requestId"])
+            elif message.get("method") == "notifications/progress":
+                if message["params"]["message"] == "waiting for the user's answer":
+                    waiting.add(message["params"]["progressToken"])
             else:
                 told[message["id"]] = message["result"]
+        assert waiting == names
         assert len(asked) == len(names) and sorted(withdrawn) == sorted(asked)
         assert told.keys() == names
         for name, result in told.items():

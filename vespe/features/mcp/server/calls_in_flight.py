@@ -324,14 +324,15 @@ class Flights:
             threading.Thread(target=self._work, name="vespe-call", daemon=True).start()
 
     @contextlib.contextmanager
-    def _waiting_aside(self) -> Iterator[None]:
-        """Let another call run while one waits for a person."""
+    def _waiting_aside(self, progress: Progress | None) -> Iterator[None]:
+        """Let another call run while one waits for a person, and tell of that."""
         with self._change:
             self._aside += 1
             if self._waiting and not self._idle:
                 self._begin_thread()
         try:
-            yield
+            with contextlib.nullcontext() if progress is None else progress.asking():
+                yield
         finally:
             with self._change:
                 self._aside -= 1
@@ -446,7 +447,7 @@ class Flights:
             notify=flight.tell,
             withdraw=flight.client.tell,
             cancel=flight.cancel,
-            aside=self._waiting_aside,
+            aside=partial(self._waiting_aside, flight.progress),
         )
         run = partial(
             tool_call.run,

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 from vespe.features.mcp.server.messages import RequestId, notification
@@ -20,6 +21,7 @@ class Progress:
         self._started = self._last = time.monotonic()
         self._done = 0.0
         self._own = False
+        self._open = 0
         self._lock = threading.Lock()
 
     def __call__(self, text: str) -> None:
@@ -27,14 +29,27 @@ class Progress:
         with self._lock:
             self._send(self._done + 1, None, text)
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Tell meanwhile that the call waits for its user."""
+        with self._lock:
+            self._open += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= 1
+
     def beat(self) -> None:
-        """Tell that the call still runs, at most once a second; a tool that says itself how far it
-        is says it better.
+        """Tell that the call still runs, or waits for its user, at most once a second; a tool that
+        says itself how far it is says it better.
         """
         now = time.monotonic()
         with self._lock:
             if not self._own and now - self._last >= _BEAT_S:
-                self._send(self._done + 1, None, f"running for {now - self._started:.0f} s")
+                running = f"running for {now - self._started:.0f} s"
+                said = "waiting for the user's answer" if self._open else running
+                self._send(self._done + 1, None, said)
 
     def tell(self, done: float, *, total: float | None = None, message: str = "") -> None:
         """Tell how much of `total` is done, as the tool says; what is less than the last time is
