@@ -9,12 +9,13 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.features.oauth.test_records import LOGIN, kept
+from tests.features.oauth.test_records import GRANT, LOGIN, kept
 from tests.features.oauth.test_sdk import Robot, logged_in
 from tests.features.oauth.test_tokens import kept as really_kept
 from tests.support.authorization import Issuer, Resource, authorized
@@ -231,3 +232,30 @@ def test_logging_out_where_the_issuer_cannot_be_asked_removes_the_tokens_all_the
     assert login.log_out(made)
     assert "cannot revoke tokens" in " ".join(capsys.readouterr().err.split())
     assert records.every() == [] and not os.path.exists(LOGIN.directory)
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("endpoint", "secret_name", "why"),
+    [
+        ("http://login.example.com/revoke", "", "without https, others could read the token"),
+        (
+            "https://login.example.com/revoke",
+            "GONE",
+            "the secret GONE cannot be read from env:NOT_THERE",
+        ),
+    ],
+)
+def test_p83_a_login_whose_tokens_cannot_be_revoked_says_so(
+    capsys: pytest.CaptureFixture[str], endpoint: str, secret_name: str, why: str
+) -> None:
+    user_config.set_value("secrets.GONE", {"ref": "env:NOT_THERE"})
+    with records.locked(LOGIN.kit_id, LOGIN.url):
+        made = records.keep(
+            replace(LOGIN, secret_name=secret_name),
+            replace(GRANT, revocation_endpoint=endpoint),
+            store="file",
+        )
+    assert login.log_out(made)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has not revoked the tokens" in said and why in said

@@ -1,7 +1,6 @@
 """Logging in and out: which client asks, where the tokens go, and what is said of it."""
 
 import base64
-import contextlib
 import datetime
 import os
 import threading
@@ -193,13 +192,15 @@ def _revoke(login: Login, grant: TokenGrant) -> None:
         )
     from vespe.features.oauth import tokens
 
-    user = user_config.load_user_config()
-    with contextlib.suppress(Refused):
+    allow_hosts = user_config.load_user_config().allow_hosts
+    try:
+        settings.check_encrypted(grant.revocation_endpoint, allow_hosts)
         secret = tokens.client_secret(login, grant)
-        for token in filter(None, (grant.refresh_token, grant.access_token)):
-            if said := _revoked(grant, token, secret, user.allow_hosts):
-                report.warn(f"{login.issuer} may not have revoked the tokens: {said}")
-                return None
+    except Refused as error:
+        return report.warn(f"{login.issuer} has not revoked the tokens: {error}")
+    for token in filter(None, (grant.refresh_token, grant.access_token)):
+        if said := _revoked(grant, token, secret, allow_hosts):
+            return report.warn(f"{login.issuer} may not have revoked the tokens: {said}")
     return None
 
 

@@ -230,15 +230,21 @@ class _Flow:
         metadata = context.oauth_metadata
         if metadata is None:
             raise self._nowhere()
-        methods = metadata.code_challenge_methods_supported
-        if methods is not None and "S256" not in methods:
+        # One that does not say which methods it supports may support none: MCP's specification lets
+        # no client go on there.
+        if "S256" not in (metadata.code_challenge_methods_supported or ()):
             raise Refused(
-                f"{metadata.issuer} does not support PKCE with S256, which protects the login "
-                "against stolen codes",
+                f"{metadata.issuer} does not say that it supports PKCE with S256, which protects "
+                "the login against stolen codes",
                 hint="nothing was sent there; its operator can turn it on",
             )
-        for endpoint in (metadata.authorization_endpoint, metadata.token_endpoint):
-            self._transport.check(str(endpoint))
+        for endpoint in (
+            metadata.authorization_endpoint,
+            metadata.token_endpoint,
+            metadata.revocation_endpoint,
+        ):
+            if endpoint is not None:
+                self._transport.check(str(endpoint))
         if context.client_info is not None and self._wanted.client_id:
             context.client_info.token_endpoint_auth_method = _auth_method(
                 metadata, bool(self._wanted.client_secret)

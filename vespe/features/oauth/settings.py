@@ -1,14 +1,18 @@
-"""The settings of the client of MCP servers in the user's configuration: `mcp`."""
+"""The settings of the client of MCP servers in the user's configuration: `mcp`, and where these let
+a token go.
+"""
 
 from typing import Final
 
 from vespe.documents import fields
 from vespe.documents.near import choice
 from vespe.errors import InvalidDocument, Refused, UsageError
-from vespe.http.addresses import parse_url
+from vespe.http.addresses import is_listed, parse_url
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import user_config
 
+_LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 MCP: Final = ("client_metadata_url",)
 """What `mcp` has."""
 _SAID: Final = (
@@ -46,6 +50,22 @@ def check(key: str, value: JsonObject, path: str) -> None:
         raise fields.wrong_type("a string", url, path=path, pointer=pointer)
     if not _is_url(url):
         raise InvalidDocument(_SAID, path=path, pointer=pointer)
+
+
+def check_encrypted(url: str, allow_hosts: tuple[str, ...]) -> None:
+    """Raise Refused for a URL where others could read a token or a code on the way: one without
+    https that leads neither to this machine nor to a host that the user allows.
+    """
+    parsed = parse_url(url)
+    if parsed.scheme == "https" or _LOOPBACK.fullmatch(parsed.host):
+        return
+    if not is_listed(parsed.host, parsed.port, allow_hosts):
+        raise Refused(
+            f"{parsed.scheme}://{parsed.authority} is refused: without https, others "
+            "could read the token",
+            hint="only you can allow it: "
+            f"`vespe config set allow_hosts '[\"{parsed.authority}\"]'`",
+        )
 
 
 def _is_url(value: JsonValue) -> bool:

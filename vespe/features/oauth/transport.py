@@ -8,15 +8,14 @@ from typing import Final
 
 import httpx2
 
-from vespe.errors import OutputTooLarge, Refused
-from vespe.http import addresses, client, sockets
+from vespe.errors import OutputTooLarge
+from vespe.features.oauth import settings
+from vespe.http import client, sockets
 from vespe.http.addresses import parse_url
-from vespe.lazy import pattern
 
 DEADLINE_S: Final = 30.0
 MAX_BYTES: Final = 256 * 1024
 """Metadata and tokens are a few kilobytes."""
-_LOOPBACK: Final = pattern(r"127\.[0-9.]+|::1|localhost")
 _NOT_SENT: Final = frozenset(("host", "content-length", "connection", "transfer-encoding"))
 
 
@@ -38,16 +37,7 @@ class JudgedTransport(httpx2.AsyncBaseTransport):
 
     def check(self, url: str) -> None:
         """Raise Refused for a URL where a token or a code could be read on the way."""
-        parsed = parse_url(url)
-        if parsed.scheme == "https" or _LOOPBACK.fullmatch(parsed.host):
-            return
-        if not addresses.is_listed(parsed.host, parsed.port, self._allow_hosts):
-            raise Refused(
-                f"{parsed.scheme}://{parsed.authority} is refused: without https, others "
-                "could read the token",
-                hint="only you can allow it: "
-                f"`vespe config set allow_hosts '[\"{parsed.authority}\"]'`",
-            )
+        settings.check_encrypted(url, self._allow_hosts)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, and read its whole answer; raises as `vespe.http.client.exchange`
