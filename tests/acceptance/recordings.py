@@ -2,7 +2,7 @@
 the file?
 
 Each server is asked by the TypeScript SDK's two clients and by the Python SDK's, first itself and
-then its recording. `python -m tests.acceptance.recordings`: the servers are installed from npm and
+then its recording. `python -m tests.acceptance.recordings [SERVER ...]`: the servers are installed from npm and
 PyPI into a directory of their own.
 """
 
@@ -165,6 +165,7 @@ def main() -> int:
     """Print what was compared, and return 1 where a client saw other bytes or a secret was kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print data")
+    parser.add_argument("names", nargs="*", metavar="SERVER", help="default: all of them")
     asked = parser.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(dir=sys.prefix, ignore_cleanup_errors=True) as home:
@@ -173,7 +174,9 @@ def main() -> int:
         os.environ |= {"MY_SECRET": SECRET, "PYTHONPATH": str(Path(__file__).parents[2])}
         place, work = Path(sys.prefix, "recorded"), Path(home, "work")
         work.mkdir()
-        for name, (command, calls) in servers(place, work).items():
+        known = servers(place, work)
+        for name in asked.names or known:
+            command, calls = known[name]
             for client in CLIENTS:
                 file = Path(home, f"{name}-{client.replace(' ', '-')}.jsonl")
                 equal, clean = compared(client, calls, command, work, file)
