@@ -106,12 +106,14 @@ def make_written_places(tool: Tool, permissions: Permissions, root: str) -> None
         try:
             make_written(places, stated, as_directory=as_directory, beside=beside)
         except FileNotFoundError as error:
+            # What a kit states was named by an option.
+            shown = f"{stated}/" if tool.kit_id else f'"write": ["{stated}/"]'
             raise _not_there(
                 tool,
                 stated,
                 "does not exist",
-                f'if it is a directory, end it with / ("write": ["{stated}/"]) and Vespe creates '
-                f"it; if it is a file, run `touch {shlex.quote(error.filename or stated)}`",
+                f"if it is a directory, end it with / ({shown}) and Vespe creates it; "
+                f"if it is a file, run `touch {shlex.quote(error.filename or stated)}`",
             ) from None
         except OSError as error:
             raise _not_there(

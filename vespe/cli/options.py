@@ -1,6 +1,7 @@
 """Options that several verbs share, so that they read and behave the same everywhere."""
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -72,15 +73,23 @@ def refuse_two_tokens(login: str | None, headers: Mapping[str, str]) -> None:
         )
 
 
-def login_client_options(function: F) -> F:
-    """Add the options that say how a login is made: `client_id`, `secret_name`, `host`, `port` and
-    `no_browser`.
+def login_client_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a login is made. The verb gets them in one parameter, `client`:
+    `client_id`, `secret_name`, `host`, `port` and `no_browser`.
     """
+
+    @functools.wraps(function)
+    def command(*, host: str | None, **given: Any) -> Any:
+        client = {key: given.pop(key) for key in _KEYS_OF_LOGIN_CLIENT} | {"host": host or ""}
+        return function(client=client, **given)
+
+    decorated: Callable[..., Any] = command
     for decorate in reversed(_OF_LOGIN_CLIENT):
-        function = decorate(function)
-    return function
+        decorated = decorate(decorated)
+    return decorated
 
 
+_KEYS_OF_LOGIN_CLIENT: Final = ("client_id", "secret_name", "port", "no_browser")
 _OF_LOGIN_CLIENT: Final = (
     click.option(
         "--client-id",

@@ -64,6 +64,9 @@ def test_outside_of_projects_a_server_may_write_only_where_its_kit_says(
     asked = {"command": ["sh", "-c", script], "write": ["~/notes"]}
     assert server_kits.ask_server("things", asked).tools
     assert (home / "notes/one").exists() and not (home / "left").exists()
+    with pytest.raises(errors.PermissionDenied) as raised:
+        server_kits.ask_server("things", asked | {"write": ["~/notes.db"]})
+    assert "end it with / (~/notes.db/)" in raised.value.hint and '"write"' not in raised.value.hint
 
 
 @pytest.mark.skipif(levels.machine().level != "namespaces", reason="this machine has no namespaces")

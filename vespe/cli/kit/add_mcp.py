@@ -1,5 +1,7 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
+from collections.abc import Sequence
+
 import click
 
 from vespe import errors, features
@@ -73,11 +75,7 @@ def command(
     url: str | None,
     headers: tuple[str, ...],
     secrets: tuple[str, ...],
-    client_id: str,
-    secret_name: str,
-    host: str | None,
-    port: int,
-    no_browser: bool,
+    client: JsonObject,
     written: tuple[str, ...],
     timeout_s: float | None,
     update: bool,
@@ -97,21 +95,20 @@ def command(
     With `--activate`, the project's lock contains the server and the digests of its tools, so that
     `vespe kit sync` can create the kit on other machines.
     """
+    root = find_root(project_dir) if activate else kit_facts.root_if_any(project_dir)
     if source is not None:
         if server_command or url or headers or secrets or written or update:
             raise errors.UsageError(
                 "--from takes the servers as the file says them, and nothing beside it",
                 hint="remove the other options",
             )
-        return _add_all(
-            source,
-            kit_id,
-            timeout_s=timeout_s,
-            root=find_root(project_dir) if activate else kit_facts.root_if_any(project_dir),
-            activate=activate,
-            yes=yes,
-            as_json=as_json,
-        )
+        entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
+        drafts = _asked_each(entries, timeout_s, root=root, yes=yes)
+        if drafts:
+            server_kits.keep_in_project(root if activate else None, drafts, activate=activate)
+        left_out = [entry for entry in entries if entry.problem]
+        _report_all(drafts, left_out, as_json=as_json)
+        return 1 if any(not entry.is_off for entry in left_out) else 0
     if kit_id is None:
         raise errors.UsageError(
             "say what the kit is called, or --from FILE", hint="vespe kit add-mcp NAME -- COMMAND"
@@ -121,7 +118,6 @@ def command(
         raise errors.UsageError(
             "--update is about the server that is known, and takes no other", hint=hint
         )
-    root = find_root(project_dir) if activate else kit_facts.root_if_any(project_dir)
     if update:
         known, before = mcp_kits.known_server(kit_id, root)
         server = mcp_kits.with_write(known, written)
@@ -135,18 +131,10 @@ def command(
     server_review.announce(server)
     if not update:
         server_review.confirm_start(server, yes=yes)
-    choices: JsonObject = {
-        "client_id": client_id,
-        "secret_name": secret_name,
-        "host": host or "",
-        "port": port,
-        "no_browser": no_browser,
-        "yes": yes,
-    }
-    if any((client_id, secret_name, host, port)) and "url" not in server:
+    if any(client[key] for key in client if key != "no_browser") and "url" not in server:
         said = "--client-id, --client-secret, --redirect-host and --port are for --url"
         raise errors.UsageError(said)
-    draft = _asked(kit_id, server, timeout_s, choices, root=root)
+    draft = _asked(kit_id, server, timeout_s, {**client, "yes": yes}, root=root)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
@@ -227,26 +215,16 @@ def _report(
 # All servers of a file
 
 
-def _add_all(
-    file: str,
-    name: str | None,
-    *,
-    timeout_s: float | None,
-    root: str | None,
-    activate: bool,
-    yes: bool,
-    as_json: bool,
-) -> int:
-    """Make a kit of each server that FILE names, or of the one called `name`; return 1 where one of
-    them could not be made. `root` is the project that is here.
-
-    Raises as `server_kits.entries_of` does, Refused where nobody approves.
+def _asked_each(
+    entries: Sequence[ServerEntry], timeout_s: float | None, *, root: str | None, yes: bool
+) -> list[KitDraft]:
+    """Make a kit of each server of a file, as far as it has no `problem`; the others get one, which
+    is said. Raises Refused where nobody approves.
     """
-    entries = server_kits.entries_of(file, name, root=root if activate else None)
-    left_out = [entry for entry in entries if entry.problem]
     wanted = [entry for entry in entries if not entry.problem]
-    for entry in left_out:
-        _warn_left_out(entry)
+    for entry in entries:
+        if entry.problem:
+            _warn_left_out(entry)
     server_review.confirm_entries(wanted, yes=yes)
     drafts = []
     for entry in wanted:
@@ -255,13 +233,9 @@ def _add_all(
         if draft is not None:
             drafts.append(draft)
         else:
-            left_out.append(entry)
             _warn_left_out(entry)
     server_review.approve_all(drafts, yes=yes)
-    if drafts:
-        server_kits.keep_in_project(root if activate else None, drafts, activate=activate)
-    _report_all(drafts, left_out, as_json=as_json)
-    return 1 if any(not entry.is_off for entry in left_out) else 0
+    return drafts
 
 
 def _warn_left_out(entry: ServerEntry) -> None:

@@ -69,7 +69,7 @@ def breaks(comparison: Comparison) -> bool:
 def _name(reach: JsonObject) -> str:
     if "url" in reach:
         return parse_url(reach["url"]).authority
-    return os.path.basename(reach["command"][0])
+    return os.path.basename(str(reach["command"][0]))
 
 
 def _is_about_words(change: Change) -> bool:

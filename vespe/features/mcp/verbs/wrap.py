@@ -142,16 +142,8 @@ def command(
     permissions: JsonObject = {key: list(value) for key, value in stated.items() if value} | (
         {"network": []} if no_network else {}
     )
-    server = _server(
-        server_command,
-        url,
-        name,
-        user,
-        secrets=secrets,
-        headers=headers,
-        login=login,
-        root=root,
-    )
+    reach = {"secrets": secrets, "headers": headers, "login": login, "root": root}
+    server = _server(server_command, url, name, user, **reach)
     tool = Tool(
         uid=server.name,
         name=server.name,
@@ -173,16 +165,7 @@ def command(
     with confine(tool, context, setting=user.sandbox) as held:
         recorder = None if record is None else _recorder(record, server, user=user)
         calls = WrappedCalls(log, name=server.name, sandbox=held.sandbox, secrets=server.secrets)
-        watchers: list[Watcher] = [calls, recorder] if recorder else [calls]
-        hiding = [calls.hide, *([recorder.hide] if recorder else [])]
-        status = wrap(
-            server.argv,
-            held,
-            watchers,
-            first=server.first,
-            farewell_s=server.farewell_s,
-            aside=None if server.renew is None else _aside(server.mark, server.renew, hiding),
-        )
+        status = _passed_on(server, held, calls, recorder)
     if recorder is not None and recorder.error is not None:
         raise recorder.error
     return status
@@ -310,6 +293,22 @@ def _aside(
         return strict_json.compact_bytes({"token": token})
 
     return Aside(mark=mark.encode("ascii"), answer=answer)
+
+
+def _passed_on(
+    server: _Server, held: Context, calls: WrappedCalls, recorder: ServerRecorder | None
+) -> int:
+    """Pass messages on until the server or its client is gone; return the server's exit code."""
+    watchers: list[Watcher] = [calls, recorder] if recorder else [calls]
+    hiding = [calls.hide, *([recorder.hide] if recorder else [])]
+    return wrap(
+        server.argv,
+        held,
+        watchers,
+        first=server.first,
+        farewell_s=server.farewell_s,
+        aside=None if server.renew is None else _aside(server.mark, server.renew, hiding),
+    )
 
 
 def _recorder(path: str, server: _Server, *, user: user_config.UserConfig) -> ServerRecorder:

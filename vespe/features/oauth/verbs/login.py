@@ -28,12 +28,8 @@ from vespe.models import JsonObject
 def command(
     kit_id: str,
     url: str | None,
-    client_id: str,
-    secret_name: str,
-    host: str | None,
-    port: int,
+    client: JsonObject,
     scope: str,
-    no_browser: bool,
     yes: bool,
     project_dir: str | None,
     as_json: bool,
@@ -45,15 +41,7 @@ def command(
     made = login.log_in(
         kit_id,
         url or _url_of(kit_id, project_dir),
-        LoginChoices(
-            client_id=client_id,
-            secret_name=secret_name,
-            host=host or "",
-            port=port,
-            scope=scope,
-            no_browser=no_browser,
-            yes=yes,
-        ),
+        LoginChoices(**client, scope=scope, yes=yes),
     )
     if as_json:
         return report.emit_json(shown(made))
