@@ -103,10 +103,9 @@ def command(
                 hint="remove the other options",
             )
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
-        drafts = _asked_each(entries, timeout_s, root=root, yes=yes)
+        drafts, left_out = _asked_each(entries, timeout_s, root=root, yes=yes)
         if drafts:
             server_kits.keep_in_project(root if activate else None, drafts, activate=activate)
-        left_out = [entry for entry in entries if entry.problem]
         _report_all(drafts, left_out, as_json=as_json)
         return 1 if any(not entry.is_off for entry in left_out) else 0
     if kit_id is None:
@@ -217,14 +216,14 @@ def _report(
 
 def _asked_each(
     entries: Sequence[ServerEntry], timeout_s: float | None, *, root: str | None, yes: bool
-) -> list[KitDraft]:
-    """Make a kit of each server of a file, as far as it has no `problem`; the others get one, which
-    is said. Raises Refused where nobody approves.
+) -> tuple[list[KitDraft], list[ServerEntry]]:
+    """Make a kit of each server of a file; return the kits, and the servers that have a `problem`
+    or got one, which is said. Raises Refused where nobody approves.
     """
+    left_out = [entry for entry in entries if entry.problem]
     wanted = [entry for entry in entries if not entry.problem]
-    for entry in entries:
-        if entry.problem:
-            _warn_left_out(entry)
+    for entry in left_out:
+        _warn_left_out(entry)
     server_review.confirm_entries(wanted, yes=yes)
     drafts = []
     for entry in wanted:
@@ -233,9 +232,10 @@ def _asked_each(
         if draft is not None:
             drafts.append(draft)
         else:
+            left_out.append(entry)
             _warn_left_out(entry)
     server_review.approve_all(drafts, yes=yes)
-    return drafts
+    return drafts, left_out
 
 
 def _warn_left_out(entry: ServerEntry) -> None:
