@@ -41,13 +41,10 @@ class CheckedProgram:
     names: Mapping[str, str]
 
 
-def tools_of(checked: CheckedProgram | None, tools: Mapping[str, Tool]) -> Iterator[Tool]:
-    """Return the tools of a program, whose secrets are redacted where it is logged: those that it
-    uses. Any of `tools` that can be loaded may be meant by one that has not passed its check.
+def loadable(tools: Mapping[str, Tool]) -> Iterator[Tool]:
+    """Return the tools that can be loaded: any of them may be meant by a program that has not
+    passed its check, and their secrets are redacted where it is logged.
     """
-    if checked is not None:
-        yield from checked.tools.values()
-        return
     for name in tools:
         with contextlib.suppress(VespeError, KeyError):
             yield tools[name]

@@ -13,7 +13,7 @@ from vespe.calls.outcomes import failed
 from vespe.calls.path import CallPath
 from vespe.errors import ToolNotFound
 from vespe.features.programs import interpreter
-from vespe.features.programs.checking import CheckedProgram, check_program, tools_of
+from vespe.features.programs.checking import CheckedProgram, check_program, loadable
 from vespe.features.programs.functions import function_names, shown_stubs
 from vespe.features.programs.running import (
     MAX_CALLS,
@@ -114,7 +114,7 @@ class CodeBridge(Bridge):
 
     def over(self, order: ProgramOrder) -> Iterable[Tool]:
         """Return the tools whose secrets are redacted where a program is logged."""
-        return tools_of(order.checked, self.tools)
+        return order.checked.tools.values() if order.checked else loadable(self.tools)
 
     def run(self, order: ProgramOrder) -> Outcome:
         """Check a program over the tools, and run it. Raises what is not the program's fault."""

@@ -16,7 +16,7 @@ from vespe.calls.in_process import in_thread
 from vespe.calls.outcomes import failed, refused
 from vespe.calls.path import CallPath
 from vespe.calls.threads import in_this_context
-from vespe.features.programs.checking import CheckedProgram, check_program, tools_of
+from vespe.features.programs.checking import CheckedProgram, check_program, loadable
 from vespe.features.programs.running import (
     MAX_CALLS,
     PROGRAM_TOOL,
@@ -216,7 +216,10 @@ def run_code(
             cancel=cancel,
         ).run()
 
-    return told(path, call, run, over=lambda: tools_of(checked, project_tools(path)))
+    def over() -> Iterable[Tool]:
+        return checked.tools.values() if checked else loadable(project_tools(path))
+
+    return told(path, call, run, over=over)
 
 
 def told(

@@ -6,7 +6,7 @@ import gc
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import click
 
@@ -312,5 +312,5 @@ def named(transcript: Transcript, provider: LLMProvider) -> Transcript:
 
 def _own_mode() -> ToolsMode:
     """Return the tools mode of the user's configuration, which was checked when it was read."""
-    mode: ToolsMode = user_config.load_user_config().agent.get("tools_mode", "auto")
-    return mode
+    said = user_config.load_user_config().agent.get("tools_mode", "auto")
+    return cast(ToolsMode, said)
