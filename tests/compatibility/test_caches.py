@@ -105,3 +105,16 @@ def test_environments_of_scripts_are_listed_and_cleaned_away(world: World) -> No
     gone = world.json("cache", "clean", "--environments", "--yes")["environments"]
     assert [one["digest"] for one in gone] == [kept["digest"]]
     assert not (world.user("cache") / "envs" / kept["digest"]).exists()
+
+
+def test_p48_a_cache_that_is_no_file_or_nests_without_end_is_made_anew(world: World) -> None:
+    assert world.json("tool", "run", "calc", "a=1", "b=2", "--json")["ok"] is True
+    cache = world.user("cache")
+    kept = [*(cache / "scan").iterdir(), *cache.glob("sandbox*"), *cache.glob("repositories/*")]
+    assert len(kept) > 1
+    for damage in (lambda path: path.write_text("[" * 100_000, encoding="utf-8"), os.mkfifo):
+        for path in kept:
+            path.unlink(missing_ok=True)
+            damage(path)
+        assert world.json("tool", "run", "calc", "a=1", "b=2", "--json")["ok"] is True
+        assert shown(world)["calc"][0] == "available"

@@ -93,6 +93,7 @@ def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
         "[]",
         "{",
         '{"a": 1}',
+        "[" * 100_000,
     ):
         kept.write_text(text, encoding="utf-8")
         importlib.reload(repositories)

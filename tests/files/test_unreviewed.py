@@ -70,7 +70,9 @@ def test_a_project_that_is_moved_keeps_what_is_said_of_it_and_a_copy_has_none(
         assert paths(unreviewed.left(str(tmp_path / place))) == [".envrc"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"root": "/", "known": 1, "left": 2}', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"root": "/", "known": 1, "left": 2}', "\0", "[" * 100_000]
+)
 def test_a_broken_record_is_one_that_says_nothing(begun: Path, text: str) -> None:
     kept = next(Path(os.environ["XDG_STATE_HOME"]).glob("vespe/unreviewed/*.json"))
     kept.write_text(text, encoding="utf-8")

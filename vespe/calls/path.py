@@ -278,6 +278,10 @@ class CallPath:
             | type_of(tool.implementation.type).executor().plan(tool, inputs, context)
         )
 
+    def require_trust(self, tool: Tool) -> None:
+        """Raise NotTrusted where a tool may not run, as a call of it does, and Refused."""
+        self._grant(tool)
+
     def _grant(self, tool: Tool) -> gate.Grant:
         own = tool.directory if tool.scope == defaults.PROJECT_TOOLS else None
         return self._granted(own) if self.live is None else self.live.grant(own)

@@ -278,7 +278,7 @@ def _read(root: str) -> _Walk | None:
         made.believed = os.stat(path).st_mtime
         if said["root"] != root:
             return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     _walked[root] = made
     return made
@@ -292,7 +292,7 @@ def _marks(root: str, until: float) -> dict[str, int] | None:
             if (said["until"] == until)
             else None
         )
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
@@ -331,9 +331,14 @@ def _names(path: str) -> list[str]:
         return []
 
 
+def _unblocked(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def _text(path: str, *, most: int = _MOST_TEXT) -> str:
+    """Return the beginning of a regular file, "" for anything else, which is waited for in vain."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(most)
+        with open(path, encoding="utf-8", errors="surrogateescape", opener=_unblocked) as file:
+            return file.read(most) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except OSError:
         return ""

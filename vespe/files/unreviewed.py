@@ -22,6 +22,11 @@ _MOST: Final = 10_000
 _MOST_BYTES: Final = 1 << 22
 _SHOWN: Final = 3
 _TIDIED_S: Final = 30 * 86400.0
+_DAMAGED: Final = (
+    *(StorageError, InvalidDocument, ValueError, TypeError, KeyError, AttributeError),
+    RecursionError,
+)
+"""What a file raises that is not one of these."""
 _begun: set[str] = set()
 
 
@@ -141,7 +146,7 @@ def _read(root: str) -> dict[str, Any]:
             raise ValueError("another project, whose number came back")
         known = None if said["known"] is None else [str(path) for path in said["known"]]
         left = {str(path): (tool, when) for path, (tool, when) in said["left"].items()}
-    except (StorageError, InvalidDocument, ValueError, TypeError, KeyError, AttributeError):
+    except _DAMAGED:
         return {"known": None, "left": {}}
     return {"known": known, "left": left}
 
@@ -170,7 +175,7 @@ def _tidy(directory: str) -> None:
         for name in os.listdir(directory):
             path = os.path.join(directory, name)
             if os.lstat(path).st_mtime < time.time() - _TIDIED_S:
-                with contextlib.suppress(StorageError, InvalidDocument, ValueError, KeyError):
+                with contextlib.suppress(*_DAMAGED):
                     root = json.loads(atomic.read_bytes(path, limit=_MOST_BYTES))["root"]
                     if not os.path.lexists(root):
                         os.unlink(path)

@@ -96,7 +96,7 @@ def _load(path: str, directory: str) -> tuple[Any, str]:
         *about, found, checksum = json.loads(head)
         if about == [_FORMAT, os.path.abspath(directory)] and checksum == _checksum(f"\n{lines}"):
             return tuple(found), f"\n{lines}"
-    except (InvalidDocument, StorageError, ValueError, TypeError):
+    except (InvalidDocument, StorageError, ValueError, TypeError, RecursionError):
         pass
     return None, ""
 

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
+from vespe.calls.path import open_path
+from vespe.features.tasks import background
+from vespe.projects.workspace import open_workspace
 
 SLOW = "import time, pathlib\npathlib.Path(inputs['mark']).write_text('begun')\ntime.sleep(inputs['s'])\nreturn inputs['mark']"
 
@@ -52,6 +55,23 @@ def test_a_task_that_is_cancelled_leaves_no_process(project: Path) -> None:
     again = vespe("task", "cancel", task, cwd=project)
     assert again.returncode == 0 and "cancelled" in again.stdout + again.stderr
     assert vespe("task", "show", task, cwd=project).returncode == 1
+
+
+def test_p83_a_call_that_was_not_allowed_to_begin_is_not_told_as_interrupted(project: Path) -> None:
+    slow(project)
+    tool = open_path(open_workspace(str(project))).tool("slow")
+    assert vespe("untrust", cwd=project).returncode == 0
+    done = vespe("tool", "run", "slow", "--background", "s=0", cwd=project)
+    assert done.returncode == 6 and "is not trusted, so nothing in it runs" in done.stderr
+    assert json.loads(vespe("task", "list", "--json", cwd=project).stdout)["tasks"] == []
+    # Another process withdraws the approval just after it was looked at.
+    options = {"timeout_s": None, "log_arguments": False}
+    inputs = {"mark": str(project / "mark"), "s": 0}
+    task = background.start(tool, inputs, project=str(project), trusted=False, options=options)
+    shown = vespe("task", "show", task, "--wait", "--json", cwd=project)
+    document = json.loads(shown.stdout)
+    assert document["status"] == "completed" and not (project / "mark").exists()
+    assert document["outcome"]["error"]["code"] == "not_trusted"
 
 
 def test_what_cannot_run_is_told_at_once_and_leaves_no_task(project: Path, tmp_path: Path) -> None:

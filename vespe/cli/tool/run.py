@@ -134,6 +134,7 @@ def _start(
     """Start a call whose arguments fit, as a task of its own."""
     inputs = given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
     path.plan(tool, Call(tool=tool.uid, arguments=inputs))
+    path.require_trust(tool)
     task = features.load("tasks", "background").start(
         tool,
         inputs,

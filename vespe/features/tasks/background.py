@@ -5,10 +5,12 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Final
 
-from vespe.calls.path import open_path
+from vespe.calls.outcomes import failed
+from vespe.calls.path import RAISED, open_path
 from vespe.calls.registry import ToolRegistry
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, ToolExecutionError, VespeError
@@ -87,7 +89,15 @@ def main() -> None:
         os._exit(1)
     _tell({"task": task.id})
     call = Call(tool=tool.uid, arguments=asked["arguments"], timeout_s=asked["timeout_s"])
-    _Running(tasks, task).run(lambda cancel: path.run_tool(tool, call, cancel=cancel))
+
+    def work(cancel: threading.Event) -> Outcome:
+        started = time.perf_counter()
+        try:
+            return path.run_tool(tool, call, cancel=cancel)
+        except RAISED as error:  # the tool has not begun
+            return failed(tool, error, started=started)
+
+    _Running(tasks, task).run(work)
     os._exit(0)
 
 

@@ -114,7 +114,10 @@ def _confinement() -> str:
 
 def _read(path: str, key: str) -> Machine | None:
     try:
-        with open(path, encoding="ascii") as file:
+        # A named pipe there must not make this wait.
+        with open(
+            path, encoding="ascii", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)
+        ) as file:
             status = os.fstat(file.fileno())
             first, _, rest = file.read(4096).partition("\n")
     except (OSError, UnicodeDecodeError):
