@@ -34,11 +34,10 @@ OLDER: Final = {
     "initialize": "2025-11-25",
     "elicitation-sep1034-client-defaults": "2025-11-25",
     "sse-retry": "2025-11-25",
+    "auth/2025-03-26-oauth-metadata-backcompat": "2025-03-26",
 }
 """Scenarios that only an older revision has, with the newest of those."""
 LEFT_OUT: Final = {
-    "auth/2025-03-26-oauth-metadata-backcompat": "endpoints of a server without metadata are not "
-    "guessed: nothing would say where the code goes",
     "auth/2025-03-26-oauth-endpoint-fallback": "endpoints of a server without metadata are not "
     "guessed: nothing would say where the code goes",
 }
