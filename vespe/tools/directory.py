@@ -186,7 +186,7 @@ def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = 
             [str(problem) for problem in problems],
             path=directory,
         )
-    return _tool(document, directory, scope=scope, kit_id=kit_id)
+    return tool_of(document, directory, scope=scope, kit_id=kit_id)
 
 
 def load_judged(
@@ -208,7 +208,7 @@ def load_judged(
         document = strict_json.read_object(file)
     else:
         document = strict_json.parse_object(config, path=file)
-    return _tool(document, directory, scope=scope, kit_id=kit_id)
+    return tool_of(document, directory, scope=scope, kit_id=kit_id)
 
 
 def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
@@ -345,7 +345,8 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _tool(document: JsonObject, directory: str, *, scope: str, kit_id: str | None) -> Tool:
+def tool_of(document: JsonObject, directory: str, *, scope: str, kit_id: str | None) -> Tool:
+    """Return the tool of a config.json that has no problem."""
     details, limits = document.get("implementation_details"), document.get("limits", {})
     return Tool(
         uid=document["uid"],

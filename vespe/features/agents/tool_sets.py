@@ -18,6 +18,7 @@ from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
+from vespe.tools.listed_tool import listed_tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,12 @@ def chosen(
     functions = own.values() if kit in (None, defaults.PROGRAM) else ()
     if kit is not None and not entries and not functions:
         raise KitNotFound(kit, close=sorted({entry.scope for entry in available}))
-    loaded = (workspace.load_listed(one.entry, one.config) for one in entries)
+    loaded = (
+        workspace.load_listed(one.entry)
+        if one.config is None
+        else listed_tool(one.entry, one.config)
+        for one in entries
+    )
     every = (*loaded, *functions)
     return list(workspace.shown(sorted(every, key=lambda tool: tool.name)).tools.values())
 
