@@ -134,3 +134,44 @@ def test_a_tuple_is_as_good_as_a_list() -> None:
     parts = ({"type": "text", "text": "a"},)
     assert messages.parts_of(parts, 0) == list(parts)
     assert messages.told({"content": parts}, 0) == {"content": parts}
+
+
+def _nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("levels", [0, 1, 15, 16, 17, 199, 200])
+def test_a_copy_shares_nothing_with_what_was_given(levels: int) -> None:
+    given = _nested(levels)
+    made = messages.detached(given, "x")
+    assert made == given
+    while isinstance(made, dict):
+        assert made is not given
+        made, given = made["a"], given["a"]
+
+
+def test_what_is_nested_deeper_than_200_levels_is_not_copied() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    shared: Any = []
+    for _ in range(300):
+        shared = [shared, shared]
+    for given in (_nested(201), endless, shared):
+        with pytest.raises(InvalidDocument, match="nested deeper than 200 levels"):
+            messages.detached(given, "x")
+
+
+def test_a_copy_has_text_as_utf_8_can_say_it_and_lists_for_tuples() -> None:
+    given = {"a\ud800": ("\udc00b", {"c": "ü"}), "d": True, "e": 1.5, "f": None}
+    assert messages.detached(given, "x") == {
+        "a\ufffd": ["\ufffdb", {"c": "ü"}],
+        "d": True,
+        "e": 1.5,
+        "f": None,
+    }
+    for wrong in (float("nan"), {"a": object()}, [b"x"]):
+        with pytest.raises(InvalidDocument, match="which JSON cannot say"):
+            messages.detached(wrong, "x")

@@ -167,8 +167,8 @@ class _Odd(Exception):
 
 
 def _indented(value: Any, line: str) -> str:
-    """Return what `json.dumps` returns with an indent of two, in a third of its time: with an indent
-    it goes without its C code. `line` is a line end with the indent of what holds the value.
+    """Return what `json.dumps` returns with an indent of two, in a third of its time: with an
+    indent it goes without its C code. `line` is a line end with the indent of what holds the value.
     """
     kind = type(value)
     if kind is str:
