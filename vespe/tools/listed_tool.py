@@ -10,7 +10,7 @@ from vespe.documents import strict_json
 from vespe.models import Entry, Tool
 from vespe.tools import directory
 
-_FIELDS: Final[tuple[str, ...]] = Tool.__slots__  # type: ignore[attr-defined]  # a record has them
+_FIELDS: Final[tuple[str, ...]] = Tool.__slots__
 
 
 class ListedTool(Tool):
