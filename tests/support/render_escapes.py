@@ -73,6 +73,37 @@ BESIDE: Final = (
         "types/mcp_tool/test_strict_http.py",
         "test_an_answer_over_http_that_can_be_read_in_two_ways_is_none",
     ),
+    (
+        "write Vespe's own directories (configuration, state, data, cache) as another user",
+        "directories that only their user can write",
+        "files/test_locations.py",
+        "test_p41c_a_directory_that_others_can_change_is_not_used",
+    ),
+    (
+        "change a hook, the configuration or the refs of a kit's repository before `kit release`, as "
+        "another user",
+        "a hook that only its user can write",
+        "git/test_author_repository.py",
+        "test_p41c_what_others_could_change_in_a_repository_is_refused",
+    ),
+    (
+        "replace the file of a secret by a link to another private file, as another user",
+        "a file in `/tmp`, which nobody else can remove",
+        "features/secrets/test_sources.py",
+        "test_p80_a_file_that_others_can_replace_is_refused",
+    ),
+    (
+        "show a secret in a tool's question",
+        "the rest of the question",
+        "calls/test_asking_outside.py",
+        "test_p80_a_question_shows_none_of_the_tools_secrets",
+    ),
+    (
+        "put a secret into a recording by an answer to a question, or by an answer to another call",
+        "the other words of the same answers",
+        "features/mcp/recordings/test_recorder.py",
+        "test_p80_a_secret_is_known_by_its_name_wherever_a_client_says_it",
+    ),
 )
 """Attacks on other parts of Vespe, which have the same result at every level: the attack, a similar
 action that is allowed, and the test that tries both.
