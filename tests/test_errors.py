@@ -54,7 +54,7 @@ MADE: dict[type[VespeError], Callable[[], VespeError]] = {
     errors.SecretUnavailable: lambda: errors.SecretUnavailable(
         "TOKEN", store="file", place="file:/key", why="it is empty", hint="put the secret there"
     ),
-    errors.NeedsInput: lambda: errors.NeedsInput("nobody can be asked"),
+    errors.NeedsInput: lambda: errors.NeedsInput("there is no one to ask"),
     errors.Declined: lambda: errors.Declined("deploy"),
     errors.AddressRefused: lambda: errors.AddressRefused(
         "internal.example", address="10.0.0.1", why="a private address"

@@ -525,7 +525,7 @@ class PermissionDenied(ToolExecutionError):
 
 
 class InvalidOutput(ToolExecutionError):
-    """The tool's result breaks its output schema, or cannot be said in JSON."""
+    """The tool's result breaks its output schema, or cannot be represented in JSON."""
 
     code = "invalid_output"
 

@@ -129,7 +129,7 @@ class _Crowd:
         for step in range(first, self._mutations):
             while (
                 code := mine.run(_command(self._world, worker, step))
-            ) == 1 and "has held its lock" in mine.said:
+            ) == 1 and "has held the lock" in mine.said:
                 busy += 1
             if code and not (step == first and code in (2, 3)):
                 done.with_name(f"failed-{worker}").write_text(

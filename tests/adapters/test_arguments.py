@@ -88,5 +88,5 @@ def test_what_json_cannot_say_is_refused_with_a_sentence() -> None:
     for _ in range(100_000):
         deep = {"a": deep}
     for value in ({"a": {1}}, {"a": float("nan")}, deep):
-        with pytest.raises(InvalidDocument, match="cannot be said in JSON"):
+        with pytest.raises(InvalidDocument, match="cannot be represented in JSON"):
             arguments.to_text(value)

@@ -58,7 +58,7 @@ def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implemen
         with pytest.raises(error) as caught:
             adapter.execute_tool(call, ToolRegistry())
         assert caught.value.retryable
-        assert "mend the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
+        assert "correct the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
     with pytest.raises(ToolImplementationNotFound):
         adapter.execute_tool(Call(tool="double", arguments={"n": 1}), ToolRegistry())
 
@@ -66,7 +66,7 @@ def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implemen
 @pytest.mark.parametrize("name", ADAPTERS)
 @pytest.mark.parametrize("output", [float("nan"), b"x", {1, 2}, {"a": {1}}, object()])
 def test_every_adapter_says_which_output_json_cannot_hold(name: str, output: object) -> None:
-    with pytest.raises(ToolExecutionError, match="cannot be said in JSON"):
+    with pytest.raises(ToolExecutionError, match="cannot be represented in JSON"):
         ADAPTERS[name](TOOL).format_tool_output(output)
 
 
@@ -98,5 +98,5 @@ def test_every_adapter_reads_an_odd_answer_or_refuses_it_with_a_sentence(name: s
 
 def test_arguments_that_json_cannot_hold_are_no_call() -> None:
     for arguments in ({"a": float("nan")}, {1, 2}, {"a": {1}}):
-        with pytest.raises(InvalidToolCall, match="cannot be said in JSON"):
+        with pytest.raises(InvalidToolCall, match="cannot be represented in JSON"):
             model_calls.made_call("f", arguments, None)

@@ -125,7 +125,7 @@ def test_an_sdks_object_is_told_with_what_to_give_instead() -> None:
 def test_what_json_cannot_say_is_never_copied(value: Any) -> None:
     for held in (value, {"a": [value]}):
         with pytest.raises(
-            InvalidDocument, match=r"messages\[4\]: holds .*, which JSON cannot say"
+            InvalidDocument, match=r"messages\[4\]: holds .*, which JSON cannot represent"
         ):
             messages.copied(held, 4)
 

@@ -194,8 +194,8 @@ def test_a_shell_tool_that_asks_where_nobody_can_be_asked_ends_there(
 
 LINES = [
     ("not json", "must be a JSON object"),
-    ('{"ask": 1}', 'a line that asks is {"ask"'),
-    ('{"ask": 2, "question": "a"}', 'a line that asks is {"ask"'),
+    ('{"ask": 1}', 'a question line has the form {"ask"'),
+    ('{"ask": 2, "question": "a"}', 'a question line has the form {"ask"'),
     ('{"ask": 1, "question": ""}', "not a string of 1 to 4000"),
     ('{"ask": 1, "question": "a", "schema": 3}', "cannot be entered in a form"),
     ('{"ask": 1, "question": "a", "name": 3}', "whose name"),

@@ -162,7 +162,7 @@ def test_an_answer_for_the_project_holds_in_the_next_session_until_the_tool_chan
     assert CallPolicy(root=root).why_not(greet, {}) == ""
     assert greet.directory is not None
     Path(greet.directory, "main.py").write_text("def greet():\n    return 2\n", encoding="utf-8")
-    assert "nobody can be asked" in CallPolicy(root=root).why_not(greet, {})
+    assert "there is no one to ask" in CallPolicy(root=root).why_not(greet, {})
 
 
 def test_a_denial_for_the_project_outlives_changes_and_whatever_allows_later(project: Path) -> None:
@@ -242,8 +242,8 @@ def test_a_tool_that_is_another_one_now_is_looked_at_again() -> None:
 def test_where_nobody_can_be_asked_the_model_is_told_why() -> None:
     said = tainted(policy="all", flow="ask").why_not(LOSE, {})
     assert said.endswith(
-        "and nobody can be asked here: it may delete or overwrite data, "
-        "and the model has read untrusted content (from `fetch`)"
+        "but there is no one to ask here: it may delete or overwrite data, and the model has read "
+        "untrusted content (from `fetch`)"
     )
 
 

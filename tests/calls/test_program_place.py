@@ -56,9 +56,9 @@ def test_where_nobody_can_be_asked_a_program_waits_or_is_denied() -> None:
     with in_program(ProgramPlace(waits=True)), pytest.raises(CallWaits, match="needs approval"):
         policy.why_not(TOOL, {})
     with in_program(ProgramPlace()):
-        assert "nobody can be asked" in policy.why_not(TOOL, {})
+        assert "there is no one to ask" in policy.why_not(TOOL, {})
     with in_program(ProgramPlace(waits=True)):
-        assert "nobody can be asked" in CallPolicy(policy="read-only").why_not(TOOL, {})
+        assert "there is no one to ask" in CallPolicy(policy="read-only").why_not(TOOL, {})
 
 
 def test_the_time_that_persons_take_is_counted_once_whoever_waits() -> None:

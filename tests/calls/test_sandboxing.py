@@ -689,7 +689,7 @@ def test_p60_nothing_is_installed_where_a_sandbox_is_required_and_there_is_none(
     run = refusing(NO_LANDLOCK, sys.executable, "-c", INSTALLING)
     done = subprocess.run(run, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines() == [
-        "require your configuration requires a sandbox, and this machine has none",
+        "require your configuration requires a sandbox, but this machine has none",
         "auto None",
         "off None",
     ]

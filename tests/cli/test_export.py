@@ -120,7 +120,7 @@ def test_what_strict_mode_cannot_be_given_is_told_with_its_place_and_nothing_is_
     assert (said.code, said.out) == (1, "")
     assert (
         "loose: /schema/input/properties/any: " in said.err
-        and "1 tool cannot be said in strict mode" in said.err
+        and "1 tool cannot be converted to strict mode" in said.err
     )
     document = command("export", "--as", "openai", "--strict", "--json").document
     assert [one["pointer"] for one in document["error"]["findings"]] == [

@@ -58,7 +58,7 @@ def test_a_form_is_filled_in_field_by_field_and_wrong_values_are_said(
     )
     said = capfd.readouterr().err
     assert "The tool `deploy` asks:" in said and "Where\\x1b to?" in said and "\x1b" not in said
-    assert "this one is needed" in said and "1  a  Alpha" in said
+    assert "this field is required" in said and "1  a  Alpha" in said
     assert "name is too short" in said or "'name'" in said or "name" in said
 
 
@@ -284,7 +284,7 @@ def problems_of(case: dict[str, Any], shown: str) -> Iterator[str]:
     lines = asked.splitlines()
     if lines[0] != "The tool `raw` asks:":
         yield f"it begins with {lines[0]!r}"
-    own = ("The tool `raw` asks:", "This is what the tool `raw` asks.")
+    own = ("The tool `raw` asks:", "The tool `raw` asks.")
     ours = (*own, "Do you agree? [y/n] y", "Answer it? [y/n] y")
     if strange := [line for line in lines if line not in ours and not line.startswith("  ")]:
         yield f"lines that look like Vespe's: {strange[:3]}"

@@ -12,8 +12,8 @@ from vespe.tools.fields import EFFECTS
 def test_what_a_tool_may_do_is_said_in_words_that_no_value_can_add_to() -> None:
     nothing: JsonObject = {name: [] for name in ("read", "write", "network", "programs", "sockets")}
     assert review_words.permitted({**nothing, "memory_mb": 64}) == (
-        "read none of your files; write no file; connect to no host; start no program; "
-        "talk to no local socket; take 64 MB of memory"
+        "read none of your files; write no file; connect to no host; start no program; use no "
+        "local socket; take 64 MB of memory"
     )
     assert review_words.permitted({"read": ["a; write no file"]}) == "read 'a; write no file'"
     odds: list[JsonValue] = [{"read": "x"}, {"read": [1]}, {"other": []}, [1], "x"]
@@ -26,7 +26,7 @@ def test_what_a_tool_may_do_is_said_in_words_that_no_value_can_add_to() -> None:
     [
         (
             {"timeout_s": 5, "max_output_bytes": 4096, "model_tokens": "whole"},
-            "a call may take 5 s; a result may have 4,096 bytes; a model sees results whole",
+            "a call may take 5 s; a result may have 4,096 bytes; a model sees complete results",
         ),
         ({"worker": "persistent", "max_calls": 10}, "its process is kept between calls; "),
         ({"timeout_s": True}, {"timeout_s": True}),
@@ -49,7 +49,7 @@ def test_every_effect_has_words_and_an_unknown_one_is_quoted() -> None:
 
 def test_hints_are_words_and_reading_only_comes_first() -> None:
     said = review_words.hints_of({"title": "Wipe", "openWorldHint": False, "readOnlyHint": True})
-    assert said == f"{review_words.READS_ONLY}; title Wipe; it reaches no other system"
+    assert said == f"{review_words.READS_ONLY}; title Wipe; it does not reach other systems"
     assert review_words.READS_ONLY not in review_words.hints_of({"readOnlyHint": 1})
     assert review_words.hints_of({"title": review_words.READS_ONLY}) == (
         f"title {review_words.READS_ONLY}"

@@ -38,7 +38,7 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
             **extra,
         )
     )
-    assert lines["says"] == "it only reads: agents will not ask; title Wipe"
+    assert lines["says"] == "read-only, so models may call it without asking you; title Wipe"
     assert lines["may"] == "write /etc; read /home; connect to evil.example"
     assert lines["limits"] == "a call may take 600 s"
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
@@ -69,7 +69,7 @@ def test_p5_a_stated_path_that_leads_out_of_the_project_is_shown(project: Path, 
         str(directory), (), lambda _: (directory / "config.json").read_bytes(), project=str(project)
     )
     said = tool_review.text_of(tool, place="/here")
-    assert f"docs -> {home}/.ssh: out of the project a link opens nothing" in said
+    assert f"docs -> {home}/.ssh: links out of the project have no effect" in said
     assert tool_review.document_of(tool)["links"] == [f"docs -> {home}/.ssh"]
 
 

@@ -184,7 +184,10 @@ def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_
         and "+    return 'new'" in shown
     )
     assert "1 tool, the same as you approved before: two\n" in shown and "return 2" not in shown
-    assert "says     it only reads: agents will not ask" in shown and "\\n" not in shown
+    assert (
+        "declares read-only, so models may call it without asking you" in shown
+        and "\\n" not in shown
+    )
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
 
 

@@ -18,4 +18,4 @@ def test_after_untrust_nothing_runs(command: Command, project: Path) -> None:
 
 def test_untrust_of_what_has_no_approval_says_so(command: Command) -> None:
     command("untrust")
-    assert "had no approval" in command("untrust").err
+    assert "was not approved" in command("untrust").err

@@ -258,7 +258,7 @@ def test_a_script_with_a_lock_runs_with_the_packages_that_were_locked(world: Wor
         "PIP_FIND_LINKS": str(world.root / "wheels"),
         "PATH": os.defpath + ":/usr/local/bin",
     }
-    assert "every lock fits" in world.run("tool", "lock", "--check", cwd="packages").err
+    assert "every lock matches" in world.run("tool", "lock", "--check", cwd="packages").err
     assert (
         world.run("tool", "run", "greet", "name=Ada", cwd="packages", env=offline).out
         == "hello, Ada"

@@ -52,5 +52,5 @@ def test_a_key_that_comes_twice_or_leads_into_no_object_is_refused(text: str) ->
 
 
 def test_a_root_that_is_no_object_is_refused() -> None:
-    with pytest.raises(InvalidDocument, match="must hold a JSON object"):
+    with pytest.raises(InvalidDocument, match="must be a JSON object"):
         jsonc.as_object(jsonc.parse("[]"))

@@ -24,7 +24,7 @@ def test_a_pointer_to_nothing_is_a_lookup_error(pointer: str) -> None:
 
 @pytest.mark.parametrize("text", ["a", "a/b", "#/a", "/~", "/a~2", "/a~"])
 def test_a_text_that_is_no_pointer_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match="no JSON Pointer"):
+    with pytest.raises(ValueError, match="not a JSON Pointer"):
         pointers.steps_of(text)
 
 

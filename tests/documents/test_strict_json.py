@@ -118,7 +118,7 @@ def test_p23_deep_nesting_is_refused_wherever_the_callers_stack_stands() -> None
     ],
 )
 def test_a_document_that_should_be_an_object_says_what_it_is(text: str, kind: str) -> None:
-    with pytest.raises(InvalidDocument, match=f"must hold a JSON object, not {kind}"):
+    with pytest.raises(InvalidDocument, match=f"must be a JSON object, not {kind}"):
         strict_json.parse_object(text)
 
 
@@ -232,9 +232,7 @@ def test_a_merge_conflict_is_named_with_its_lines() -> None:
     )
     with pytest.raises(InvalidDocument) as caught:
         strict_json.parse_object(text.replace("\n", "\r\n"), path="c.json")
-    assert str(caught.value) == (
-        "c.json:2: holds a merge conflict that nobody has resolved: lines 2-6, 8-10"
-    )
+    assert str(caught.value) == ("c.json:2: contains an unresolved merge conflict: lines 2-6, 8-10")
     assert "keep one side" in caught.value.hint
     with pytest.raises(InvalidDocument, match="is not JSON"):
         strict_json.parse_object("{\n ======= \n}", path="c.json")

@@ -78,9 +78,9 @@ def test_tables_of_every_form_are_set_and_taken_out(text: str) -> None:
     "text", ["mcp_servers = 3\n", "[mcp_servers]\nours = 3\n", "[[mcp_servers]]\na = 1\n"]
 )
 def test_what_is_no_table_is_refused_with_a_sentence(text: str) -> None:
-    with pytest.raises(InvalidDocument, match="something else than tables"):
+    with pytest.raises(InvalidDocument, match="something other than tables"):
         with_table(text, "mcp_servers", "ours", values=VALUES)
-    with pytest.raises(InvalidDocument, match="something else than tables"):
+    with pytest.raises(InvalidDocument, match="something other than tables"):
         without_table(text, "mcp_servers", "ours")
 
 

@@ -272,7 +272,7 @@ def test_p46_a_lock_is_waited_for_then_told_and_falls_with_its_holder(tmp_path: 
     assert holder.stdout.readline() == b"held\n"
     with (
         pytest.raises(
-            StorageError, match=r"cannot lock .*: another process has held its lock for 0\.05 s"
+            StorageError, match=r"cannot lock .*: another process has held the lock for 0\.05 s"
         ),
         atomic.locked(str(tmp_path), timeout_s=0.05),
     ):

@@ -165,7 +165,7 @@ def test_a_file_that_changes_its_length_while_it_is_read_is_odd(
         os.truncate(tmp_path / "a", length)
         return walk.hash_file(path, descriptor, status)
 
-    assert walk.scan(str(tmp_path), visit=visit).odd == {"a": "being changed while it is read"}
+    assert walk.scan(str(tmp_path), visit=visit).odd == {"a": "changed while it was read"}
 
 
 def test_a_file_that_vanishes_between_listing_and_reading_is_odd(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_file_that_vanishes_between_listing_and_reading_is_odd(tmp_path: Path)
         (tmp_path / "b").unlink()
         return walk.hash_file(path, descriptor, status)
 
-    assert walk.scan(str(tmp_path), visit=visit).odd == {"b": "gone while it is read"}
+    assert walk.scan(str(tmp_path), visit=visit).odd == {"b": "removed while it was read"}
 
 
 LARGE = """

@@ -48,7 +48,7 @@ def test_a_clean_branch_of_somebody_whom_git_knows_may_release(opened: AuthorRep
 
 def test_each_state_that_no_release_begins_in_is_a_sentence(kit: Path, tmp_path: Path) -> None:
     (kit / "new.txt").write_text("x", encoding="utf-8")
-    assert refused(kit) == "the work tree is not clean: new.txt"
+    assert refused(kit) == "the working tree is not clean: new.txt"
     gitrepo.commit(kit)
     (kit / ".git/MERGE_HEAD").write_text(gitrepo.git(kit, "rev-parse", "HEAD"), encoding="utf-8")
     assert refused(kit) == "a merge is in progress"

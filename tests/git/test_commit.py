@@ -157,7 +157,7 @@ def test_a_directory_without_a_repository_is_refused_and_nothing_is_written(
     home: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        ToolExecutionError, match="not in the work tree of a git repository"
+        ToolExecutionError, match="not in the working tree of a git repository"
     ) as caught:
         write(tmp_path, "a.txt", "x")
     assert "git init" in caught.value.hint and not (tmp_path / "a.txt").exists()

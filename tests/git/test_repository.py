@@ -377,7 +377,7 @@ def test_a_command_that_fails_says_in_gits_words_why(trap: Trap, tmp_path: Path)
     found = repository.work_tree(str(trap.repo))
     with pytest.raises(ToolExecutionError, match=r"git diff failed: .*nowhere"):
         found.tell("diff", "nowhere", "--")
-    with pytest.raises(ToolExecutionError, match="not in the work tree"):
+    with pytest.raises(ToolExecutionError, match="not in the working tree"):
         repository.work_tree(str(tmp_path))
 
 

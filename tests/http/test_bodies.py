@@ -65,8 +65,8 @@ def test_p40_many_empty_members_count_as_what_was_sent() -> None:
     [
         (gzip.compress(b"hello", mtime=0)[:-4], "gzip", "ends in the middle"),
         (b"no gzip", "gzip", "is broken"),
-        (b"x", "br", "in the coding br, though asked for none"),
-        (b"x", "gzip, gzip", "in the coding gzip, gzip"),
+        (b"x", "br", "with the encoding br, although none was requested"),
+        (b"x", "gzip, gzip", "with the encoding gzip, gzip"),
     ],
 )
 def test_what_cannot_be_decompressed_is_said(chunk: bytes, coding: str, says: str) -> None:

@@ -256,7 +256,7 @@ def test_a_server_that_answers_nonsense_is_not_asked_again(client: Client) -> No
 
     with Loopback(nonsense_then) as server:
         assert get(client, server.url()).status == 200
-        with pytest.raises(ToolExecutionError, match="does not speak HTTP"):
+        with pytest.raises(ToolExecutionError, match="does not follow the HTTP protocol"):
             get(client, server.url())
     assert len(server.requests) == 2
 
@@ -363,7 +363,7 @@ def test_p40_a_body_past_the_cap_is_refused_and_no_more_than_the_cap_is_kept(
 
 
 def test_p40_a_megabyte_of_headers_is_refused(server: Loopback, client: Client) -> None:
-    with pytest.raises(ToolExecutionError, match="does not speak HTTP"):
+    with pytest.raises(ToolExecutionError, match="does not follow the HTTP protocol"):
         get(client, server.url("/huge_header"))
 
 
@@ -402,9 +402,9 @@ def test_a_client_serves_on_after_every_kind_of_failure(server: Loopback, client
             "(the connection to .* broke: Connection reset by peer|disconnected "
             "without sending a response)",
         ),
-        ("/short", "does not speak HTTP as it should: peer closed connection"),
-        ("/garbage", "does not speak HTTP as it should"),
-        ("/strange_coding", "in the coding br, though asked for none"),
+        ("/short", "does not follow the HTTP protocol: peer closed connection"),
+        ("/garbage", "does not follow the HTTP protocol"),
+        ("/strange_coding", "with the encoding br, although none was requested"),
     ],
 )
 def test_a_broken_answer_is_a_sentence(
@@ -628,6 +628,6 @@ def test_certificates_that_cannot_be_read_are_a_sentence(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/at/all.pem")
     with pytest.raises(
-        ToolExecutionError, match="certificates to verify servers with cannot be read"
+        ToolExecutionError, match="certificates for verifying servers cannot be read"
     ):
         get(client, "https://127.0.0.1:1/")

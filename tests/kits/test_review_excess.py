@@ -32,7 +32,7 @@ def test_every_tool_and_all_that_it_wants_beyond_are_named(kits: Path) -> None:
     python_tool(kit / "tool-a", "reads", "return 1", secrets=["KEY"])
     python_tool(kit / "tool-b", "fits", "return 1")
     with pytest.raises(
-        Refused, match=r"'reads' is of type .* and wants the secret \"KEY\".*'fits' is of type"
+        Refused, match=r"'reads' is of type .* and needs the secret \"KEY\".*'fits' is of type"
     ) as refused:
         refuse_excess(str(kit), "web")
     assert set(refused.value.details["tools"]) == {"reads", "fits"}

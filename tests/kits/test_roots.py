@@ -124,7 +124,7 @@ def test_a_kit_carries_what_its_file_says_and_how_many_tools_it_has(home: Path) 
     ("text", "reason"),
     [
         ("", "is not JSON"),
-        ("[]", "must hold a JSON object"),
+        ("[]", "must be a JSON object"),
         ('{"name": "x"}', "at /kit_id"),
         (
             '{"kit_id": "other"}',

@@ -77,14 +77,14 @@ def test_a_row_is_all_that_a_new_key_takes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "value", "said"),
     [
-        (forms.text(), 1, "`x` must be a text, not the number 1"),
-        (forms.text_or_null(), [], "`x` must be a text, not an empty array"),
+        (forms.text(), 1, "`x` must be a string, not the number 1"),
+        (forms.text_or_null(), [], "`x` must be a string, not an empty array"),
         (forms.flag(), 0, "`x` must be true or false, not the number 0"),
         (forms.integer(1, 3), True, "`x` must be an integer from 1 to 3, not true"),
         (forms.number("above 0", 3), 4, "`x` must be above 0, not 4"),
         (forms.choice("a", "b"), ["a"], "`x` must be one of a, b, not an array of 1 item"),
-        (forms.only("a"), "b", '`x` is "a" or is not there, not the string "b"'),
-        (forms.texts(), ["a", ""], '`x[1]` must be a text that is not empty, not the string ""'),
+        (forms.only("a"), "b", '`x` must be "a" or be left out, not the string "b"'),
+        (forms.texts(), ["a", ""], '`x[1]` must be a string that is not empty, not the string ""'),
         (forms.texts(each=forms.choice("a")), ["b"], '`x[0]` must be one of a, not the string "b"'),
         (forms.integers(range(3)), [3], "`x` must be a list of integers from 0 to 2, not [3]"),
         (

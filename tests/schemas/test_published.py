@@ -57,7 +57,7 @@ ONLY_CODE_CAN_TELL = (
     "linear-time engine",
     "which the schema does not have",
     "is not a declared secret",
-    "is for a project's own tools",
+    "is only for a project's own tools",
     ", not 1.0",
     ", not [1.0]",
     ", not [200.0]",

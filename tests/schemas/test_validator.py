@@ -501,7 +501,7 @@ def test_the_whole_value_is_called_what_the_caller_calls_it() -> None:
         (
             {"type": "object", "$schema": "http://json-schema.org/draft-03/schema#"},
             "/$schema",
-            "not a draft that Vespe carries",
+            "not a draft that Vespe supports",
         ),
         ({"type": "object", "$id": "::::"}, "", "cannot be used"),
     ],

@@ -118,7 +118,7 @@ def test_what_the_user_says_of_files_holds_for_the_file_tools(project: Path) -> 
     refused = vespe(*write, cwd=project)
     assert (
         refused.returncode
-        and "other programs execute" in refused.stderr
+        and "other programs run commands" in refused.stderr
         and not (project / ".vscode").exists()
     )
     for setting in (("files.never_read", '["*.env"]'), ("files.may_write", '[".vscode"]')):

@@ -180,7 +180,7 @@ def test_an_edit_has_a_message_of_its_own_and_the_same_text_makes_no_commit(root
 def test_outside_a_repository_the_kit_with_git_says_so_and_writes_nothing(
     home: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ToolExecutionError, match="not in the work tree of a git repository"):
+    with pytest.raises(ToolExecutionError, match="not in the working tree of a git repository"):
         call(GIT.format("write_file"), {"path": "a.txt", "content": "x"}, at=tmp_path)
     assert not (tmp_path / "a.txt").exists()
 

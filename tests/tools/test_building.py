@@ -69,7 +69,7 @@ def test_a_program_in_c_goes_through_the_compiler_as_given(tmp_path: Path) -> No
             ToolExecutionError,
             "src/tool.rs of counts does not compile:\nsource:1: error: broken",
         ),
-        ("src/main.rs", "", UsageError, "src/main.rs is the build's own file"),
+        ("src/main.rs", "", UsageError, "src/main.rs is used by the build"),
         ("src/vespe.rs", None, UsageError, "there is no src/vespe.rs beside src/tool.rs"),
         (
             "src/tool.rs",

@@ -483,5 +483,5 @@ def test_only_a_projects_own_tool_runs_in_the_projects_environment(tmp_path: Pat
         tmp_path / "tool-a", "a", implementation=details, files={"main.py": "def f(): pass\n"}
     )
     assert tool_directory.load(tool).implementation is not None
-    with pytest.raises(InvalidTool, match="`environment` is for a project's own tools"):
+    with pytest.raises(InvalidTool, match="`environment` is only for a project's own tools"):
         tool_directory.load(tool, scope="kit", kit_id="kit")

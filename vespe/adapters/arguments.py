@@ -83,4 +83,4 @@ def to_text(value: JsonValue) -> str:
     try:
         return strict_json.repair_surrogates(_ENCODER(value))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidDocument(f"cannot be said in JSON: {error}", path="arguments") from None
+        raise InvalidDocument(f"cannot be represented in JSON: {error}", path="arguments") from None

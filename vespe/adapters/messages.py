@@ -167,7 +167,7 @@ def _copy(value: Any, what: str, levels: int) -> Any:
     ):
         return value
     raise InvalidDocument(
-        f"holds {value if isinstance(value, float) else kind(value)}, which JSON cannot say",
+        f"holds {value if isinstance(value, float) else kind(value)}, which JSON cannot represent",
         path=what,
     )
 
@@ -245,7 +245,7 @@ def told(message: JsonObject, index: int) -> JsonObject:
     try:
         return {**message, "content": strict_json.compact_json(content)}
     except (TypeError, ValueError, RecursionError) as error:
-        refuse(index, f"a result cannot be said in JSON: {error}", pointer="/content")
+        refuse(index, f"a result cannot be represented in JSON: {error}", pointer="/content")
 
 
 def _is_part(value: JsonValue) -> bool:

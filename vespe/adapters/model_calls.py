@@ -136,7 +136,7 @@ def _plain_arguments(given: Any) -> JsonObject | str:
         text = strict_json.compact_json(given)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidToolCall(
-            f"the arguments cannot be said in JSON: {error}", hint="pass one JSON object"
+            f"the arguments cannot be represented in JSON: {error}", hint="pass one JSON object"
         ) from None
     if not isinstance(given, dict):
         return text

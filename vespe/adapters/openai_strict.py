@@ -80,13 +80,14 @@ class _Rewriting:
         """
         if not isinstance(given, dict) or not set(given) - _ANNOTATIONS - {"$defs", "definitions"}:
             return self.refuse(
-                steps, "allows any value, and strict mode takes only a named type: say which"
+                steps, "allows any value, but strict mode requires a type: state one"
             )
         for keyword in _REFUSED:
             if keyword in given:
                 self.refuse(
                     (*steps, keyword),
-                    f"uses `{keyword}`, which strict mode does not take and nothing else can say",
+                    f"uses `{keyword}`, which strict mode does not support and for which there is "
+                    "no replacement",
                 )
         one = self._merged(given, steps)
         if "$ref" in one:
@@ -104,7 +105,7 @@ class _Rewriting:
             del made["format"]
         self._within(one, made, steps)
         if "type" not in made and "anyOf" not in made and "enum" not in made:
-            self.refuse(steps, "names no `type`, and strict mode needs one")
+            self.refuse(steps, "has no `type`, but strict mode requires one")
         return made
 
     def _two(self, made: JsonObject, steps: Steps) -> list[JsonValue]:
@@ -129,8 +130,8 @@ class _Rewriting:
             ):
                 self.refuse(
                     (*steps, "allOf", index),
-                    "says more of a keyword that stands beside `allOf`, "
-                    "and strict mode takes no `allOf`",
+                    "repeats a keyword that is also beside `allOf`, and strict mode does not "
+                    "support `allOf`",
                 )
             merged = {**new, **merged}
         return self._merged(merged, steps) if "allOf" in merged else merged
@@ -165,9 +166,7 @@ class _Rewriting:
             self._object(one, made, steps)
         if "array" in kinds:
             if "items" not in made:
-                self.refuse(
-                    steps, "is an array whose `items` are not said, and strict mode needs them"
-                )
+                self.refuse(steps, "is an array without `items`, but strict mode requires them")
             else:
                 made["items"] = self.schema(made["items"], (*steps, "items"))
 
@@ -182,8 +181,8 @@ class _Rewriting:
             place = (*steps, "additionalProperties") if "additionalProperties" in one else steps
             self.refuse(
                 place,
-                "takes names that are not listed, "
-                "and strict mode takes only objects that list every name",
+                "allows properties that are not listed, but strict mode requires objects that list "
+                "every property",
             )
         required = one.get("required", [])
         for name in set(required) - set(properties):

@@ -17,7 +17,7 @@ from vespe.schemas.explain import describe
 
 METHOD: Final = "tools/call"
 _FORM: Final = '{"method": "tools/call", "params": {"name": "TOOL", "arguments": {…}}}'
-_HINT: Final = f"to call a tool, answer with one JSON object and nothing else: {_FORM}"
+_HINT: Final = f"to call a tool, answer with exactly one JSON object: {_FORM}"
 _FENCE: Final = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
 _MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
 

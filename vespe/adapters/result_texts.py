@@ -13,7 +13,7 @@ def text_of(value: JsonValue) -> str:
     try:
         return strict_json.compact_json(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ToolExecutionError(f"the result cannot be said in JSON: {error}") from None
+        raise ToolExecutionError(f"the result cannot be represented in JSON: {error}") from None
 
 
 def apart(value: JsonValue) -> JsonValue:

@@ -133,7 +133,7 @@ class CallSuspended(BaseException):
     """
 
     def __init__(self, *questions: ToolQuestion) -> None:
-        super().__init__("the call needs an answer, and starts again with it")
+        super().__init__("the call needs an answer and will start again with it")
         self.questions = questions
 
 
@@ -385,16 +385,17 @@ class NobodyAsked:
 def _asked_by(line: bytes | None) -> JsonObject:
     """Read a line by which a process asks; raises ToolExecutionError for what is none."""
     if line is None:
-        raise ToolExecutionError(f"a line that asks has at most {MAX_LINE} bytes")
+        raise ToolExecutionError(f"a question line may have at most {MAX_LINE} bytes")
     try:
         asked = strict_json.parse_object(line)
     except InvalidDocument as error:
         raise ToolExecutionError(
-            f"a line that asks must be a JSON object; it {error.reason}"
+            f"a question line must be a JSON object; it {error.reason}"
         ) from None
     if asked.get("ask") != 1 or not isinstance(asked.get("question"), str):
         raise ToolExecutionError(
-            'a line that asks is {"ask": 1, "question": TEXT, "schema": {...}}, and may have a name'
+            'a question line has the form {"ask": 1, "question": TEXT, "schema": {...}}, '
+            "with an optional name"
         )
     return asked
 

@@ -19,7 +19,7 @@ from vespe.tools import search
 SEARCH, DESCRIBE, CALL = "search_tools", "describe_tool", "call_tool"
 _FOUND: Final = 5
 _READS: Final = {"readOnlyHint": True, "openWorldHint": False}
-_NAME: Final = {"type": "string", "description": f"The tool's name, as {SEARCH} gives it."}
+_NAME: Final = {"type": "string", "description": f"The tool's name, as returned by {SEARCH}."}
 
 
 def _own(
@@ -50,9 +50,9 @@ OWN: Final = {
     for tool in (
         _own(
             SEARCH,
-            "Find tools by what you want to do. Many more tools are here than are listed: "
-            "search before you say that something cannot "
-            f"be done. Gives names, descriptions and input schemas; {CALL} calls what was found.",
+            "Find tools by what you want to do. There are many more tools than those listed: "
+            "search before you say that something cannot be done. Returns names, descriptions "
+            f"and input schemas; {CALL} calls a tool that you found.",
             {
                 "query": {
                     "type": "string",
@@ -63,7 +63,7 @@ OWN: Final = {
                     "minimum": 1,
                     "maximum": 20,
                     "default": _FOUND,
-                    "description": "How many to give.",
+                    "description": "How many tools to return.",
                 },
             },
             required="query",
@@ -71,7 +71,8 @@ OWN: Final = {
         ),
         _own(
             DESCRIBE,
-            "Give all that is known of one tool: its schemas, annotations and examples.",
+            "Return everything that is known about one tool: its schemas, annotations and "
+            "examples.",
             {"name": _NAME},
             required="name",
             annotations=_READS,
@@ -83,7 +84,7 @@ OWN: Final = {
                 "name": _NAME,
                 "arguments": {
                     "type": "object",
-                    "description": "What the tool's input schema asks for.",
+                    "description": "The arguments, as the tool's input schema describes them.",
                     "default": {},
                 },
             },

@@ -421,7 +421,8 @@ def _left(name: str, bounds: Bounds, *, cancelled: bool, ended: bool) -> VespeEr
     state = (
         "has been ended"
         if ended
-        else "runs on, since nothing can end a Python function from outside; its result is dropped"
+        else "continues to run, because a Python function cannot be ended from outside; its result "
+        "is discarded"
     )
     if cancelled:
         return Interrupted(f"the tool {name!r} was cancelled and {state}", details=known)

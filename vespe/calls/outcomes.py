@@ -92,7 +92,7 @@ def _sayable(result: JsonValue, notes: tuple[str, ...]) -> tuple[JsonValue, tupl
     try:
         text = _SAID(result)
     except (TypeError, ValueError, RecursionError) as error:
-        raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
+        raise errors.InvalidOutput(f"the result cannot be represented in JSON: {error}") from None
     if text.isascii():
         return result, notes, text
     repaired = strict_json.repair_surrogates(text)

@@ -171,7 +171,7 @@ class CallPath:
             steps(tool, call, cancel).send(None)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # the coroutine's
-        raise RuntimeError("a call without an event loop waited for one")
+        raise RuntimeError("a synchronous call tried to wait for an event loop")
 
     def _through(self, tool: Tool, call: Call, run: Callable[[Call], Any]) -> Any:
         """Run a call of a tool as models see it: what its project gives is filled in, and the tool
@@ -246,7 +246,7 @@ class CallPath:
                 self._log(tool, call, outcome, values)
                 raise
         except asking.CallSuspended:
-            waits = errors.NeedsInput("the call waits for a person, and is made anew")
+            waits = errors.NeedsInput("the call waits for the user and will be made again")
             self._log(tool, call, failed(tool, waits, started=started), values)
             raise
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -386,7 +386,7 @@ class CallPath:
             if approved.document != tool.document:
                 raise errors.NotTrusted(
                     tool.directory,
-                    changes=(f"{defaults.CONFIG_FILE} was another when the call was decided on",),
+                    changes=(f"{defaults.CONFIG_FILE} changed after the call was approved",),
                 )
             yield approved, directory
 
@@ -619,7 +619,7 @@ def _deadline(call: Call, tool: Tool) -> float:
         return tool.timeout_s or defaults.TIMEOUT_S
     if not 0 < call.timeout_s <= MAX_TIMEOUT_S:
         raise errors.UsageError(
-            f"a deadline is a number of seconds above 0, at most {MAX_TIMEOUT_S}, "
-            f"not {call.timeout_s}"
+            f"the time limit must be a number of seconds above 0 and at most {MAX_TIMEOUT_S}, not "
+            f"{call.timeout_s}"
         )
     return call.timeout_s

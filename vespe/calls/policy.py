@@ -129,7 +129,7 @@ class CallPolicy:
     ) -> None:
         if policy not in POLICIES:
             raise UsageError(
-                f"{policy!r} is not a policy for calls: it is one of {', '.join(POLICIES)}",
+                f"{policy!r} is not a policy for calls; choose one of {', '.join(POLICIES)}",
                 hint=suggest(policy, POLICIES),
             )
         self._rules = tuple(rules)
@@ -289,7 +289,7 @@ class CallPolicy:
         if self._policy == "read-only" or self._ask is None:
             after = f": {why}" if asking is not None and asking.tool == _AFTER else ""
             return (
-                f"calls of {tool.name!r} need the user's approval, and nobody can be asked "
+                f"calls of {tool.name!r} need the user's approval, but there is no one to ask "
                 f"here{after}"
             )
         origins = self._taint.origins(inputs)
@@ -308,7 +308,7 @@ class CallPolicy:
             place.answers[alike] = answer.allowed
         elif not isinstance(answer, Answer) or answer.holds not in (ONCE, SESSION, PROJECT):
             raise UsageError(
-                "what asks about calls must return a vespe.Answer that holds once, "
+                "the function that approves calls must return a vespe.Answer that holds once, "
                 f"session or project, not {answer!r:.80}",
                 hint='return Answer(allowed=True), or Answer(allowed=False, holds="session")',
             )
@@ -385,7 +385,9 @@ def clients_policy(
     asked of what else `ask` is.
     """
     if isinstance(ask, str) and ask not in ("deny", "allow"):
-        raise UsageError(f"{ask!r} is not an answer to what a rule asks for: it is deny or allow")
+        raise UsageError(
+            f"{ask!r} is not a valid default for calls that a rule asks about; choose deny or allow"
+        )
     answers = {"deny": None, "allow": lambda question: Answer(allowed=True)}
     asked = answers[ask] if isinstance(ask, str) else ask
     policy = policy_of(path, policy="all", ask=asked, taint=taint)
@@ -401,8 +403,8 @@ def policy_for(runner: object) -> CallPolicy:
     path = runner if isinstance(runner, CallPath) else getattr(runner, "runner", None)
     if not isinstance(path, CallPath):
         raise UsageError(
-            "say which policy decides on calls: what runs them has no project whose "
-            "configuration could deny any",
+            "no policy decides about these calls, because they do not belong to a project with a "
+            "configuration",
             hint="policy=vespe.calls.policy.policy_of(project.call_path()), "
             "or give the EventSystem that call path",
         )

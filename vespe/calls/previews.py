@@ -150,4 +150,4 @@ def _difference(old: str, new: str) -> tuple[str, bool]:
         counts = [f"{len(one):,} line{'s' * (len(one) != 1)}" for one in (before, after)]
         return f"too large to compare here: {counts[0]} before, {counts[1]} after", False
     lines = list(difflib.unified_diff(before, after, n=_CONTEXT, lineterm=""))[2:]
-    return "\n".join(lines) or "only the ends of lines differ", True
+    return "\n".join(lines) or "only the line endings differ", True

@@ -117,7 +117,8 @@ class ToolRegistry:
             return _named(implementation, name)
         if not callable(implementation):
             raise UsageError(
-                "an implementation is a function, or an object with a name and execute(inputs)"
+                "an implementation must be a function, or an object with a name and a method "
+                "execute(inputs)"
             )
         return FunctionImplementation(name or implementation.__name__, implementation)
 
@@ -127,7 +128,7 @@ def _named(implementation: ToolImplementation, name: str | None) -> ToolImplemen
     kind = type(implementation).__name__
     if isinstance(implementation, type):
         raise UsageError(
-            f"{implementation.__name__} is a class, and an implementation is an object of it",
+            f"{implementation.__name__} is a class; register an instance of it",
             hint=f"register {implementation.__name__}()",
         )
     own: object = implementation.name
@@ -135,14 +136,14 @@ def _named(implementation: ToolImplementation, name: str | None) -> ToolImplemen
         own = own()
     if not isinstance(own, str) or not own:
         raise UsageError(
-            "the name of an implementation is a string, or a method that returns one: "
-            f"that of {kind} is {type(own).__name__}",
+            "the name of an implementation must be a string, or a method that returns one; the "
+            f"name of {kind} is {type(own).__name__}",
         )
     if own == implementation.name and name in (None, own):
         return implementation
     if hasattr(implementation, "definition"):
         raise UsageError(
-            f"the tool {own!r} has its name already, and cannot be registered as {name!r}",
+            f"the tool {own!r} already has this name, so it cannot be registered as {name!r}",
             hint=f"make it with that name: tool(name={name!r})",
         )
     return Renamed(name or own, implementation)

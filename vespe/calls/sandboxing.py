@@ -400,17 +400,17 @@ def _require(setting: str, made: Policy, tool: Tool) -> None:
     if setting == "require" and "hosts" in made.gaps:
         hosts = ", ".join(permissions_of(tool.permissions).network or ())
         raise Refused(
-            f"your configuration requires a sandbox, and {made.level!r} cannot hold {tool.name!r} "
-            f"to the hosts that it states: {hosts}",
-            hint="`vespe doctor` says what would raise the level; `vespe config set sandbox auto` "
-            "runs it without",
+            f"your configuration requires a sandbox, but {made.level!r} cannot limit "
+            f"{tool.name!r} to its hosts: {hosts}",
+            hint="`vespe doctor` shows what would give this machine a better sandbox; `vespe "
+            "config set sandbox auto` runs the tool without this limit",
         )
 
 
 def _require_some(setting: str) -> None:
     if setting == "require":
         raise Refused(
-            "your configuration requires a sandbox, and this machine has none",
+            "your configuration requires a sandbox, but this machine has none",
             hint="`vespe doctor` shows how to get one",
         )
 
@@ -592,8 +592,8 @@ def planted(made: Policy | None, *, tool: str) -> tuple[str, ...]:
     if new:
         unreviewed.note(root, new, tool=tool)
     return tuple(
-        f"{os.path.relpath(path, root)} is new, and other programs take commands from it: "
-        "review it before you use one there"
+        f"{os.path.relpath(path, root)} is new, and other programs run commands from it: review it "
+        "before you use them there"
         for path in new[:8]
     )
 

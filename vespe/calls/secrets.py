@@ -51,8 +51,8 @@ def access_token(
         token = values.renew((name,), refused=refused) if refused else values.find((name,))
         if token == refused:
             raise Refused(
-                f"the MCP server of {kit_id} refuses the token of the secret {name}",
-                hint=f"`vespe secret set {name}` keeps another one",
+                f"the MCP server of {kit_id} rejects the token in the secret {name}",
+                hint=f"`vespe secret set {name}` stores another one",
             )
         return token
     if not features.is_present("oauth"):

@@ -52,8 +52,8 @@ STEPS: Final[tuple[tuple[str, str, int], ...]] = (
     ),
     (
         "A model uses them. This one is scripted and needs no key; the checks and the tools are "
-        "real. It makes a mistake, corrects it,"
-        " and may not write a file, because nobody approves that here.",
+        "real. It makes a mistake and corrects it. It is not allowed to write a file, because "
+        "there is no one here to approve the call.",
         f"agent run {_PROMPT} --provider simulated --script script.json --record talk.json",
         0,
     ),
@@ -124,12 +124,12 @@ def command(fast: bool) -> int:
             _wait(fast)
             _run(line, expected, home=scratch)
     report.say(
-        "`vespe inspect` shows any project in your browser: its tools, which run and why, "
-        "and what became of each call"
+        "`vespe inspect` shows any project in your browser: its tools, which run and why, and the "
+        "outcome of each call"
     )
     report.say(
-        "now yours: `vespe init` in a directory of your own, "
-        "then `vespe connect claude-code` or another client"
+        "now try it yourself: `vespe init` in a directory of your own, then `vespe connect "
+        "claude-code` or another client"
     )
     return 0
 
@@ -190,5 +190,5 @@ def _run(line: str, expected: int, *, home: str) -> None:
     if code != expected:
         raise errors.ToolExecutionError(
             f"`vespe {line}` ended with {code}, not {expected}",
-            hint="`vespe doctor` looks for the cause",
+            hint="run `vespe doctor` to find the cause",
         )

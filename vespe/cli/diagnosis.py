@@ -62,8 +62,8 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     )
     if any(os.path.realpath(part) == os.getcwd() for part in sys.path):
         message = (
-            "Python imports what lies in this directory (`python -m vespe`, PYTHONPATH); "
-            "start `vespe` or `python -I -m vespe`"
+            "Python imports modules from this directory (because of `python -m vespe` or "
+            "PYTHONPATH); start `vespe` or `python -I -m vespe` instead"
         )
         yield Diagnosis(about="imports", state="warning", message=message)
     environment = process.child_environment(os.environ, {})
@@ -74,7 +74,9 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     yield Diagnosis(
         about="processes",
         state="ok" if works else "failed",
-        message="tools start" if works else "a child interpreter does not answer",
+        message="tools start"
+        if works
+        else "a Python process that was started as a test does not answer",
     )
     linux = sys.platform == "linux"
     ended = (
@@ -87,14 +89,14 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     )
     forks = is_possible()
     said = (
-        "are forks of an interpreter that is ready"
+        "are forked from an interpreter that has already started"
         if forks
-        else "start an interpreter each: forking is not safe on this system"
+        else "each start an interpreter, because forking is not safe on this system"
     )
     yield Diagnosis(
         about="workers",
         state="ok" if forks else "warning",
-        message=f"in a process that lives, calls of Python tools {said}",
+        message=f"in a long-lived process, calls of Python tools {said}",
     )
     yield _sandbox()
     git = shutil.which("git")
@@ -110,13 +112,13 @@ def _sandbox() -> Diagnosis:
     setting = user_config.load_user_config().sandbox
     if setting == "off":
         said = (
-            f"off by your configuration; this machine has the level {machine.level!r}: "
-            "`vespe config set sandbox auto`"
+            f"off in your configuration; this machine supports the level {machine.level!r}: "
+            "turn it on with `vespe config set sandbox auto`"
         )
         return Diagnosis(about="sandbox", state="warning", message=said)
     what, raised = _HELD[machine.level], remedies.remedy(machine)
     refused = (
-        "; your configuration requires one, and no tool starts"
+        "; your configuration requires a sandbox, so no tool starts"
         if machine.level == "off" and setting == "require"
         else ""
     )
@@ -127,11 +129,11 @@ def _sandbox() -> Diagnosis:
 
 
 _HELD: Final = {
-    "namespaces": "tools are held to their files, hosts and programs",
-    "landlock": "tools are held to their files and programs; a network is open or closed, "
-    "and hosts are not told apart",
-    "seatbelt": "tools are held to their files by macOS",
-    "off": "none: a tool that you trust runs with your rights",
+    "namespaces": "tools are confined to their files, hosts and programs",
+    "landlock": "tools are confined to their files and programs; the network can be turned off, "
+    "but not limited to certain hosts",
+    "seatbelt": "macOS confines tools to their files",
+    "off": "none: a tool that you trust runs with all your permissions",
 }
 
 
@@ -170,8 +172,8 @@ def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
     )
     for named in roots.relative_roots():
         message = (
-            f"{defaults.ENV_KITS_PATH} names {named!r}, which is passed over: "
-            "a relative path would be other kits in each project"
+            f"{defaults.ENV_KITS_PATH} names {named!r}, which is ignored, because a relative path "
+            "would mean different kits in each project"
         )
         yield Diagnosis(about="kits", state="warning", message=message)
     for kit in found:
@@ -254,12 +256,20 @@ def _links(workspace: Workspace) -> Iterator[Diagnosis]:
             yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
 
 
+_TRUSTED: Final = {
+    "place": "you made this project, or trusted its directory",
+    "content": "you approved exactly these files",
+    "environment": "VESPE_TRUSTED_PATHS names a directory above this project",
+    "flag": "this command was started with --trust",
+}
+
+
 def _trust(workspace: Workspace) -> Diagnosis:
     try:
         grant = gate.check(workspace.config, environ=os.environ)
     except errors.NotTrusted as error:
         return Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
-    return Diagnosis(about="trust", state="ok", message=f"trusted by {grant.kind}")
+    return Diagnosis(about="trust", state="ok", message=_TRUSTED[grant.kind])
 
 
 CHECKS: Final = (_installation, _configuration, _directories, _kits, _project)

@@ -75,13 +75,11 @@ def command(
     """
     if strict and shape not in STRICT:
         raise errors.UsageError(
-            f"--strict is OpenAI's strict mode, which {shape} does not have",
+            f"--strict means OpenAI's strict mode, which {shape} does not have",
             hint=f"use --as {' or '.join(STRICT)}",
         )
     if strict and native:
-        raise errors.UsageError(
-            "--strict and --native do not go together", hint="leave one of them out"
-        )
+        raise errors.UsageError("--strict and --native cannot be combined", hint="use one of them")
     if check and output is None:
         raise errors.UsageError("--check compares with a file", hint="add -o FILE")
     workspace = open_workspace(project_dir)
@@ -120,9 +118,9 @@ def _put(text: str, output: str | None, *, check: bool) -> int:
     if check:
         same = os.path.exists(output) and atomic.read_bytes(output) == data
         report.say(
-            f"{output} is as the tools give it"
+            f"{output} is up to date"
             if same
-            else f"{output} is not what the tools give: run it without --check"
+            else f"{output} is out of date: run the command without --check"
         )
         return int(not same)
     atomic.write_atomic(output, data)
@@ -147,7 +145,7 @@ def _definition(tool: Tool, shape: str, *, strict: bool, refused: list[JsonObjec
 
 def _refuse(refused: list[JsonObject], *, as_json: bool) -> None:
     count = len({one["tool"] for one in refused})
-    message = f"{count} {'tool' if count == 1 else 'tools'} cannot be said in strict mode"
+    message = f"{count} {'tool' if count == 1 else 'tools'} cannot be converted to strict mode"
     hint = "correct the schemas, select other tools, or export without --strict"
     if as_json:
         report.emit_json(

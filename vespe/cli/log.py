@@ -68,7 +68,7 @@ def command(
     if stats:
         if words or failed or everything or follow:
             raise errors.UsageError(
-                "--stats goes with --tool alone: it counts all calls that somebody asked for"
+                "--stats can only be combined with --tool, because it counts all calls"
             )
         return _counted(root, tool, as_json)
     if words:

@@ -74,7 +74,7 @@ def answer(question: ToolQuestion) -> PersonReply:
             return PersonReply(action=CANCEL)
         said = _asked(question)
         if question.over.is_set():
-            report.note(f"the question of {report.one_line(question.tool)} is over")
+            report.note(f"the tool {report.one_line(question.tool)} no longer waits for an answer")
         return said
 
 
@@ -86,7 +86,7 @@ def _asked(question: ToolQuestion) -> PersonReply:
         report.say(f"The tool `{report.one_line(question.tool)}` asks:")
         report.say("  " + question.text.replace("\n", "\n  "))
         if question.text.count("\n") > _SCREEN or len(question.text) > _SCREEN * 80:
-            report.say(f"This is what the tool `{report.one_line(question.tool)}` asks.")
+            report.say(f"The tool `{report.one_line(question.tool)}` asks.")
     agreed = _yes_or_no("Answer it?" if fields else "Do you agree?", question.over)
     if agreed is None:
         return PersonReply(action=CANCEL)
@@ -135,7 +135,7 @@ class _Field:
             if not line.strip():
                 if "default" in self._field or not self._required:
                     return self._field.get("default")
-                report.say("  this one is needed")
+                report.say("  this field is required")
                 continue
             value = self._read(line)
             problem = answers.problem_of(self._only, {self._name: value})

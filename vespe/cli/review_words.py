@@ -11,24 +11,24 @@ from vespe.documents import strict_json
 from vespe.lazy import pattern, shlex
 from vespe.models import JsonValue
 
-READS_ONLY = "it only reads: agents will not ask"
+READS_ONLY = "read-only, so models may call it without asking you"
 _PERMITTED: Final = {
     "read": ("read {}", "read none of your files"),
     "write": ("write {}", "write no file"),
     "network": ("connect to {}", "connect to no host"),
     "programs": ("start {}", "start no program"),
-    "sockets": ("talk to the programs behind {}", "talk to no local socket"),
+    "sockets": ("use the sockets {}", "use no local socket"),
 }
 """What each permission lets a tool do, where it names something and where it names nothing."""
 _HINTS: Final = {
     ("readOnlyHint", True): READS_ONLY,
-    ("readOnlyHint", False): "it changes something",
+    ("readOnlyHint", False): "it makes changes",
     ("destructiveHint", True): "it may delete or overwrite data",
-    ("destructiveHint", False): "it deletes and overwrites nothing",
-    ("idempotentHint", True): "a second call with the same arguments changes nothing more",
-    ("idempotentHint", False): "each call changes something more",
+    ("destructiveHint", False): "it does not delete or overwrite data",
+    ("idempotentHint", True): "repeating a call with the same arguments has no further effect",
+    ("idempotentHint", False): "repeating a call has a further effect",
     ("openWorldHint", True): "it reaches other systems",
-    ("openWorldHint", False): "it reaches no other system",
+    ("openWorldHint", False): "it does not reach other systems",
 }
 _LIMITS: Final = {
     "timeout_s": "a call may take {} s",
@@ -38,7 +38,7 @@ _LIMITS: Final = {
     "max_idle_s": "its process ends after {} s without a call",
 }
 _WORDS: Final = {
-    ("model_tokens", "whole"): "a model sees results whole",
+    ("model_tokens", "whole"): "a model sees complete results",
     ("worker", "persistent"): "its process is kept between calls",
 }
 EFFECTS: Final = {
@@ -64,7 +64,7 @@ def permitted(permissions: JsonValue) -> JsonValue:
         if isinstance(value, list) and all(isinstance(one, str) for one in value) and some:
             said.append(some.format(shlex.join(value)) if value else none)
         elif name == "memory_mb" and isinstance(value, int):
-            said.append(f"take {value} MB of memory")
+            said.append(f"use {value} MB of memory")
         else:
             return permissions
     return "; ".join(said)
@@ -113,7 +113,7 @@ def effects(said: JsonValue) -> str:
     if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
         return strict_json.compact_json(said)
     named = ", ".join(EFFECTS.get(one) or _said(one) for one in said)
-    return f"{named or 'none'} (the tool states it; what needs approval is decided by it)"
+    return f"{named or 'none'} (declared by the tool; this decides which calls need approval)"
 
 
 def details(value: JsonValue) -> str:

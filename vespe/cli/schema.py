@@ -34,7 +34,7 @@ def command(name: str | None, write: bool, project_dir: str | None, as_json: boo
     if write:
         if name is not None:
             raise errors.UsageError(
-                "--write writes every schema, so it takes no name",
+                "--write writes all schemas, so it cannot be used with a name",
                 hint="run `vespe schema --write`",
             )
         _write(find_root(project_dir), as_json)

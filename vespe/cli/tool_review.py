@@ -15,6 +15,7 @@ from vespe.lazy import shlex, shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
 from vespe.tool_types import find_type
+from vespe.tools import in_place
 from vespe.tools.secret_items import items_in
 
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             if tool.unpinned
             else "",
         ),
-        ("says", review_words.hints_of(tool.document.get("annotations"))),
+        ("declares", review_words.hints_of(tool.document.get("annotations"))),
         ("may", review_words.permitted(tool.document.get("permissions"))),
         (
             "links",
-            f"{', '.join(tool.links)}: out of the project a link opens nothing"
+            f"{', '.join(tool.links)}: links out of the project have no effect"
             if tool.links
             else "",
         ),
@@ -119,7 +120,7 @@ def _args(tool: "ToolReview") -> str:
 def _reach(tool: "ToolReview") -> str:
     """Say what a tool's process reaches that states no `network`."""
     return (
-        "any host, and what listens on this machine alone (databases, notebooks)"
+        "any host, including services that only listen on this machine (databases, notebooks)"
         if _is_unstated(tool, "network")
         else ""
     )
@@ -128,7 +129,7 @@ def _reach(tool: "ToolReview") -> str:
 def _hidden(tool: "ToolReview") -> str:
     """Say what a tool's process does not see unless it states it, as it did with Vespe 0.2."""
     return (
-        "sockets of your programs (tmux, ssh-agent) and files of others in /tmp, where the "
+        "sockets of your programs (tmux, ssh-agent) and other programs' files in /tmp, if the "
         "sandbox can hide them"
         if _is_unstated(tool, "sockets")
         else ""
@@ -149,13 +150,17 @@ def _line(value: JsonValue) -> str:
 
 def lines_of_code(tool: "ToolReview", texts: Mapping[str, str]) -> list[str]:
     """Return the files of a tool beside its config.json, line by line; `texts` are by their path
-    beneath the tools' directory.
+    beneath the tools' directory. Of a file that Vespe wrote, and nobody changed, only the name is
+    returned: 350 lines of it would hide the tool's own code.
     """
     lines: list[str] = []
     for path in tool.files:
         if path == CONFIG_FILE:
             continue
         text = texts.get(f"{tool.uid}/{path}")
+        if path == in_place.VALUES and text and text.encode() == in_place.own_values():
+            lines.append(f"  {path} (part of Vespe, unchanged)")
+            continue
         lines.append(f"  {report.one_line(path)}{'' if text is not None else ' (not shown)'}")
         lines += [
             f"    | {report.one_line(line)}" for line in (text or "").expandtabs().splitlines()
@@ -167,7 +172,7 @@ def lines_of_change(tool: "ToolChange") -> list[str]:
     """Return what becomes of one tool, line by line: the verdict on its contract, its fields, its
     files, and the code.
     """
-    lines = [f"\n{report.one_line(tool.name)}  ({tool.verdict})"]
+    lines = [f"\n{report.one_line(tool.name)}: what changed ({tool.verdict})"]
     for change in tool.changes:
         lines.append(
             f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: "

@@ -46,9 +46,11 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     if shown.approved and not (develop and shown.approved != "place"):
         report.say(f"{shown.root} is trusted already")
         if shown.new and (yes or options.interactive()):
-            options.confirm("Have you read what is new, and may it stay?", yes=yes)
+            options.confirm(
+                "Have you reviewed the new files, and do you want to keep them?", yes=yes
+            )
             review.note_reviewed(shown)
-            report.say("noted: it is not warned of any more")
+            report.say("noted: Vespe will not warn about it again")
     else:
         _ask(shown, _question(shown, develop=develop), yes=yes)
         review.approve(shown, develop=develop)
@@ -147,7 +149,7 @@ def _in_order(shown: Review) -> list[ToolReview]:
 
 def _question(shown: Review, *, develop: bool) -> str:
     if develop:
-        return "Approve this place, even if its contents change?"
+        return "Trust this directory, even if its contents change?"
     return "Approve the same here too?" if shown.former.same_at else "Approve exactly this?"
 
 
@@ -157,7 +159,7 @@ def _show(shown: Review, *, paged: bool) -> None:
     """
     root, former = report.one_line(shown.root), shown.former.approval
     lines = [
-        f"{root} would run, with your rights:"
+        f"{root} can run the following with your permissions:"
         if shown.tools
         else f"{root} has no tools of its own yet"
     ]
@@ -183,7 +185,7 @@ def _show(shown: Review, *, paged: bool) -> None:
             f"the same as you {report.one_line(f'{where}: ' + ', '.join(same))}"
         )
     places = [name for name in shown.scopes if not name.startswith(gate.VIEW)]
-    lines.append(f"\ntools are taken from, in this order: {report.one_line(', '.join(places))}")
+    lines.append(f"\nnames are looked up in this order: {report.one_line(', '.join(places))}")
     lines += [
         report.one_line(f"{gate.VIEW}{review_words.view(name.removeprefix(gate.VIEW))}")
         for name in shown.scopes

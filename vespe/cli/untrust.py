@@ -20,5 +20,5 @@ def command(project_dir: str | None, as_json: bool) -> None:
         report.say(
             f"revoked {report.count(len(taken), 'approval')} of {root}; nothing in it runs now"
             if taken
-            else f"{root} had no approval"
+            else f"{root} was not approved"
         )

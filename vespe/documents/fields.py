@@ -67,10 +67,10 @@ def refuse_newer(document: JsonObject, *, path: str, newest: int = FORMAT_VERSIO
     version = document.get("version", FORMAT_VERSION)
     if isinstance(version, bool) or version not in range(FORMAT_VERSION, newest + 1):
         raise InvalidDocument(
-            f"is of version {_shown(version)}, and this Vespe reads version {newest}",
+            f"has version {_shown(version)}, but this version of Vespe only reads version {newest}",
             path=path,
             pointer="/version",
-            hint="use a newer Vespe; the file is left as it is",
+            hint="use a newer version of Vespe; the file was not changed",
         )
 
 

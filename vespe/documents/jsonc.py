@@ -54,7 +54,7 @@ def find(node: Node, steps: Sequence[str], *, path: str = "") -> Member | None:
     for number, key in enumerate(steps):
         at = "".join(f"/{step}" for step in steps[:number])
         if not isinstance(node.value, dict):
-            raise InvalidDocument("must hold an object here", path=path, pointer=at)
+            raise InvalidDocument("must contain an object here", path=path, pointer=at)
         same = [candidate for candidate in node.members if candidate.key == key]
         if len(same) > 1:
             raise InvalidDocument(
@@ -74,14 +74,14 @@ class _Parser:
         node = self.value(self.space(0))
         end = self.space(node.end)
         if end < len(self.text):
-            self.fail(end, "holds more than one value")
+            self.fail(end, "contains more than one value")
         return node
 
     def space(self, at: int) -> int:
         found = _SPACE.match(self.text, at)
         end = found.end() if found else at
         if self.text.startswith("/*", end):
-            self.fail(end, "holds a comment that does not end")
+            self.fail(end, "contains a comment that does not end")
         return end
 
     def value(self, at: int) -> Node:
@@ -115,7 +115,7 @@ class _Parser:
             key, at = self.string(at)
             at = self.space(at)
             if not self.text.startswith(":", at):
-                self.fail(at, f"needs a : behind the key {json.dumps(key)}")
+                self.fail(at, f"needs a : after the key {json.dumps(key)}")
             member = Member(key=key, start=begin, node=self.value(self.space(at + 1)))
             node.members.append(member)
             node.value[key] = member.node.value
@@ -143,14 +143,14 @@ class _Parser:
     def string(self, at: int) -> tuple[str, int]:
         found = _STRING.match(self.text, at)
         if found is None:
-            self.fail(at, "holds a string that does not end on its line")
+            self.fail(at, "contains a string that does not end on its line")
         return str(self.loaded(found[0], at)), found.end()
 
     def loaded(self, text: str, at: int) -> JsonValue:
         try:
             return json.loads(text)
         except ValueError:
-            self.fail(at, f"holds {text[:60]!r}, which JSON cannot say")
+            self.fail(at, f"holds {text[:60]!r}, which JSON cannot represent")
 
     def fail(self, at: int, reason: str) -> NoReturn:
         line = self.text.count("\n", 0, at) + 1
@@ -161,7 +161,7 @@ class _Parser:
 def as_object(node: Node, *, path: str = "") -> JsonObject:
     """Return the document's root object; raises InvalidDocument where it is anything else."""
     if not isinstance(node.value, dict):
-        raise InvalidDocument("must hold a JSON object", path=path, line=1)
+        raise InvalidDocument("must be a JSON object", path=path, line=1)
     return node.value
 
 

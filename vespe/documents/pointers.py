@@ -22,7 +22,8 @@ def steps_of(pointer: str) -> tuple[str, ...]:
         return ()
     if pointer[0] != "/" or "~" in pointer.replace("~0", "").replace("~1", ""):
         raise ValueError(
-            f"{pointer!r} is no JSON Pointer: it begins with / and escapes ~ as ~0 and / as ~1"
+            f"{pointer!r} is not a JSON Pointer, which begins with / and escapes ~ as ~0 and / as "
+            "~1"
         )
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
 

@@ -112,7 +112,10 @@ def refuse_ambiguous(text: str) -> None:
 
 
 def refuse_conflict(
-    text: str, *, path: str, hint: str = "keep one side of each, and take the marks of git out"
+    text: str,
+    *,
+    path: str,
+    hint: str = "keep one side of each conflict and remove git's conflict markers",
 ) -> None:
     """Raise InvalidDocument, with the lines, for a text in which git left a merge conflict."""
     places: list[str] = []
@@ -130,7 +133,7 @@ def refuse_conflict(
     places += [str(began)] if began else []
     lines = f"lines {', '.join(places[:5])}{' and more' if len(places) > 5 else ''}"
     raise InvalidDocument(
-        f"holds a merge conflict that nobody has resolved: {lines}",
+        f"contains an unresolved merge conflict: {lines}",
         path=path,
         line=first,
         hint=hint,
@@ -145,7 +148,7 @@ def parse_object(
     """
     value = parse_json(data, path=path, limit=limit)
     if not isinstance(value, dict):
-        raise InvalidDocument(f"must hold a JSON object, not {_kind(value)}", path=path, line=1)
+        raise InvalidDocument(f"must be a JSON object, not {_kind(value)}", path=path, line=1)
     return value
 
 
@@ -266,13 +269,13 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def _constant(name: str) -> NoReturn:
-    raise _Refusal(f"holds {name}, which JSON cannot say", name)
+    raise _Refusal(f"holds {name}, which JSON cannot represent", name)
 
 
 def _float(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise _Refusal(f"holds {_shown(text)}, a number too large for a double", text)
+        raise _Refusal(f"holds {_shown(text)}, a number that is too large for a 64-bit float", text)
     return number
 
 

@@ -79,7 +79,7 @@ def _tables(document: JsonObject, above: str, *, path: str) -> dict[str, Any]:
     found = document.get(above, {})
     if not isinstance(found, dict) or not all(isinstance(table, dict) for table in found.values()):
         raise InvalidDocument(
-            f"holds something else than tables in `{above}`", path=path, hint="edit it by hand"
+            f"contains something other than tables in `{above}`", path=path, hint="edit it by hand"
         )
     return found
 

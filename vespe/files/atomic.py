@@ -210,7 +210,7 @@ def _acquire(descriptor: int, directory: str, timeout_s: float) -> None:
             raise StorageError(
                 "lock",
                 directory,
-                OSError(errno.EAGAIN, f"another process has held its lock for {timeout_s:g} s"),
+                OSError(errno.EAGAIN, f"another process has held the lock for {timeout_s:g} s"),
             )
         with interruptible():
             time.sleep(0.01)

@@ -22,7 +22,7 @@ MAX_DEPTH: Final = 64
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-KEPT: Final = "is one that your configuration (`files.never_read`) keeps from tools"
+KEPT: Final = "cannot be read by tools, because of `files.never_read` in your configuration"
 
 
 class PathRefused(InvalidArguments):
@@ -31,7 +31,7 @@ class PathRefused(InvalidArguments):
     """
 
     def __init__(self, path: str, reason: str) -> None:
-        hint = "give a path beneath the directory, such as notes/today.md"
+        hint = "use a path inside the directory, such as notes/today.md"
         super().__init__(f"the path {path!r} {reason}", hint=hint)
         self.path, self.reason = path, reason
 
@@ -199,7 +199,7 @@ class Directory:
     def _parent(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
         parts = _parts(path)
         if not parts or path.endswith(("/", "/.")):
-            raise PathRefused(path, "names a directory, and a file is needed")
+            raise PathRefused(path, "is a directory, but a file is needed")
         descriptor = self._descend(parts[:-1], path, create=create)
         try:
             yield descriptor, parts[-1]
@@ -257,7 +257,9 @@ def replaced(
     """
     count = text.count(old) if old else 0
     if not old:
-        raise InvalidArguments("the text to replace is empty: give the exact text that is to go")
+        raise InvalidArguments(
+            "the text to replace is empty: pass the exact text that is to be replaced"
+        )
     if not count:
         ends = (
             "; its lines end in CR LF, and those of the text to replace in LF"
@@ -269,8 +271,8 @@ def replaced(
         )
     if count > 1 and not replace_all:
         raise InvalidArguments(
-            f"{path} contains the text to replace {count} times: give more of its surroundings, "
-            "or set replace_all"
+            f"{path} contains the text to replace {count} times: include more of the surrounding "
+            "text, or set replace_all"
         )
     return text.replace(old, new), count
 
@@ -301,7 +303,7 @@ def _translated(action: str, path: str) -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise PathRefused(path, "is a symbolic link, and no link is followed") from None
+            raise PathRefused(path, "is a symbolic link, which is not followed") from None
         raise StorageError(action, path, error) from error
 
 
@@ -335,7 +337,7 @@ def _kind(mode: int) -> str:
 def _require_regular(status: os.stat_result, path: str) -> int:
     kind = _kind(status.st_mode)
     if kind != "file":
-        what = {"directory": "a directory", "link": "a symbolic link, and no link is followed"}.get(
+        what = {"directory": "a directory", "link": "a symbolic link, which is not followed"}.get(
             kind, "a pipe, socket or device"
         )
         raise PathRefused(path, f"is {what}")

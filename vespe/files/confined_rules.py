@@ -170,7 +170,7 @@ class Rules(NamedTuple):
         """
         for part in parts:
             if _is_among(NEVER, part):
-                return f"lies in {part}, which tools may read and never write"
+                return f"is in {part}, which tools can read but not write"
         executed = next(
             (
                 part
@@ -184,9 +184,9 @@ class Rules(NamedTuple):
         if _fits(parts, self.may_write, root):
             return None
         what = (
-            f"lies in {executed}, which other programs execute"
+            f"is in {executed}, from which other programs run commands"
             if executed
-            else "is part of what git takes for a repository"
+            else "would be treated as part of a repository by git"
         )
         return f"{what}: tools never write there unless your own configuration allows it"
 

@@ -76,7 +76,7 @@ def search(directory: Directory, query: Query, *, path: str = ".", limit: int = 
     if not query.text or "\n" in query.text:
         raise InvalidArguments(
             "the text to search for "
-            + ("spans several lines: give one of them" if query.text else "is empty")
+            + ("spans several lines: search for one of them" if query.text else "is empty")
         )
     if not query.regex:
         return _search(directory, _literal(query), query.files, path=path, limit=limit)
@@ -179,7 +179,7 @@ def _deadline(seconds: float) -> Iterator[None]:
     could not stop it.
     """
     if threading.current_thread() is not threading.main_thread():
-        raise UsageError("a regular expression can be searched for in the main thread only")
+        raise UsageError("a regular expression can only be searched for in the main thread")
 
     def end(_number: int, _frame: FrameType | None) -> None:
         raise _TooSlow

@@ -37,7 +37,7 @@ def read_lines(
     if len(page) > MAX_READ:
         what = (
             f"{path} has {total} lines and {len(text)} characters, "
-            f"and at most {MAX_READ} are given at once"
+            f"but at most {MAX_READ} characters are returned at once"
         )
         raise InvalidArguments(f"{what}: ask for fewer with start_line and line_count")
     return page

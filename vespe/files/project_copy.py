@@ -30,7 +30,7 @@ def copied_project(root: str, *, most: int | None = None) -> Iterator[str]:
             if left < 0:
                 raise Refused(
                     f"{root} is too large to be copied: its files have more than {most} bytes",
-                    hint="what an example needs can stand in the tool's `example_files`",
+                    hint="put the files that an example needs into the tool's `example_files`",
                 )
         kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
         return [name for name, one in found.items() if not any(is_(one.st_mode) for is_ in kinds)]

@@ -68,8 +68,8 @@ def remove(path: str) -> None:
     for link in (parent, path):
         if os.path.islink(link):
             raise Refused(
-                f"{link} is a symbolic link, so nothing behind it is removed",
-                hint="nothing was removed; take the link away, and try again",
+                f"{link} is a symbolic link, so what it links to is not removed",
+                hint="nothing was removed; remove the link, then try again",
             )
     aside = _aside(parent)
     with uninterruptible():

@@ -88,7 +88,7 @@ def chunks(descriptor: int, status: os.stat_result) -> Iterable[bytes]:
         chunk = os.read(descriptor, min(left, _CHUNK) + 1)
         left -= len(chunk)
         if left < 0 or (left and not chunk):
-            raise Odd("being changed while it is read")
+            raise Odd("changed while it was read")
         if not chunk:
             return
         yield chunk
@@ -177,7 +177,7 @@ def _kind(mode: int) -> str:
 
 def _why(error: OSError, *, directory: bool = False) -> str:
     if directory and error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "not a directory of its own but a link or a file"
+        return "not a directory but a link or a file"
     if error.errno == errno.ENOENT:
-        return "gone while it is read"
+        return "removed while it was read"
     return f"{UNREADABLE} ({error.strerror})"

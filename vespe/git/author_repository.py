@@ -158,7 +158,7 @@ class AuthorRepository:
             named = ", ".join(dirty[:_MOST_NAMED])
             more = f" and {len(dirty) - _MOST_NAMED} more" if len(dirty) > _MOST_NAMED else ""
             raise Refused(
-                f"the work tree is not clean: {named}{more}",
+                f"the working tree is not clean: {named}{more}",
                 hint="commit these files, add them to .gitignore, or remove them: "
                 "a release is exactly what is committed",
             )
@@ -402,7 +402,7 @@ def _require_git() -> None:
         raise ToolExecutionError("git is not installed, or not on PATH")
     if named := [name for name in _ELSEWHERE if name in os.environ]:
         raise Refused(
-            f"the environment says where git's files are ({', '.join(named)})",
+            f"environment variables change where git finds its files ({', '.join(named)})",
             hint=f"`unset {' '.join(named)}` and run the command again",
         )
 

@@ -83,7 +83,7 @@ def entries(
                 left -= len(_bytes(session, entry.key, b"tree", entry.path))
                 if left < 0:
                     raise Refused(
-                        f"{session.what} lists more than its {MAX_BYTES // 2**20} MiB hold",
+                        f"{session.what} lists more than {MAX_BYTES // 2**20} MiB can hold",
                         hint="nothing of it was installed",
                     )
                 waiting.append(_rows(session, entry.key, f"{entry.path}/"))
@@ -133,7 +133,7 @@ def _rows(session: Session, tree: str, prefix: str) -> Iterator[TreeEntry]:
         at = row.end() + size if row else len(data) + 1
         if row is None or at > len(data):
             raise Refused(
-                f"{session.what} holds a tree at {prefix!a} that is not one of git's",
+                f"{session.what} contains an invalid git tree at {prefix!a}",
                 hint="nothing of it was installed",
             )
         key, mode = data[row.end() : at].hex(), _canonical(row[1])
@@ -147,7 +147,8 @@ def _bytes(session: Session, identity: str, kind: bytes, path: str) -> bytes:
     found = session.objects.get(identity)
     if found is None or found.kind != kind:
         raise Refused(
-            f"{session.what} lacks what it lists as {path!a}", hint="nothing of it was installed"
+            f"{session.what} lists {path!a} but does not contain it",
+            hint="nothing of it was installed",
         )
     return found.data
 

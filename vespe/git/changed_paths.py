@@ -32,7 +32,7 @@ def changed_paths(revision: str, *, cwd: str | None = None) -> frozenset[str]:
         ).output
         listed += found.tell("ls-files", "--others", "--exclude-standard", "-z").output
     except ToolExecutionError as error:
-        raise NotFound(f"what changed since {revision} is not known: {error}") from None
+        raise NotFound(f"cannot find out what changed since {revision}: {error}") from None
     return _with_directories_above(os.path.realpath(found.top), os.fsdecode(listed).split("\0"))
 
 

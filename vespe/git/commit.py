@@ -117,15 +117,15 @@ def _place(tree: WorkTree, path: str, *, exists: bool) -> _Place:
     if ignored.status > 1:
         raise ToolExecutionError(f"git check-ignore failed: {ignored.said}")
     if ignored.status == 0:
-        raise InvalidArguments(f"git ignores {path}, so that a write of it cannot be committed")
+        raise InvalidArguments(f"git ignores {path}, so a change of it cannot be committed")
     attributes = tree.tell(
         "check-attr", "-z", "filter", "working-tree-encoding", "--", name
     ).text.split("\0")
     for attribute, value in zip(attributes[1::3], attributes[2::3], strict=False):
         if value not in ("unspecified", "unset"):
             raise InvalidArguments(
-                f"{path} has the git attribute {attribute}={value}, "
-                "and programs for files are not run here"
+                f"{path} has the git attribute {attribute}={value}, and Vespe does not run "
+                "programs that git is configured to run on files"
             )
     state = tree.tell(
         "status",
@@ -138,7 +138,7 @@ def _place(tree: WorkTree, path: str, *, exists: bool) -> _Place:
     ).text[:2]
     if state == "??":
         raise InvalidArguments(
-            f"{path} is not in git yet: commit it first, so that what is in it now is not lost"
+            f"{path} is not in git yet: commit it first, so that its current content is not lost"
         )
     if state:
         where = "staged" if state[0] != " " else "not committed"
@@ -215,8 +215,8 @@ def _update_index(tree: WorkTree, place: _Place, commit: str) -> None:
             break
         time.sleep(_PAUSE_S)
     raise ToolExecutionError(
-        f"{place.path} is committed as {commit[:12]}, but the index could not be brought up to "
-        f"date: {answer.said}",
+        f"{place.path} is committed as {commit[:12]}, but the index could not be updated: "
+        f"{answer.said}",
         hint=f"`git reset -q -- {place.path}` does it once nothing else uses the repository",
     )
 

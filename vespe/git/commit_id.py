@@ -9,5 +9,5 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def is_commit(ref: str | None) -> bool:
-    """Whether a ref is a whole commit id, which can mean only one thing."""
+    """Whether a ref is a full commit id, which can mean only one thing."""
     return ref is not None and bool(_COMMIT.fullmatch(ref))

@@ -209,6 +209,6 @@ def _endless(session: Session) -> Refused:
 
 def _other_bytes(session: Session, entry: TreeEntry) -> Refused:
     return Refused(
-        f"{session.what} gives other bytes for {entry.path!a} than it lists",
+        f"{session.what} sends other bytes for {entry.path!a} than it lists",
         hint="nothing of it was installed",
     )

@@ -74,7 +74,7 @@ def resolve(session: Session, url: str, ref: str | None) -> RemoteRef:
     hint = (
         f"its tags: {', '.join(known[:-6:-1])}{more}"
         if known
-        else "name a branch, a tag or a whole commit id"
+        else "name a branch, a tag or a full commit id"
     )
     raise NotFound(f"{session.what} has neither a tag nor a branch {ref!r}", hint=hint)
 
@@ -103,7 +103,8 @@ def _advertised(session: Session, url: str) -> dict[str, str]:
         )
     except OutputTooLarge:
         raise Refused(
-            f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of refs, and was left"
+            f"{session.what} lists more than {_MAX_LISTING // 2**20} MiB of refs, so the download "
+            "was stopped"
         ) from None
     found = (_LINE.fullmatch(line) for line in listing.decode("utf-8", "replace").splitlines())
     return {match[2]: match[1] for match in found if match}

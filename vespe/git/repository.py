@@ -241,10 +241,10 @@ class WorkTree(NamedTuple):
         """
         if named := next(self._programs(), None):
             raise ToolExecutionError(
-                f"the repository's own configuration names a program, {named}, "
-                "that git would run over changed files",
-                hint=f"where you trust it, keep it in your own: `git config --global {named} …`, "
-                "and `--unset` it in the repository",
+                f"the repository's own configuration names a program, {named}, that git would run "
+                "on changed files",
+                hint="if you trust it, set it in your own configuration: `git config --global "
+                f"{named} …`, and `--unset` it in the repository",
             )
 
     def without_programs(self) -> "WorkTree":
@@ -286,7 +286,7 @@ def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
     if answer.status or len(lines) != 4:
         said = re.sub(r"^fatal: ", "", answer.said.partition("\n")[0])
         raise ToolExecutionError(
-            f"{root} is not in the work tree of a git repository: {said}",
+            f"{root} is not in the working tree of a git repository: {said}",
             hint="make one with `git init`, or use the kit file_io_without_git",
         )
     real = os.path.realpath(root)

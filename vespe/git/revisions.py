@@ -41,7 +41,7 @@ def checked_out(name: str, *, cwd: str | None = None, called: str = "") -> Itera
     if not revision or revision.startswith("-"):
         raise UsageError(
             f"{name!r} does not name a git revision",
-            hint="say REV:path, such as main:.vespe/tools/tool-…",
+            hint="write REV:path, such as main:.vespe/tools/tool-…",
         )
     with tempfile.TemporaryDirectory(prefix="vespe-revision-", ignore_cleanup_errors=True) as made:
         top = os.path.join(
@@ -71,7 +71,8 @@ def _tree(found: WorkTree, name: str) -> str:
     tree = found.ask("rev-parse", "--verify", "--quiet", f"{named}^{{tree}}") if named else None
     if tree is None or tree.status:
         raise UsageError(
-            f"git has no directory {name!r}", hint="say REV:path, with the path from the top"
+            f"git has no directory {name!r}",
+            hint="write REV:path, with the path from the top of the repository",
         )
     return tree.text.strip()
 
@@ -106,8 +107,8 @@ def _write(found: WorkTree, files: list[_File], top: str) -> None:
         header = _HEADER.match(given, at)
         if header is None:
             raise ToolExecutionError(
-                f"git has no content for {file.path}: the repository is a partial clone, "
-                "and nothing is fetched here"
+                f"git has no content for {file.path}: the repository is a partial clone, and Vespe "
+                "does not fetch missing objects here"
             )
         start, at = header.end(), header.end() + int(header[1]) + 1
         target = os.path.join(top, file.path)

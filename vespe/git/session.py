@@ -95,7 +95,8 @@ def run(
     except Interrupted:
         most = MAX_FETCHED_BYTES // 2**20
         raise Refused(
-            f"{session.what} sends more than {most} MiB for one commit, and was left",
+            f"{session.what} sends more than {most} MiB for one commit, so the download was "
+            "stopped",
             hint="nothing was changed",
         ) from None
     except ToolExecutionError as error:
@@ -178,7 +179,7 @@ def _failure(session: Session, said: str, status: int) -> VespeError:
     )
     return kind(
         f"{session.what}: {reason}",
-        hint=hint or "look at the address, at the network, and whether you may read it",
+        hint=hint or "check the address, the network, and whether you have access",
     )
 
 
@@ -199,7 +200,7 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
     (
         ("fsck error", "error in object", "in tree entry", "repository corruption"),
         Refused,
-        "git's own check of its objects refuses it; nothing was installed",
+        "git's check of the objects failed; nothing was installed",
     ),
     (
         ("not our ref", "unadvertised object", "find remote ref"),
@@ -209,7 +210,7 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
     (
         ("expected commit type",),
         NotFound,
-        "that id is not a commit's; name a branch, a tag or a whole commit id",
+        "that id is not the id of a commit; name a branch, a tag or a full commit id",
     ),
     (
         ("valid object name", "not a tree object"),
@@ -225,13 +226,13 @@ _MEANINGS: Final[Sequence[tuple[Sequence[str], type[VespeError], str]]] = (
             "Host key verif",
         ),
         SourceUnavailable,
-        "git has no credentials for it that work without asking: set up a credential helper, "
-        "or an ssh key and its host",
+        "git has no credentials that work without asking: set up a credential helper, or an ssh "
+        "key and its host",
     ),
     (
         ("dubious ownership",),
         Refused,
-        "the repository is another user's; copy it, or tell git that it is safe",
+        "the repository belongs to another user; copy it, or add it to git's safe.directory",
     ),
-    (("fatal: transport '",), Refused, "Vespe lets git use https and ssh alone"),
+    (("fatal: transport '",), Refused, "Vespe lets git use only https and ssh"),
 )

@@ -180,7 +180,8 @@ def _pathspecs(
     ]
     if len(secret) > _MOST_KEPT:
         raise ToolExecutionError(
-            f"{len(secret)} of the files are kept from tools by the configuration: ask for one path"
+            f"{len(secret)} of the files cannot be read by tools because of the configuration: ask "
+            "for one path"
         )
     return [
         f":(literal){path}" if path else ":(top)",

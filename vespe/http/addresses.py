@@ -183,7 +183,7 @@ def _decimal(text: str) -> str:
     try:
         ipaddress.IPv4Address(text)
     except ValueError:
-        why = "an address in a form that hides it, or none"
+        why = "an address in an unusual form, or not an address"
         raise AddressRefused(
             text, address=text, why=why, hint="write it as four decimal numbers"
         ) from None

@@ -58,7 +58,8 @@ def pieces(
     for chunk in stream:
         if codings and codings not in _CODINGS:
             raise ToolExecutionError(
-                f"{host} answered in the coding {', '.join(codings)}, though asked for none"
+                f"{host} answered with the encoding {', '.join(codings)}, "
+                "although none was requested"
             )
         piece = inflate.feed(chunk, max_bytes - size + 1) if inflate else chunk
         sent, size = sent + len(chunk), size + len(piece)

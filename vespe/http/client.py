@@ -263,7 +263,7 @@ def _ssl_context() -> "ssl.SSLContext":
         return httpcore2.default_ssl_context()
     except OSError as error:
         raise ToolExecutionError(
-            f"the certificates to verify servers with cannot be read: {error}"
+            f"the certificates for verifying servers cannot be read: {error}"
         ) from error
 
 
@@ -364,7 +364,7 @@ def _translated(host: str) -> Iterator[None]:
     try:
         yield
     except sockets.ConnectionBroken as error:
-        raise ConnectionLost(f"the connection to {host} broke: {error}") from error
+        raise ConnectionLost(f"the connection to {host} was lost: {error}") from error
     except httpcore2.RemoteProtocolError as error:
         # What breaks the protocol is an error of h11's, which this one holds; a server that hung up
         # before its first byte broke nothing.
@@ -373,6 +373,6 @@ def _translated(host: str) -> Iterator[None]:
             if any(isinstance(inner, Exception) for inner in error.args)
             else ConnectionLost
         )
-        raise kind(f"{host} does not speak HTTP as it should: {error}") from error
+        raise kind(f"{host} does not follow the HTTP protocol: {error}") from error
     except httpcore2.LocalProtocolError as error:
         raise InvalidArguments(f"the request cannot be said in HTTP: {error}") from error

@@ -101,7 +101,7 @@ class ExchangeLimits:
             raise Interrupted(f"{self._what} was cancelled")
         now = time.monotonic()
         if self._over_by <= now:
-            raise ConnectionBroken("nothing more is waited for")
+            raise ConnectionBroken("no time is left")
         if self._ends <= now:
             raise TimedOut(self._what, seconds=self._timeout_s, hint=self._hint)
         if self._silent_until <= now:

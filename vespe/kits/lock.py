@@ -185,7 +185,7 @@ def _kit(kit_id: str, value: JsonValue, path: str) -> LockedKit:
         )
     if texts["commit"] is not None and not is_commit(texts["commit"]):
         raise fields.wrong_type(
-            "a whole commit id", texts["commit"], path=path, pointer=f"{at}/commit"
+            "a full commit id", texts["commit"], path=path, pointer=f"{at}/commit"
         )
     return LockedKit(
         kit_id=kit_id,

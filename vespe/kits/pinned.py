@@ -63,7 +63,7 @@ def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
     shown = join_words(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
     reason = f"is not what was installed any more: {shown}"
     error = InvalidDocument(
-        reason, path=kit, hint="`vespe kit sync` installs it again as the lock says"
+        reason, path=kit, hint="`vespe kit sync` installs the locked version again"
     )
     error.details["changes"] = list(changes)
     return error

@@ -46,8 +46,8 @@ def refuse_others(path: str) -> None:
     for link in (os.path.dirname(path), path):
         if os.path.islink(link):
             raise Refused(
-                f"{link} is a symbolic link, so nothing behind it is removed",
-                hint="take the link away, and try again",
+                f"{link} is a symbolic link, so what it links to is not removed",
+                hint="remove the link, then try again",
             )
     if not os.path.lexists(path):
         raise KitNotFound(kit_id)
@@ -163,8 +163,8 @@ def refuse_foreign(kit: LockedKit) -> None:
     for link in (store.store_dir(), place, path):
         if os.path.islink(link):
             raise Refused(
-                f"{link} is a symbolic link, so nothing behind it is removed",
-                hint="take the link away, and try again",
+                f"{link} is a symbolic link, so what it links to is not removed",
+                hint="remove the link, then try again",
             )
     foreign = [
         change

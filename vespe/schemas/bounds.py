@@ -166,7 +166,7 @@ def reference_problems(schema: Any) -> list[Violation]:
                 _problem(
                     "draft",
                     (*steps, "$schema"),
-                    f"names {_quoted(draft)}, which is not a draft that Vespe carries",
+                    f"names {_quoted(draft)}, which is not a draft that Vespe supports",
                 )
             )
         for keyword in REFERENCES:

@@ -207,7 +207,7 @@ def _because(error: SchemaError) -> str:
 def _instead(unknown: str, allowed: Sequence[str]) -> str:
     if close := difflib.get_close_matches(unknown[:_SHORT], allowed, n=1):
         return f"; did you mean `{shorten(close[0], _SHORT)}`?"
-    return f"; what is allowed: {_listed(allowed, str)}" if allowed else "; nothing is allowed here"
+    return f"; allowed: {_listed(allowed, str)}" if allowed else "; nothing is allowed here"
 
 
 def _the_one_meant(

@@ -193,7 +193,7 @@ def only(value: str, description: str = "") -> Form:
 
     def found(stated: Any, at: str, name: str) -> Iterator[Found]:
         if stated != value:
-            yield at, f'`{name}` is "{value}" or is not there, not {describe(stated)}'
+            yield at, f'`{name}` must be "{value}" or be left out, not {describe(stated)}'
 
     return Form(found, {"const": value}, description)
 
@@ -203,14 +203,14 @@ def texts(description: str = "", *, each: Form | None = None) -> Form:
 
     def found(value: Any, at: str, name: str) -> Iterator[Found]:
         if not isinstance(value, list):
-            yield at, f"`{name}` must be a list of texts, not {describe(value)}"
+            yield at, f"`{name}` must be a list of strings, not {describe(value)}"
             return
         full = []
         for index, item in enumerate(value):
             if isinstance(item, str) and item:
                 full.append((index, item))
             else:
-                what = f"a text that is not empty, not {describe(item)}"
+                what = f"a string that is not empty, not {describe(item)}"
                 yield f"{at}/{index}", f"`{name}[{index}]` must be {what}"
         if each is not None:
             for index, item in full:
@@ -323,7 +323,7 @@ class DetailsForm:
         args = details.get("args", {})
         for key in sorted(args.keys() - self.args.keys()) if self.closed else ():
             takes = ", ".join(sorted(self.args))
-            yield arg(key), f"`args` takes {takes}, and no {short(key)}"
+            yield arg(key), f"`args` accepts {takes}, but not {short(key)}"
         yield from self.more(details, document)
         for key, form in self.args.items():
             if key in args or key in self.required_args:

@@ -102,14 +102,14 @@ class ReferenceValidator:
         try:
             return bool(self._judge.is_valid(instance))
         except (referencing.exceptions.Unresolvable, RecursionError, re.error) as error:
-            raise ValueError(f"cannot be judged: {error}") from None
+            raise ValueError(f"cannot be checked: {error}") from None
 
     def iter_errors(self, instance: Any) -> Iterator[Error]:
         """Return what the schema refuses, in the order of its keywords."""
         try:
             errors = list(self._judge.iter_errors(instance))
         except (referencing.exceptions.Unresolvable, RecursionError, re.error) as error:
-            raise ValueError(f"cannot be judged: {error}") from None
+            raise ValueError(f"cannot be checked: {error}") from None
         return (made for error in errors for made in _errors(error))
 
 
@@ -161,7 +161,7 @@ def is_valid_in_python(schema: Any, instance: Any) -> bool:
         referencing.exceptions.Unresolvable,
         jsonschema.exceptions.UnknownType,
     ) as error:
-        raise ValueError(f"cannot be judged: {error}") from None
+        raise ValueError(f"cannot be checked: {error}") from None
 
 
 def differs_in_python(pattern: str) -> str | None:

@@ -175,7 +175,7 @@ class Validator:
                 return []
             told = self._told(instance, subject)
         except NOT_JSON as error:
-            return [_violation("not_json", f"{subject} cannot be judged: {error}")]
+            return [_violation("not_json", f"{subject} cannot be checked: {error}")]
         rest = len(told) - MOST
         return [*told[:MOST], _violation("more", f"and {rest} more")] if rest > 0 else told
 
@@ -363,7 +363,7 @@ def _root_problem(schema: JsonValue, root_object: bool) -> str | None:
             else f"must be a JSON Schema, an object, not {describe(schema)}"
         )
     if root_object and schema.get("type") != "object":
-        return 'must have "type": "object" at its root: the inputs of a tool are named'
+        return 'must have "type": "object" at its root, because the inputs of a tool have names'
     return None
 
 
@@ -380,7 +380,7 @@ def _meta_problems(schema: Any) -> list[Violation]:
         except _refusal() as error:
             told += Explainer({}, schema, subject="the schema").violations([error], under=steps)
     return [replace(one, code="malformed") for one in told] or [
-        _violation("malformed", "is not valid by its meta-schema")
+        _violation("malformed", "is not a valid JSON Schema")
     ]
 
 

@@ -72,14 +72,15 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
     if limits.types is not None and isinstance(kind, str) and kind not in limits.types:
         yield (
             "/implementation_details/type",
-            f"is of type {short(kind)}, and its kit's allow_types has {_listed(limits.types)}",
+            f"is of type {short(kind)}, but its kit's `allow_types` has {_listed(limits.types)}",
         )
     if limits.hosts is not None:
         for pointer, host, port in _hosts(config, details):
             if not addresses.is_listed(host.lower(), port, limits.hosts):
                 yield (
                     pointer,
-                    f"reaches {short(host)}, and its kit's allow_hosts has {_listed(limits.hosts)}",
+                    f"reaches {short(host)}, but its kit's `allow_hosts` has "
+                    f"{_listed(limits.hosts)}",
                 )
     secrets = config.get("secrets")
     for index, item in enumerate(
@@ -89,8 +90,8 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
         if name not in (limits.secrets or ()):
             yield (
                 f"/secrets/{index}",
-                f"wants the secret {short(str(name))}, "
-                f"and its kit's secrets has {_listed(limits.secrets or ())}",
+                f"needs the secret {short(str(name))}, but its kit's `secrets` has "
+                f"{_listed(limits.secrets or ())}",
             )
 
 

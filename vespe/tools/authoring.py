@@ -266,9 +266,11 @@ def _refuse_linked(tools_dir: str) -> None:
     not belong to it.
     """
     if os.path.islink(tools_dir):
-        hint = "make it a directory of the project, or change the tools where they are"
+        hint = (
+            "make it a directory of the project, or change the tools in the directory it links to"
+        )
         raise Refused(
-            f"{tools_dir} is a link, to {os.path.realpath(tools_dir)}: nothing is written there",
+            f"{tools_dir} is a link to {os.path.realpath(tools_dir)}, so nothing is written there",
             hint=hint,
         )
 

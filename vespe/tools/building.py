@@ -71,7 +71,7 @@ def build(
     if source is None:
         raise UsageError(
             f"{tool.name} has no source that is compiled",
-            hint="tools of type rust_function have, and wasm with `source`",
+            hint="tools of type rust_function have one, and tools of type wasm with `source`",
         )
     sources = built.read_sources(directory, details)
     if source not in sources:
@@ -135,7 +135,7 @@ def _rust(job: _Compiling, details: Mapping[str, Any]) -> tuple[str, str, str]:
     where, name = os.path.split(job.source)
     main = os.path.join(where, "main.rs")
     if os.path.lexists(os.path.join(job.directory, main)):
-        raise UsageError(f"{main} is the build's own file: give yours another name")
+        raise UsageError(f"{main} is used by the build: give your file another name")
     if not os.path.lexists(os.path.join(job.directory, where, RUST_GLUE)):
         raise UsageError(
             f"there is no {os.path.join(where, RUST_GLUE)} beside {job.source}",
@@ -186,7 +186,8 @@ def _cargo(job: _Compiling, rustc: Sequence[str], target: str) -> str:
     ]
     if len(modules) != 1:
         raise UsageError(
-            f"the {_MANIFEST} of {job.name} makes {len(modules)} modules, and a tool is one"
+            f"the {_MANIFEST} of {job.name} makes {len(modules)} modules, but a tool needs exactly "
+            "one"
         )
     return os.path.join(made, modules[0])
 
@@ -206,7 +207,7 @@ def _rustc(job: _Compiling) -> tuple[tuple[str, ...], str]:
         )
     hint = f"{_DEBIAN}; elsewhere https://rustup.rs and `rustup target add {_TARGETS[0]}`"
     raise Refused(
-        "there is no Rust compiler here; what is compiled already runs without one", hint=hint
+        "there is no Rust compiler here; tools that are already compiled run without one", hint=hint
     )
 
 
@@ -245,8 +246,8 @@ def _c_compiler(job: _Compiling) -> tuple[str, ...]:
             '`--compiler "clang --sysroot=/opt/wasi"`'
         )
         raise Refused(
-            "there is no C compiler for WebAssembly here; "
-            "what is compiled already runs without one",
+            "there is no C compiler for WebAssembly here; tools that are already compiled run "
+            "without one",
             hint=hint,
         ) from None
     return sys.executable, "-P", "-m", "ziglang", "cc"

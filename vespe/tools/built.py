@@ -107,4 +107,4 @@ def stale(directory: str, details: Mapping[str, Any]) -> Iterator[str]:
             )
             yield f"has a {name} that is older than its source: {path} {what}"
     if record.get("entrypoint") != now["entrypoint"]:
-        yield f"has a {name} that calls another function than `entrypoint`"
+        yield f"has a {name} that calls a function other than `entrypoint`"

@@ -264,8 +264,8 @@ def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes)
 
 _NOT_OF_A_KIT: Final = (
     "/implementation_details/environment",
-    "`environment` is for a project's own tools: whose project a kit's tool will run in, its "
-    "author does not know. Say what it needs in a `# /// script` block",
+    "`environment` is only for a project's own tools, because the author of a kit does not know "
+    "the project. Declare dependencies in a `# /// script` block",
     "implementation",
 )
 

@@ -180,14 +180,11 @@ def draft_from_function(
         and not file.endswith(".py")
         and os.path.isfile(os.path.join(directory, module))
     ):
-        why = (
-            "a tool runs what is approved with it, and an approval does not cover "
-            "the project's other code"
-        )
+        why = "an approval covers the files of the tool, but not the project's other code"
         raise UsageError(
             f"{file} names a module, and {why}",
-            hint=f"`--from {module}:{function}` copies the file; with --in-place it runs where it "
-            "stands, in the project's environment",
+            hint=f"`--from {module}:{function}` copies the file; with --in-place the tool runs the "
+            "file itself, in the project's environment",
         )
     if not file or not function.isidentifier():
         raise UsageError(
@@ -196,7 +193,7 @@ def draft_from_function(
     if not os.path.isfile(os.path.join(directory, file)):
         raise UsageError(
             f"there is no file {file}",
-            hint="write FILE.py:function, with the path from where you are",
+            hint="write FILE.py:function, with the path relative to the working directory",
         )
     given = {**(fields or {}), "path": file, "entrypoint": function}
     return draft_tool(
@@ -208,7 +205,7 @@ def check_name(name: str) -> None:
     """Raise UsageError, with the rule, for what can be no tool's name."""
     if not NAME_PATTERN.fullmatch(name):
         rule = "a letter or _, then letters, digits, _ and -, 64 characters at most, all ASCII"
-        raise UsageError(f"{name!r} is not a valid tool name", hint=f"a name is {rule}")
+        raise UsageError(f"{name!r} is not a valid tool name", hint=f"a name must be {rule}")
 
 
 def _check_fields(given: Mapping[str, Any]) -> None:

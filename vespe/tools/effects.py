@@ -236,7 +236,7 @@ def _declared(tool: Tool) -> Iterator[tuple[str, Reason]]:
     if hints.get("openWorldHint") is True:
         yield "reads_untrusted", Reason("openWorldHint is true", stated=True)
         if hints.get("readOnlyHint") is False:
-            why = "openWorldHint is true, and it does more than read"
+            why = "openWorldHint is true, and it is not read-only"
             yield "sends_out", Reason(why, stated=True)
     if hints.get("readOnlyHint") is False:
         yield "writes", Reason("readOnlyHint is false", stated=True)
@@ -312,13 +312,13 @@ def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, Reason]]:
     )
     private = next((word for word in words.name if word in _PRIVATE), "")
     if reads and private and not closed and not _states(tool, "reads_private"):
-        yield "reads_private", Reason(f"by its name it reads {private}")
+        yield "reads_private", Reason(f"its name suggests that it reads {private}")
     if hints.get("openWorldHint") is None and (reads or not words.verb):
         yield from _read_by(tool)
     if not closed and not _states(tool, "sends_out") and (why := _outward(words, reads=reads)):
         yield "sends_out", Reason(why)
     if not reads and hints.get("readOnlyHint") is None:
-        yield "writes", Reason("nothing says that it only reads")
+        yield "writes", Reason("it is not declared read-only")
         if hints.get("destructiveHint") is True or (
             hints.get("destructiveHint") is None and words.verb in _DESTROY
         ):
@@ -326,7 +326,7 @@ def _guessed(words: _Words, tool: Tool) -> Iterator[tuple[str, Reason]]:
                 "destructive",
                 Reason("destructiveHint is true", stated=True)
                 if hints.get("destructiveHint")
-                else Reason(f"by its name it does {words.verb}"),
+                else Reason(f"its name contains {words.verb}"),
             )
 
 
@@ -348,15 +348,15 @@ def _read_by(tool: Tool) -> Iterator[tuple[str, Reason]]:
 def _outward(words: _Words, *, reads: bool) -> str:
     """Say by which word a tool gives something to others, or ""."""
     if where := words.argument(_WHERE):
-        return f"its argument {where} says where to"
+        return f"its argument {where} is a destination"
     if reads:
         return ""
     if words.verb in _SEND | _BIND:
-        return f"by its name it does {words.verb}"
+        return f"its name contains {words.verb}"
     if login := words.login():
-        return f"it changes who gets in ({login})"
+        return f"it changes who has access ({login})"
     whom = words.argument(_TO)
-    return f"its argument {whom} says to whom" if whom else ""
+    return f"its argument {whom} is a recipient" if whom else ""
 
 
 def _states(tool: Tool, effect: str) -> bool:

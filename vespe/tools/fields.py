@@ -75,7 +75,7 @@ def _identity(document: dict[str, Any], uid: str, kit_id: str | None) -> Iterato
             )
     claimed = document.get("kit_id")
     if claimed is not None and not isinstance(claimed, str):
-        yield "/kit_id", f"`kit_id` must be a text, not {describe(claimed)}"
+        yield "/kit_id", f"`kit_id` must be a string, not {describe(claimed)}"
     elif claimed is not None and kit_id is not None and claimed != kit_id:
         yield (
             "/kit_id",

@@ -75,7 +75,7 @@ except BaseException as error:
 json.dump(answer, result, ensure_ascii=False)
 result.flush()
 '''  # noqa: E501  # a file as it is written
-_VALUES: Final = os.path.join("types", "python_script", "values.py")
+VALUES: Final = "values.py"
 """What makes objects of a function's classes out of JSON, and JSON of its result; each tool has a
 copy, since no Vespe need be in the project's environment.
 """
@@ -85,6 +85,11 @@ _OLD: Final = "b18d4d3a6a455cb123c394d122b8462fb22f975c3525d7930eee99d66ed30eeb"
 """The digest of the call.py of Vespe 0.2, but for its lines that name the function: it gave a
 function dictionaries for objects, and printed whole tracebacks.
 """
+
+
+def own_values() -> bytes:
+    """Return the `values.py` that new tools get."""
+    return atomic.read_bytes(os.path.join(_PACKAGE, "types", "python_script", VALUES))
 
 
 class Standing(NamedTuple):
@@ -178,11 +183,11 @@ def draft_in_place(
     files = {
         "start": TreeFile(data=_START.encode(), executable=True),
         "call.py": TreeFile(data=call.encode()),
-        "values.py": TreeFile(data=atomic.read_bytes(os.path.join(_PACKAGE, _VALUES))),
+        VALUES: TreeFile(data=own_values()),
     }
     note = (
-        f"it runs {file} as it stands at each call, which no approval covers: "
-        "trust it as you trust the project's own code"
+        f"each call runs the current {file}. An approval does not cover this file: "
+        "trust it as you trust the project's other code"
     )
     return replace(
         draft,

@@ -148,7 +148,7 @@ def test_a_text_that_was_edited_and_a_call_that_was_taken_away_go_back_so() -> N
         ),
         (
             {"type": "function_call", "name": "f", "arguments": {"a": float("nan")}},
-            "messages[0]: a call's arguments cannot be said in JSON",
+            "messages[0]: a call's arguments cannot be represented in JSON",
         ),
     ],
 )

@@ -92,11 +92,11 @@ def test_what_stands_around_a_match_in_a_long_line_is_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "more", "said"),
     [
-        (TEXT, {"pointer": "/rows"}, "not JSON, so nothing has a pointer"),
+        (TEXT, {"pointer": "/rows"}, "not JSON, so `pointer` cannot be used"),
         (JSON, {"pointer": "/rows/99999"}, "nothing at '/rows/99999'"),
-        (JSON, {"pointer": "rows"}, "no JSON Pointer"),
+        (JSON, {"pointer": "rows"}, "not a JSON Pointer"),
         (JSON, {"pointer": "/rows", "offset": 2_000}, "no item 2,000: the list has 2,000"),
-        (TEXT, {"lines": [9, 3]}, "is behind the last"),
+        (TEXT, {"lines": [9, 3]}, "comes after the last"),
         (TEXT, {"lines": [9_000, 9_001]}, "no line 9,000: the result has 5,001"),
         (TEXT, {"offset": 10**9}, "no character"),
         (TEXT, {"match": "a", "lines": [1, 2]}, "say one of lines and match"),

@@ -77,9 +77,9 @@ def test_an_argument_whose_schema_has_the_key_is_left_as_it_is(results: LargeRes
         ({"$result": 1}, InvalidArguments, "not of the form"),
         ({"$result": "r1", "more": 1}, InvalidArguments, "not of the form"),
         ({"$result": "r1", "pointer": 3}, InvalidArguments, "not of the form"),
-        ({"$result": "r1", "pointer": "/body"}, UnknownResult, "a pointer leads nowhere"),
+        ({"$result": "r1", "pointer": "/body"}, UnknownResult, "it has no pointers"),
         ({"$result": "r2", "pointer": "/none"}, UnknownResult, "nothing at '/none'"),
-        ({"$result": "r2", "pointer": "body"}, InvalidArguments, "no JSON Pointer"),
+        ({"$result": "r2", "pointer": "body"}, InvalidArguments, "not a JSON Pointer"),
         ({"inner": {"$result": "r1"}}, InvalidArguments, "must be the whole value of an argument"),
         (
             [1, {"$result": "r2", "pointer": "/x"}],

@@ -227,10 +227,13 @@ ANSWER = ChatCompletionMessage.model_validate(called(call("c")))
         ({"role": "assistant", "refusal": 5}, "`refusal` must be a string"),
         (called(call("c"), content=None, tool_calls="x"), "`tool_calls` must be a list"),
         (called({"id": "c", "type": "function"}), "no function's name"),
-        (called(call("c", {1})), "cannot be said in JSON"),
+        (called(call("c", {1})), "cannot be represented in JSON"),
         ({"role": "tool", "content": "a"}, "no `tool_call_id`"),
         ({"role": "function", "content": "a"}, "needs the function's `name`"),
-        ({"role": "tool", "tool_call_id": "c", "content": {"a": {1}}}, "cannot be said in JSON"),
+        (
+            {"role": "tool", "tool_call_id": "c", "content": {"a": {1}}},
+            "cannot be represented in JSON",
+        ),
     ],
 )
 def test_what_openais_format_cannot_say_is_refused_with_the_messages_index(

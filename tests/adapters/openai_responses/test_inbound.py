@@ -162,7 +162,7 @@ def test_a_text_that_was_edited_and_a_call_that_was_taken_away_go_back_so() -> N
         ({"role": "user", "content": [3]}, "messages[0]: a part of `content` must be an object"),
         (
             {"type": "function_call", "name": "f", "arguments": float("nan")},
-            "messages[0]: a call's arguments cannot be said in JSON",
+            "messages[0]: a call's arguments cannot be represented in JSON",
         ),
     ],
 )

@@ -145,7 +145,7 @@ def test_a_conversation_that_grows_is_translated_once() -> None:
                     "tool_calls": [{"function": {"name": "f", "arguments": float("inf")}}],
                 }
             ],
-            "messages[0]: a call's arguments cannot be said in JSON",
+            "messages[0]: a call's arguments cannot be represented in JSON",
         ),
     ],
 )

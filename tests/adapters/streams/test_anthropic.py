@@ -166,10 +166,10 @@ def test_an_error_event_ends_the_gathering_and_what_was_gathered_stays() -> None
         (b'{\n"error": {"message": "no"}\n}', "no"),
         (b'{"detail": "Not Found"}', "Not Found"),
         (b"<html>", "the body is not a stream of a model's answer: '<html>'"),
-        (body(START, "{nonsense}"), "the stream holds an event that is not JSON: "),
+        (body(START, "{nonsense}"), "the stream contains an event that is not JSON: "),
         (
             body({"type": "message_start", "message": json.loads("[" * 90 + "]" * 90)}),
-            "the stream holds an event that is nested too deeply",
+            "the stream contains an event that is nested too deeply",
         ),
     ],
 )

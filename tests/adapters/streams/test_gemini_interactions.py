@@ -195,7 +195,7 @@ def test_an_answer_that_met_its_limit_says_so_and_its_short_call_does_not_run() 
         (completed("failed", errors=[{"code": "x", "message": "broken"}]), "broken"),
         (completed("cancelled"), "the interaction cancelled"),
         ({"event_type": "x", "deep": json.loads("[" * 300 + "]" * 300)}, "nested too deeply"),
-        ("{no", "the stream holds an event that is not JSON"),
+        ("{no", "the stream contains an event that is not JSON"),
     ],
 )
 def test_an_error_in_the_midst_ends_the_answer(event: Any, sentence: str) -> None:

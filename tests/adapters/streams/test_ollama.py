@@ -126,7 +126,7 @@ def test_an_error_ends_the_gathering_and_what_was_gathered_stays(error: dict[str
 def test_a_line_that_is_no_json_ends_the_gathering() -> None:
     processor, events = read(line(content="a"), b"{nonsense}\n", LAST)
     assert (
-        events[1].text.startswith("the stream holds a line that is not JSON: ")
+        events[1].text.startswith("the stream contains a line that is not JSON: ")
         and processor.message()["content"] == "a"
     )
 
@@ -146,7 +146,7 @@ def test_calls_that_are_nested_too_deeply_are_an_error() -> None:
     deep = json.dumps(line(tool_calls=[call(arguments={"a": 0})])).replace("0", "[" * 90 + "]" * 90)
     processor, events = read(deep.encode() + b"\n", LAST)
     assert (
-        events[0].text == "the stream holds a line that is nested too deeply"
+        events[0].text == "the stream contains a line that is nested too deeply"
         and not processor.complete
     )
 

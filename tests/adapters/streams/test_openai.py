@@ -194,7 +194,7 @@ def test_a_chunk_that_is_no_json_ends_the_gathering() -> None:
     ended = chunk({"tool_calls": [{"index": 0, "function": {"arguments": '"}'}}]})
     processor, events = read(body(begun, "{nonsense}", ended))
     assert [e.type for e in events] == ["tool_start", "tool_arguments", "error", "done"]
-    assert events[2].text.startswith("the stream holds a chunk that is not JSON: ")
+    assert events[2].text.startswith("the stream contains a chunk that is not JSON: ")
     assert processor.get_tool_calls()[0]["function"][
         "arguments"
     ] == '{"a": "' and processor.cut_calls() == {"a"}

@@ -224,7 +224,7 @@ def test_an_answer_that_met_its_limit_says_so_and_its_short_call_does_not_run() 
         ),
         ({"type": "response.failed", "response": {}}, "the response is failed"),
         ({"type": "x", "deep": json.loads("[" * 300 + "]" * 300)}, "nested too deeply"),
-        ("{no", "the stream holds an event that is not JSON"),
+        ("{no", "the stream contains an event that is not JSON"),
     ],
 )
 def test_an_error_in_the_midst_ends_the_answer(event: Any, sentence: str) -> None:

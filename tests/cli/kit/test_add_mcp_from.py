@@ -79,7 +79,7 @@ def test_a_variable_that_is_made_of_another_one_is_what_clients_make_it(
     ("words", "said"),
     [
         (["three", "--from", "FILE"], "it names one, two"),
-        (["--from", "FILE", "--url", "https://a.example"], "nothing beside it"),
+        (["--from", "FILE", "--url", "https://a.example"], "takes no other options about a server"),
         ([], "say what the kit is called"),
     ],
 )

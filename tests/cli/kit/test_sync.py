@@ -118,7 +118,7 @@ def test_a_source_that_is_away_does_not_matter_where_everything_is_here(
 ) -> None:
     source.rename(source.with_name("away"))
     said = command("kit", "sync")
-    assert (said.code, said.err) == (0, "2 kits as the lock says\n")
+    assert (said.code, said.err) == (0, "2 kits installed as in the lock\n")
 
 
 def test_a_source_that_is_away_is_a_sentence_where_something_is_missing(
@@ -200,10 +200,10 @@ def test_p1_a_lock_that_came_with_a_repository_connects_nowhere_without_a_yes(
     assert (
         said.code
         and "Connect to https://127.0.0.1:9/kit" in said.err
-        and "cannot be asked" not in said.err
+        and "cannot look up" not in said.err
     )
     assert "127.0.0.1" in command("kit", "list", "--outdated").err
-    assert "cannot be asked" not in command("kit", "list", "--outdated").err
+    assert "cannot contact" not in command("kit", "list", "--outdated").err
     assert "127.0.0.1" in command("kit", verb, "--yes").err
 
 
@@ -267,7 +267,7 @@ def test_d14_the_kit_of_an_mcp_server_is_made_again_on_another_machine(
         {"kit_id": "things", "made": True}
     ]
     assert command("tool", "run", "echo", "text=hi").out == '{"text": "hi"}'
-    assert "as the lock says" in command("kit", "sync", "--locked").err
+    assert "installed as in the lock" in command("kit", "sync", "--locked").err
 
 
 def test_d14_a_server_that_defines_other_tools_than_the_locked_ones_is_refused(

@@ -98,7 +98,7 @@ def test_every_key_of_a_config_can_be_set(command: Command) -> None:
         (("--set", "limits"), "not KEY=JSON"),
         (("--set", "version=a"), "not JSON"),
         (("--set", "limit.a=1"), "did you mean limits?"),
-        (("--url", "https://a.org", "--path", "x"), "same thing"),
+        (("--url", "https://a.org", "--path", "x"), "mean the same"),
         (("--type", "python"), "did you mean python_script?"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_name_that_means_no_tool_is_kept_in_the_snapshot_and_said(
     tool = python_tool(project / ".vespe/tools/tool-mine", "mine", "return 1")
     (tool / "main.py").unlink()
     said = command("tool", "resolve", "--all", "--snapshot", "tools.json")
-    assert "mine means no tool" in said.err
+    assert "mine does not resolve" in said.err
     (tool / "main.py").write_text("def mine(): return 1\n", encoding="utf-8")
     assert command("tool", "resolve", "--check", "tools.json").code == 1
 

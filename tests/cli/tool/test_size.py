@@ -28,7 +28,7 @@ def test_sizes_are_those_of_the_definitions_as_exported(command: Command) -> Non
         ]
         assert [tool["sizes"][shape]["characters"] for tool in document["tools"]] == lengths
         assert document["total"][shape]["characters"] == sum(lengths)
-    assert document["tokens_by"] == "estimated, one for every 4 characters"
+    assert document["tokens_by"] == "are estimated: one per 4 characters"
 
 
 def test_one_api_alone_can_be_asked_for_and_the_method_is_said(

@@ -77,7 +77,7 @@ def test_a_change_of_the_file_that_was_copied_is_taken_over(
     made = command("tool", "create", "greet", "--from", "greet.py:greet")
     assert "has a copy of greet.py" in made.err and "`vespe tool sync greet`" in made.err
     said = command("tool", "sync")
-    assert (said.code, said.out) == (0, "") and "every schema says" in said.err
+    assert (said.code, said.out) == (0, "") and "every schema matches" in said.err
     (project / "greet.py").write_text(AFTER, encoding="utf-8")
     lint = command("lint", "--select", "signature-origin")
     assert "has changed" in lint.out
@@ -112,8 +112,8 @@ def test_a_file_that_was_moved_or_renamed_is_named_anew(command: Command, projec
     (project / "greet.py").rename(project / "lib/hello.py")
     assert "`vespe tool sync greet --from " in command("lint", "--select", "signature-origin").out
     said = command("tool", "sync")
-    assert "greet.py, which greet was made from, is not there any more" in said.err
-    assert "every schema says" not in said.err
+    assert "greet.py, which greet was made from, no longer exists" in said.err
+    assert "every schema matches" not in said.err
     (project / "lib/hello.py").write_text(AFTER.replace("greet", "hello"), encoding="utf-8")
     assert command("tool", "sync", "greet", "--from", "lib/hello.py:hello").code == 0
     config = json.loads(Path(path, "config.json").read_text(encoding="utf-8"))
@@ -122,7 +122,7 @@ def test_a_file_that_was_moved_or_renamed_is_named_anew(command: Command, projec
         "hello",
     )
     assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
-    assert "every schema says" in command("tool", "sync").err
+    assert "every schema matches" in command("tool", "sync").err
 
 
 def test_where_both_have_changed_nothing_is_lost_unasked(

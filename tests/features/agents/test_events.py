@@ -226,8 +226,8 @@ def test_what_fails_beside_a_window_fails_in_its_thread() -> None:
 @pytest.mark.parametrize(
     ("result", "told"),
     [
-        (object(), "cannot be said in JSON"),
-        (float("nan"), "cannot be said in JSON"),
+        (object(), "cannot be represented in JSON"),
+        (float("nan"), "cannot be represented in JSON"),
         ("x" * 9_000_000, "This is a part of the result"),
     ],
 )

@@ -100,7 +100,7 @@ def test_p40c_who_says_no_policy_gets_that_of_the_configurations(bench: Bench) -
 
 
 def test_a_runner_without_a_project_needs_a_policy() -> None:
-    with pytest.raises(UsageError, match="say which policy"):
+    with pytest.raises(UsageError, match="no policy decides"):
         StreamContext(tools=[], runner=EventSystem())
 
 

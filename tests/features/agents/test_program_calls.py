@@ -96,7 +96,7 @@ def test_without_a_person_and_a_file_a_call_is_denied_in_the_program() -> None:
     sender = Sender()
     done = agent(sender).run("Send.")
     assert done.stop_reason == "done" and sender.sent == []
-    assert "nobody can be asked" in str(done.messages)
+    assert "there is no one to ask" in str(done.messages)
 
 
 def waiting(path: Path, sender: Sender) -> JsonObject:

@@ -194,7 +194,7 @@ def test_an_exception_of_whoever_is_told_ends_the_other_calls_and_passes_through
 def test_a_denied_call_does_not_run_and_the_model_is_told(bench: Bench) -> None:
     bench.tool("write")
     results = run(runner(bench, policy=CallPolicy()), calls("write"))
-    assert bench.ran == [] and "nobody can be asked" in results[0].message["content"]
+    assert bench.ran == [] and "there is no one to ask" in results[0].message["content"]
 
 
 def test_a_call_that_a_recording_knows_is_neither_checked_nor_run(bench: Bench) -> None:

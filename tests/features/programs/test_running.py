@@ -68,7 +68,7 @@ def test_a_call_that_fails_raises_in_the_program(code: str, raised: str) -> None
 def test_arguments_that_are_none_raise_in_the_program() -> None:
     code = "try:\n    measure(float('nan'))\nexcept ValueError as e:\n    r = str(e)\nr"
     calls = Calls()
-    assert "cannot be said in JSON" in run(code, calls).result and calls.said == []
+    assert "cannot be represented in JSON" in run(code, calls).result and calls.said == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_result_is_json(code: str, result: object) -> None:
         ("for i in range(10**6):\n    print('hello')", "output_too_large", "printed more"),
         ("['x' * 100] * 20000", "output_too_large", "both together may have 1,048,576"),
         ("x = []\nx.append(x)\nx", "program_failed", "ValueError"),
-        ("float('nan')", "invalid_output", "cannot be said in JSON"),
+        ("float('nan')", "invalid_output", "cannot be represented in JSON"),
         ("read_file('a' * 2 * 10**6)", "program_failed", "is larger than"),
         ("raise ValueError('x' * 10**6)", "program_failed", "line 1: ValueError: xxx"),
     ],

@@ -68,7 +68,7 @@ def replied(exchange: Exchange, text: str, form: str) -> bool:
     ("odd", "said"),
     [
         ("twice", 'has the key "n" twice in one object'),
-        ("nan", "holds NaN, which JSON cannot say"),
+        ("nan", "holds NaN, which JSON cannot represent"),
         ("whole", ""),
     ],
 )

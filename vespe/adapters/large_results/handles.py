@@ -153,7 +153,7 @@ class LargeResults:
         except errors.StorageError as error:
             said = (
                 f"[This is a part of the result, which has {len(text):,} characters; the rest "
-                f"could not be kept: {error}]"
+                f"could not be stored: {error}]"
             )
         else:
             said = _sentence(handle, len(text), is_json=held)

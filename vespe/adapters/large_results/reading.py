@@ -23,9 +23,10 @@ _MATCHES: Final = 50
 TOOL: Final = Tool(
     uid="",
     name=READ,
-    description="Read more of a result that was too large to be shown whole. A part of a result "
-    "names its handle, such as r7. Say what to read with one of `pointer`, `lines`, `match` and "
-    "`offset`; where there is more, `next` in the answer has the arguments that go on.",
+    description="Read more of a result that was too large to show completely. The part that you "
+    "were shown names its handle, such as r7. Choose what to read with one of "
+    "`pointer`, `lines`, `match` and `offset`. If there is more, `next` in the "
+    "answer has the arguments that continue.",
     input_schema={
         "type": "object",
         "properties": {
@@ -44,14 +45,14 @@ TOOL: Final = Tool(
             "match": {
                 "type": "string",
                 "minLength": 1,
-                "description": "A text to look for, in lines or in the values of a JSON result; "
-                "upper and lower case are one.",
+                "description": "A string to look for, in lines or in the values of a JSON result; "
+                "case does not matter.",
             },
             "offset": {
                 "type": "integer",
                 "minimum": 0,
-                "description": "Where to begin: a character, or with `pointer` to a list an item, "
-                "or with `match` how many matches to pass over.",
+                "description": "Where to begin: the number of a character; with `pointer` to a "
+                "list, of an item; with `match`, how many matches to skip.",
             },
             "limit": {
                 "type": "integer",
@@ -75,7 +76,7 @@ def read(text: str, *, is_json: bool, asked: JsonObject, most: int) -> JsonObjec
     """
     chosen = [key for key in ("pointer", "lines", "match") if asked.get(key) is not None]
     if len(chosen) > 1:
-        raise InvalidArguments(f"say one of {' and '.join(chosen)}: each says what to read")
+        raise InvalidArguments(f"use one of {' and '.join(chosen)}: each selects what to read")
     room = max(most - _BESIDE - len(strict_json.compact_json(asked)), 1)
     if not chosen:
         return _page(text, asked, room)
@@ -130,7 +131,7 @@ def _of_lines(text: str, is_json: bool, asked: JsonObject, room: int) -> JsonObj
     first, last = asked["lines"]
     every = _lines(text)
     if first > last:
-        raise InvalidArguments(f"the first line, {first}, is behind the last, {last}")
+        raise InvalidArguments(f"the first line, {first}, comes after the last, {last}")
     if first > len(every):
         raise InvalidArguments(f"there is no line {first:,}: the result has {len(every):,}")
     last = min(last, len(every))
@@ -181,7 +182,7 @@ def value_of(text: str, is_json: bool) -> JsonValue:
         if is_json:
             raise
         raise InvalidArguments(
-            "the result is not JSON, so nothing has a pointer: use `lines`, `match` or `offset`"
+            "the result is not JSON, so `pointer` cannot be used: use `lines`, `match` or `offset`"
         ) from None
 
 

@@ -117,7 +117,7 @@ def _value(text: str, is_json: bool, handle: str) -> JsonValue:
     try:
         return reading.value_of(text, is_json)
     except InvalidArguments:
-        raise UnknownResult(handle, "it is not JSON, so a pointer leads nowhere") from None
+        raise UnknownResult(handle, "it is not JSON, so it has no pointers") from None
 
 
 def _within(value: JsonValue, results: LargeResults) -> Iterator[str]:

@@ -106,7 +106,7 @@ class ClaudeStreamingProcessor:
                 message.grow_block(event.get("index"), delta, events)
         elif not shallow(event):
             self._fail(
-                outcomes.failed("the stream holds an event that is nested too deeply"), events
+                outcomes.failed("the stream contains an event that is nested too deeply"), events
             )
         elif kind == "error" or event.get("error"):
             self._fail(outcomes.error_object(event), events)

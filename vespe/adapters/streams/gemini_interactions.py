@@ -21,7 +21,7 @@ _FINISH: Final = {
     "requires_continuation": "length",
 }
 """By an interaction's status, why the model stopped, in the words of chat."""
-_TOO_DEEP: Final = "the stream holds an event that is nested too deeply"
+_TOO_DEEP: Final = "the stream contains an event that is nested too deeply"
 _PLACE: Final = operator.attrgetter("index")
 _BROKEN: Final = ("failed", "cancelled")
 _SHORT: Final = ("incomplete", "budget_exceeded")

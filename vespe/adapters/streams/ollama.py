@@ -158,7 +158,7 @@ class OllamaStreamingProcessor:
         except ValueError as error:
             if self._fields:
                 self._fail(
-                    outcomes.failed(f"the stream holds a line that is not JSON: {error}"), events
+                    outcomes.failed(f"the stream contains a line that is not JSON: {error}"), events
                 )
             else:
                 self._unread.append(line)
@@ -178,7 +178,8 @@ class OllamaStreamingProcessor:
                     self._say(key, value, events)
                 elif isinstance(value, list) and not shallow(value):
                     self._fail(
-                        outcomes.failed("the stream holds a line that is nested too deeply"), events
+                        outcomes.failed("the stream contains a line that is nested too deeply"),
+                        events,
                     )
                 elif isinstance(value, list):
                     self._lists.setdefault(key, []).extend(value)

@@ -142,7 +142,8 @@ class GptStreamingProcessor:
                 self._end(events)
             elif payload.strip():
                 self._fail(
-                    outcomes.failed(f"the stream holds a chunk that is not JSON: {error}"), events
+                    outcomes.failed(f"the stream contains a chunk that is not JSON: {error}"),
+                    events,
                 )
             return
         for one in chunk if isinstance(chunk, list) else (chunk,):

@@ -178,7 +178,7 @@ class ChoiceGathering:
         return order
 
     def _take_part(self, part: JsonValue, events: list[StreamEvent]) -> None:
-        """Take a part of `content`: a text, or (Mistral) thinking, which is a list of texts
+        """Take a part of `content`: a text, or (Mistral) thinking, which is a list of strings
         itself.
         """
         if isinstance(part, str):

@@ -156,7 +156,7 @@ class ResponsesStreamingProcessor:
                 item.call(piece if shallow(piece) else "<nested too deeply>", events)
         elif not shallow(event):
             self._fail(
-                outcomes.failed("the stream holds an event that is nested too deeply"), events
+                outcomes.failed("the stream contains an event that is nested too deeply"), events
             )
         elif kind == "error" or (event.get("error") and "response" not in event):
             inner = event.get("error")
@@ -239,7 +239,7 @@ class ResponsesStreamingProcessor:
         if kind in _LAST and status not in _ENDED:
             status = self._response["status"] = kind.removeprefix("response.")
         elif not kind and status in _GOING_ON:
-            why = "it is made in the background, where no answer is read"
+            why = "it was requested in the background, which Vespe does not support"
             self._fail(outcomes.error_object(f"the response is {status}: {why}"), events)
             return
         elif not kind and status not in _ENDED:  # a whole answer of a server with other words

@@ -53,7 +53,9 @@ def _sentence(given: JsonValue) -> str:
         given = next((given[key] for key in _SENTENCES if given.get(key)), None) or quote(given)
     text = given if isinstance(given, str) else quote(given)
     text = strict_json.repair_surrogates(text)
-    return (text if len(text) <= _LONGEST else text[:_LONGEST] + "…") or "an error without a word"
+    return (
+        text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    ) or "an error without a message"
 
 
 def failed(reason: str) -> JsonObject:

@@ -15,7 +15,7 @@ from vespe.models import JsonObject, JsonValue
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which JSON cannot say")
+    raise ValueError(f"it holds {name}, which JSON cannot represent")
 
 
 def _float(text: str) -> float:

@@ -26,9 +26,7 @@ def command(as_json: bool) -> None:
         )
         return
     if not found and not environments:
-        report.note(
-            "nothing is kept: no kit is installed, and no tool has an environment of its own"
-        )
+        report.note("the cache is empty: no kit is installed, and no tool has its own environment")
         return
     rows = [
         (kit.kit_id, kit.digest[:15], kit.size, ", ".join(kit.users) or "nobody known")

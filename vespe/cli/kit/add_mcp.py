@@ -99,7 +99,7 @@ def command(
     if source is not None:
         if server_command or url or headers or secrets or written or update:
             raise errors.UsageError(
-                "--from takes the servers as the file says them, and nothing beside it",
+                "--from reads the servers from the file and takes no other options about a server",
                 hint="remove the other options",
             )
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
@@ -115,7 +115,7 @@ def command(
     if update and (server_command or url or headers or secrets or timeout_s):
         hint = f"to change it, run `vespe kit remove {kit_id}` and add it again"
         raise errors.UsageError(
-            "--update is about the server that is known, and takes no other", hint=hint
+            "--update asks the server that the kit already has, and takes no other one", hint=hint
         )
     if update:
         known, before = mcp_kits.known_server(kit_id, root)
@@ -196,7 +196,7 @@ def _report(
             facts["skills"] = list(draft.skills.skills)
         return report.emit_json(facts | {"changes": list(changes)})
     if update and not changes:
-        return report.say(f"{draft.kit_id} is what you approved: nothing changed")
+        return report.say(f"{draft.kit_id} has not changed since you approved it")
     report.say(
         f"{'updated' if update else 'made'} the kit {draft.kit_id} with "
         f"{report.count(len(draft.tools), 'tool')} in {path}"
@@ -208,7 +208,7 @@ def _report(
         )
     if active:
         return report.say(f"active: {draft.kit_id}")
-    return report.say(f"`vespe kit activate {draft.kit_id}` makes them available in a project")
+    return report.say(f"`vespe kit activate {draft.kit_id}` makes its tools available in a project")
 
 
 # All servers of a file

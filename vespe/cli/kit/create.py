@@ -51,8 +51,8 @@ def command(
             report.say(f"committed it as {commit[:12]} in a new git repository")
         if not own_source.requirement(os.environ)[0]:
             report.note(
-                f"fill in {own_source.VARIABLE} in {create.WORKFLOW}: nobody knows where it could "
-                "install this Vespe from"
+                f"set {own_source.VARIABLE} in {create.WORKFLOW}: it is not known where CI can "
+                "install this version of Vespe from"
             )
         if parent is None:
             add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"

@@ -55,11 +55,11 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
     locks = [lock for lock, _ in roots.lock_paths(root)]
     for lock in locks:
         asked = _asked(lock)
-        with waiting("asking the sources"):
+        with waiting("contacting the sources"):
             found = tuple(sync.moved_refs(asked, lock))
         for moved in found:
             if moved.why:
-                report.warn(f"{moved.source.text} cannot be asked: {moved.why}")
+                report.warn(f"cannot contact {moved.source.text}: {moved.why}")
                 continue
             facts: JsonObject = {
                 "source": moved.source.text,
@@ -73,7 +73,7 @@ def _show_outdated(known: dict[str, JsonObject], root: str | None, *, as_json: b
         return
     if not rows:
         report.note(
-            "no installed kit has another version"
+            "all installed kits are up to date"
             if any(map(kit_lock.read_lock, locks))
             else "no kit is installed here"
         )
@@ -99,7 +99,7 @@ def _asked(lock: str) -> dict[str, LockedKit]:
     strange = sync.strange_sources(locked.values()) if lock != kit_lock.user_lock() else ()
     for source in strange:
         report.warn(
-            f"{report.one_line(source)} is not asked: nothing from there is approved here; "
-            "`vespe kit sync` asks it"
+            f"{report.one_line(source)} was not contacted, because you have not approved anything "
+            "from it here; `vespe kit sync` contacts it"
         )
     return {kit_id: kit for kit_id, kit in locked.items() if kit.source not in strange}

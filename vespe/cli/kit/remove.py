@@ -119,7 +119,7 @@ def _remove_own(own: Mapping[str, Sequence[str]], root: str | None) -> None:
     for kit_id, paths in own.items():
         for path in paths:
             removal.remove_at(path)
-            report.say(f"removed {kit_id}, which stood in {report.one_line(path)}")
+            report.say(f"removed {kit_id} from {report.one_line(path)}")
         if not paths:
             report.say(f"removed {kit_id} from this project; others on this machine use it")
     if root is not None and own:
@@ -179,6 +179,6 @@ def _refuse_elsewhere(kit_id: str, root: str | None) -> None:
         if kit.kit_id == kit_id and kit.root_kind != "lock":
             hint = ways.get(kit.root_kind, f"`vespe kit deactivate {kit_id}`")
             raise NotFound(
-                f"the kit {kit_id} is not in this lock: it stands in {kit.path}",
+                f"the kit {kit_id} is not in this lock: it is in {kit.path}",
                 hint=f"{hint}, if that is what you want",
             )

@@ -81,7 +81,7 @@ def _list(kit_id: str, found: ServerSkills, as_json: bool) -> None:
         ]
         report.emit_json({"kit_id": kit_id, "tool": found.tool, "skills": skills})
     elif not found.skills:
-        report.note(f"the server of {kit_id} had no skills when it was asked")
+        report.note(f"the server of {kit_id} listed no skills the last time it was asked")
     else:
         tables.show(
             ("SKILL", "FILES", "DESCRIPTION"),
@@ -97,6 +97,6 @@ def _reader(kit: Kit, found: ServerSkills) -> Tool:
         if entry.name == found.tool:
             return directory.load(entry.path, scope=kit.kit_id, kit_id=kit.kit_id)
     raise errors.NotFound(
-        f"the kit {kit.kit_id} has lost the tool that reads its skills",
+        f"the kit {kit.kit_id} no longer has the tool that reads its skills",
         hint=f"`vespe kit add-mcp {kit.kit_id} --update` makes it again",
     )

@@ -42,7 +42,7 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     review.confirm_strange(absent.values(), yes=yes)
     moved: tuple[Moved, ...] = ()
     if absent:
-        with waiting("asking the sources"):
+        with waiting("contacting the sources"):
             moved = tuple(one for one in sync.moved_refs(absent, lock) if one.differs)
     for one in moved:
         report.warn(_describe_move(one))
@@ -61,11 +61,13 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
     for kit in shown.locked:
         report.say(f"installed {kit.kit_id}" + (f" at {kit.commit[:12]}" if kit.commit else ""))
     for kit_id in made:
-        report.say(f"made {kit_id} of its MCP server, as the lock says")
+        report.say(f"made the kit {kit_id} from its MCP server, as in the lock")
     if not shown.locked and not made:
         named = len(wanted) + len(servers)
         report.say(
-            f"{report.count(named, 'kit')} as the lock says" if named else "the lock names no kits"
+            f"{report.count(named, 'kit')} installed as in the lock"
+            if named
+            else "the lock names no kits"
         )
     if as_json:
         found = _document(lock, wanted, [kit.kit_id for kit in shown.locked], moved)
@@ -97,7 +99,7 @@ def _describe_move(moved: Moved) -> str:
     ref = moved.source.ref or "the default branch"
     what = f"{ref} of {moved.source.text} ({', '.join(moved.kit_ids)})"
     if moved.why:
-        return f"{what} cannot be asked what it means now: {moved.why}"
+        return f"cannot look up {what}: {moved.why}"
     return (
         f"{what} has moved to {(moved.commit or 'nothing')[:12]}; "
         f"the lock stays at {moved.locked[:12]}"

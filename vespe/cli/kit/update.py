@@ -60,7 +60,7 @@ def command(
     kit_review.confirm_strange(wanted.values(), yes=yes)
     signers = user_config.allowed_signers_file()
     with contextlib.ExitStack() as held:
-        with waiting("asking the sources for other versions"):
+        with waiting("looking for other versions at the sources"):
             asked = kit_update.prepare(
                 wanted,
                 lock,

@@ -37,14 +37,14 @@ def command(user: bool, project_dir: str | None, as_json: bool) -> None:
         error = errors.InvalidDocument(
             reason,
             path=store.kit_path(kits[kit_id].digest, kit_id),
-            hint="`vespe kit sync` installs it again as the lock says",
+            hint="`vespe kit sync` installs the locked version again",
         )
         error.details["kits"] = {name: list(changes) for name, changes in wrong.items()}
         raise error
     files = sum(len(kit.files) for kit in kits.values())
     report.say(
-        f"{report.count(len(kits), 'kit')}, {report.count(files, 'file')}: "
-        "every byte is as it was installed"
+        f"{report.count(len(kits), 'kit')}, {report.count(files, 'file')}: every byte is as "
+        "installed"
     )
     if as_json:
         report.emit_json(

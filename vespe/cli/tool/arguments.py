@@ -142,7 +142,7 @@ def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
             ) from None
     if text.startswith("@"):
         text = _file(
-            text[1:], hint=f"""to say a text that begins with @: {key}:='"{text}"'"""
+            text[1:], hint=f"""to pass a string that begins with @, write {key}:='"{text}"'"""
         ).decode("utf-8", "surrogateescape")
     return key, parse_typed(text, _property(tool, key), tool.input_schema)
 
@@ -162,7 +162,7 @@ def _joined(tool: Tool, key: str, before: JsonObject, value: JsonValue) -> JsonV
         return value
     if "array" not in _types(_property(tool, key), tool.input_schema):
         raise errors.UsageError(
-            f"{key} is given twice", hint="only an array can be given piece by piece"
+            f"{key} is given twice", hint="only an array can be passed item by item"
         )
     earlier = before[key]
     return [

@@ -83,8 +83,8 @@ def command(
 
 def _told(same: bool, *, check: bool) -> str:
     if same:
-        return "the module is what its source compiles to"
-    return "the module is another than its source compiles to" if check else "compiled"
+        return "the module is up to date with its source"
+    return "the module differs from what its source compiles to" if check else "compiled"
 
 
 def _digest(path: str) -> str:

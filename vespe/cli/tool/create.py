@@ -17,8 +17,8 @@ from vespe.records import json_of
 from vespe.tools import built, drafts, new_tool, origins
 
 _WHAT: Final = (
-    "say what to make: --from calc.py:calc, --type python_script, or --url https://…, "
-    "and one of them alone"
+    "say what to make with one of these: --from calc.py:calc, --type python_script, or --url "
+    "https://…"
 )
 
 

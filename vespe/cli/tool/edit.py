@@ -33,5 +33,5 @@ def command(name: str, kit: str | None, project_dir: str | None, as_json: bool) 
     elif found:
         report.error(f"{entry.path} is not a tool that runs: {'; '.join(found)}", "edit it again")
     else:
-        report.say(f"{entry.path} is fine")
+        report.say(f"{entry.path} has no problems")
     return 4 if found else 0

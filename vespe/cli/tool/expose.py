@@ -169,6 +169,6 @@ def _tell(workspace: Workspace, patterns: tuple[str, ...], as_json: bool) -> Non
         return
     report.say(
         f"wrote {project.config_path(workspace.root)}; "
-        f"it is about {report.count(len(found), 'tool')}"
+        f"it applies to {report.count(len(found), 'tool')}"
     )
     report.next_step("vespe tool list --as-models")

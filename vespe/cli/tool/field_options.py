@@ -118,7 +118,7 @@ def given_fields(options: Mapping[str, Any]) -> JsonObject:
 def _either(options: Mapping[str, Any], key: str, other: str) -> str | None:
     if options[key] is not None and options[other] is not None:
         raise errors.UsageError(
-            f"--{key} and --{other} say the same thing",
+            f"--{key} and --{other} mean the same",
             hint=f"for an http_request write --{other} alone",
         )
     value: str | None = options[key] if options[key] is not None else options[other]

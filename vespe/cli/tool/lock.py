@@ -71,12 +71,12 @@ def command(
     if as_json:
         report.emit_json({"locked": [said for _, _, said in done]})
     for place, packages, _ in () if as_json else done:
-        report.say(f"{place}: {report.count(packages, 'package')}")
+        report.say(f"{place}: locked {report.count(packages, 'package')}")
     if not done and not as_json:
         report.say(
-            "every lock fits its script"
+            "every lock matches its script"
             if check
-            else "no script here asks for a package: there is nothing to lock"
+            else "no script here declares dependencies, so there is nothing to lock"
         )
 
 
@@ -105,15 +105,15 @@ def _scripts(workspace: Workspace, name: str | None) -> Iterator[tuple[Tool, str
         if tool.implementation.environment == "project":
             if name:
                 raise errors.UsageError(
-                    f"{tool.name} runs in the project's own .venv: what is installed there is the "
-                    "project's to lock"
+                    f"{tool.name} runs in the project's own .venv, so its dependencies are locked "
+                    "by the project"
                 )
             continue
         script = os.path.join(tool.directory or "", tool.implementation.path)
         if store.owner_of(script) is not None:
             raise errors.Refused(
-                f"{tool.name} belongs to an installed kit, whose bytes are pinned",
-                hint=f"`vespe tool copy {tool.name}` makes it yours",
+                f"{tool.name} belongs to an installed kit, which is pinned and cannot be changed",
+                hint=f"`vespe tool copy {tool.name}` copies it into the project",
             )
         source = atomic.read_bytes(script)
         metadata = read_metadata(source, path=script)

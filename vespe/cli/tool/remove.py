@@ -21,7 +21,10 @@ def command(name: str, kit: str | None, yes: bool, project_dir: str | None, as_j
     """
     own = owner.ToolOwner(kit, project_dir)
     entry = own.find(name)
-    options.confirm(f"Delete {entry.path} and all that is in it?", yes=yes)
+    options.confirm(
+        f"Remove {entry.name or entry.uid}? This deletes {entry.path} with everything in it.",
+        yes=yes,
+    )
     authoring.remove_tool(own.tools_dir, entry.uid)
     if as_json:
         report.emit_json(json_of(entry, "uid", "name", "path"))

@@ -23,4 +23,4 @@ def command(
     if as_json:
         report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
     else:
-        report.say(f"{name} is called {tool.name} now")
+        report.say(f"{name} is now called {tool.name}")

@@ -87,7 +87,7 @@ def _one(workspace: Workspace, resolution: Resolution, as_json: bool) -> None:
     report.emit_sentence(f"  {entry.path}")
     report.emit_sentence(f"  {resolution.reason}")
     if not may_run(entry):
-        report.emit_sentence("  untrusted: it does not run until you say so with `vespe trust`")
+        report.emit_sentence("  untrusted: it does not run until you approve it with `vespe trust`")
     for candidate in resolution.candidates:
         if candidate.status == "selected":
             report.emit_sentence(f"  decided by {candidate.decided_by}")
@@ -118,7 +118,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
         rows, lambda entry: walk.scan(entry.path).digest or "none", view=workspace.view
     )
     for entry in snapshots.add_broken(now, rows):
-        report.warn(f"{entry.name} means no tool: {entry.uid}: {entry.problem}")
+        report.warn(f"{entry.name} does not resolve: {entry.uid}: {entry.problem}")
     changes = snapshots.diff_snapshots(snapshots.read_snapshot(check), now) if check else ()
     if snapshot:
         atomic.write_atomic(snapshot, strict_json.dump_json(snapshots.renewed(snapshot, now)))
@@ -131,7 +131,7 @@ def _all(workspace: Workspace, snapshot: str | None, check: str | None, as_json:
         report.say(
             f"{report.count(len(changes), 'difference')} from {check}"
             if changes
-            else f"every name is as in {check}"
+            else f"every name resolves as in {check}"
         )
     elif not snapshot:
         tables.show(

@@ -114,7 +114,9 @@ def command(
         return 0
     if background:
         if save_example:
-            raise errors.UsageError("--save-example needs the result: leave --background out")
+            raise errors.UsageError(
+                "--save-example needs the result, so it cannot be used with --background"
+            )
         options_of: JsonObject = {"timeout_s": timeout, "log_arguments": log_arguments}
         return _start(path, tool, given, options_of, as_json)
     with waiting(f"running {tool.name}"):
@@ -124,7 +126,7 @@ def command(
             given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         )
         keeping.keep_example(tool, inputs, outcome.result)
-        report.note(f"kept the call among the examples of {tool.name}")
+        report.note(f"added the call to the examples of {tool.name}")
     return _answer(tool, outcome, as_json, how=_how(tool, given, outcome))
 
 
@@ -181,7 +183,7 @@ def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> in
         if origin is not None and origin.change in ("origin", "both"):
             report.note(
                 f"{origin.path}, which {outcome.tool} was made from, has changed: "
-                f"`vespe tool sync {outcome.tool}` takes the change over"
+                f"`vespe tool sync {outcome.tool}` applies the change"
             )
         report.next_step(
             f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows its arguments"

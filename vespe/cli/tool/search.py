@@ -141,7 +141,7 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
         {name for _, needs in cases for need in needs for name in need} - set(names)
     ):
         report.warn(
-            f"{path} wants tools that are not among the {report.count(len(names), 'tool')}: "
+            f"{path} names tools that are not among the {report.count(len(names), 'tool')}: "
             f"{join_words(unknown, most=5, see=f'see {path}')}"
         )
     judged = search.evaluate(_index([known for _, known in named]), names, cases)

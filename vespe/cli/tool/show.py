@@ -57,9 +57,9 @@ def _show(tool: Tool) -> None:
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in reasons_of(tool, own_hosts=users_own_hosts()).items():
-        assumed = "" if why.stated else "assumed: "
+        source = "declared" if why.stated else "assumed"
         report.emit_sentence(
-            f"  does  {review_words.EFFECTS[effect]} ({assumed}{why.words})", hanging=8
+            f"  effect  {review_words.EFFECTS[effect]} ({source}: {why.words})", hanging=10
         )
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})

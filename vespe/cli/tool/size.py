@@ -41,7 +41,7 @@ def tell(workspace: Workspace, rows: Sequence[Row], *, shape: str | None, as_jso
     lines = [(row.entry.name, row.entry.scope, *_cells(each)) for row, each in measured]
     columns = ("NAME", "SCOPE", *(f"{name.upper()} CHARS / TOKENS" for name in shapes))
     tables.show(columns, [*lines, ("total", "", *_cells(totals))], headed=True)
-    report.note(f"tokens: {_method(totals)}")
+    report.note(f"tokens {_method(totals)}")
 
 
 def _for_a_person(
@@ -58,7 +58,7 @@ def _for_a_person(
     ]
     total = (totals[shape].tokens, totals[shape].characters, "", "total")
     tables.show(("TOKENS", "CHARACTERS", "SHARE", "NAME"), [*lines, total])
-    report.emit_sentence(f"as {shape}; tokens: {_method(totals)}")
+    report.emit_sentence(f"as {shape}; tokens {_method(totals)}")
     others = ", ".join(f"{name} {size.tokens}" for name, size in totals.items() if name != shape)
     if others:
         report.emit_sentence(f"total in other APIs: {others} (--as API shows one)")
@@ -89,5 +89,5 @@ def _cells(each: dict[str, Size]) -> list[str]:
 
 def _method(totals: dict[str, Size]) -> str:
     if all(size.exact for size in totals.values()):
-        return f"counted by tiktoken, {cost.ENCODING}"
-    return f"estimated, one for every {CHARACTERS_PER_TOKEN} characters"
+        return f"are counted by tiktoken ({cost.ENCODING})"
+    return f"are estimated: one per {CHARACTERS_PER_TOKEN} characters"

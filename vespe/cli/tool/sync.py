@@ -58,7 +58,7 @@ def command(
     if as_json:
         report.emit_json({"tools": [_document(one) for one in changed]})
     elif not changed and not apart:
-        report.say("every schema says what its function takes")
+        report.say("every schema matches its function")
     return 1 if (check and changed) or any(one.conflict for one in apart) else 0
 
 
@@ -80,16 +80,15 @@ def _apart(one: Synced, kit: str | None) -> str:
     name, place = one.tool.name, f" --kit {shlex.quote(kit)}" if kit else ""
     if one.gone:
         return (
-            f"{one.source}, which {name} was made from, is not there any more: "
-            f"`vespe tool sync {name}{place} --from NEW_PLACE` says where it is"
+            f"{one.source}, which {name} was made from, no longer exists: set its new place with "
+            f"`vespe tool sync {name}{place} --from NEW_PLACE`"
         )
     root = origins.project_of(one.tool.directory or "") or ""
     file = os.path.relpath(os.path.join(root, one.source))
     return (
-        f"{one.source} has changed, and so has the copy in {one.tool.directory}: "
-        "nothing is taken over. "
-        f"`vespe tool sync {name}{place} --from {shlex.quote(file)}` takes the file over, "
-        "and the changes of the copy are lost"
+        f"{one.source} has changed, and so has the copy in {one.tool.directory}, so nothing was "
+        f"copied. `vespe tool sync {name}{place} --from {shlex.quote(file)}` overwrites the "
+        "copy, and its changes are lost"
     )
 
 
@@ -106,7 +105,7 @@ def _show(one: Synced) -> None:
     old, new = (
         strict_json.dump_json(document["schema"]) for document in (one.tool.document, one.document)
     )
-    _differ(old, new, f"{one.tool.name} as it is", f"{one.tool.name} as its function says")
+    _differ(old, new, f"{one.tool.name} (current)", f"{one.tool.name} (from its function)")
 
 
 def _differ(before: str, now: str, old: str, new: str) -> None:

@@ -203,8 +203,8 @@ def _write_examples(tool: Tool, examples: list[JsonObject]) -> None:
     path = os.path.join(tool.directory or "", defaults.CONFIG_FILE)
     if store.owner_of(path) is not None:
         raise errors.Refused(
-            f"{tool.name} belongs to an installed kit, whose bytes are pinned",
-            hint=f"`vespe tool copy {tool.name}` makes it yours",
+            f"{tool.name} belongs to an installed kit, which is pinned and cannot be changed",
+            hint=f"`vespe tool copy {tool.name}` copies it into the project",
         )
     authoring.write_config(tool, {**tool.document, "examples": examples})
 

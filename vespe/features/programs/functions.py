@@ -100,7 +100,7 @@ def _unpacked(name: str, packed: Any) -> tuple[Sequence[JsonValue], JsonObject]:
         made = strict_json.parse_json(packed) if isinstance(packed, str) else None
     except InvalidDocument as error:
         raise InvalidArguments(
-            f"the arguments of {name}() cannot be said in JSON: {error}"
+            f"the arguments of {name}() cannot be represented in JSON: {error}"
         ) from None
     if not isinstance(made, list) or len(made) != 2 or not isinstance(made[1], dict):
         raise InvalidArguments(f"call {name}() directly")

@@ -335,7 +335,9 @@ class ProgramRun:
         try:
             return strict_json.parse_json(text)
         except errors.InvalidDocument as error:
-            raise errors.InvalidOutput(f"the result cannot be said in JSON: {error}") from None
+            raise errors.InvalidOutput(
+                f"the result cannot be represented in JSON: {error}"
+            ) from None
 
     def _failure(self, error: Any) -> errors.VespeError:
         """Return the error of a program that ended with one of its own."""

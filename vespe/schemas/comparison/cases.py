@@ -167,14 +167,14 @@ def atom_of(value: JsonValue) -> str:
 
 def _problem(schema: JsonValue, draft: str) -> str | None:
     if draft not in _NEWER + _OLDER:
-        return f"its $schema names {draft}, whose changes are not judged"
+        return f"its $schema names {draft}, which Vespe cannot compare"
     for steps, part, _, _ in walk(schema, most=defaults.MAX_SUBSCHEMAS + 1):
         if not isinstance(part, dict):
             continue
         if (steps and ("$id" in part or "$schema" in part)) or "$anchor" in part:
-            return "a part of it bears a name of its own, whose references are not followed"
+            return "a part of it has its own `$id`, and such references are not followed"
         if any(keyword in part for keyword in ("$dynamicRef", "$recursiveRef", "$dynamicAnchor")):
-            return "it refers to parts by where it is used from"
+            return "it uses dynamic references"
         if draft != _NEWER[0] and (isinstance(part.get("items"), list) or "dependencies" in part):
             return "it uses keywords of an older draft"
         reference = part.get("$ref")

@@ -256,7 +256,7 @@ def _told(case: Case, schema: dict[str, Any], keyword: str) -> str:
     if keyword == "required":
         return f"{', '.join(sorted(set(schema['required']) - required_by(case)))} is required"
     if keyword == "additionalProperties" and schema[keyword] is False:
-        return "names that it does not list are refused"
+        return "properties that it does not list are not allowed"
     before = next((part[keyword] for part in case.objects if keyword in part), NOTHING)
     return f"`{keyword}` is {short(schema[keyword])}" + (
         "" if before is NOTHING else f", on the other side {short(before)}"

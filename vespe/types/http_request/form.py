@@ -145,7 +145,7 @@ def wrong_with_headers(headers: Any, at: str) -> Iterator[Found]:
         elif name.lower() in OWN_HEADERS:
             yield (
                 place,
-                f"the header {short(name)} is the connection's own, and not a tool's to set",
+                f"the header {short(name)} belongs to the connection, so a tool cannot set it",
             )
         elif isinstance(value, str) and not value.isprintable():
             yield place, f"the header {short(name)} holds a control character, which no header can"
@@ -214,8 +214,8 @@ def _content(content: Any, at: str, name: str) -> Iterator[Found]:
     if len(kinds) != 1 or content.keys() - {*kinds, "media_type", "encoding"}:
         yield (
             at,
-            f"`{name}` must be an object with one of {', '.join(_CONTENTS)}, "
-            "and `media_type` and `encoding` if need be",
+            f"`{name}` must be an object with one of {', '.join(_CONTENTS)}, and optionally "
+            "`media_type` and `encoding`",
         )
         return
     kind = kinds[0]
@@ -266,7 +266,7 @@ def _auth(auth: Any, at: str, name: str) -> Iterator[Found]:
     wanted = _AUTH.get(str(auth.get("type")), ()) if isinstance(auth, dict) else ()
     if auth is not None and not (wanted and all(isinstance(auth.get(key), str) for key in wanted)):
         shapes = "; ".join(f"{kind}: {', '.join(keys)}" for kind, keys in _AUTH.items())
-        yield at, f"`{name}` must have a `type` and the texts that go with it ({shapes})"
+        yield at, f"`{name}` must have a `type` and its strings ({shapes})"
 
 
 def _is_response(value: Any) -> bool:

@@ -39,7 +39,7 @@ def _command(value: Any, at: str, name: str) -> Iterator[Found]:
         and value
         and all(isinstance(word, str) and word and "\0" not in word for word in value)
     ):
-        yield at, f"`{name}` must be a list of texts, not {short(value)}"
+        yield at, f"`{name}` must be a list of strings, not {short(value)}"
 
 
 def _url(value: Any, at: str, name: str) -> Iterator[Found]:
@@ -51,7 +51,7 @@ def _url(value: Any, at: str, name: str) -> Iterator[Found]:
 
 def _headers(value: Any, at: str, name: str) -> Iterator[Found]:
     if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
-        yield at, f"`{name}` must be an object of texts"
+        yield at, f"`{name}` must be an object of strings"
     else:
         yield from wrong_with_headers(value, at)
 
@@ -61,7 +61,7 @@ def _env(value: Any, at: str, name: str) -> Iterator[Found]:
         _VARIABLE.fullmatch(key) and isinstance(text, str) and "\0" not in text
         for key, text in value.items()
     ):
-        yield at, f"`{name}` must be an object of texts by the names of variables"
+        yield at, f"`{name}` must be an object of strings by the names of variables"
 
 
 def _digest(value: Any, at: str, name: str) -> Iterator[Found]:

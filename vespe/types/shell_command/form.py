@@ -65,7 +65,7 @@ def _template(value: Any, at: str, name: str) -> Iterator[Found]:
     elif not isinstance(value, str):
         yield (
             at,
-            f"`{name}` must be a template, a text, or a list of them, not {describe(value)}",
+            f"`{name}` must be a template, a string, or a list of them, not {describe(value)}",
         )
     elif "\0" in value:
         yield (

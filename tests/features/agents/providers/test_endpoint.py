@@ -478,7 +478,7 @@ def test_headers_past_all_bounds_are_a_sentence() -> None:
 
     with (
         asking(huge) as (provider, _),
-        pytest.raises(ProviderError, match="does not speak HTTP as it should"),
+        pytest.raises(ProviderError, match="does not follow the HTTP protocol"),
     ):
         provider.create_message(USER)
 

@@ -101,7 +101,7 @@ def test_without_a_terminal_ask_means_deny_and_the_model_is_told(
         "run",
         "go",
         *script(
-            project, [call("mark")], {"match": {"contains": "nobody can be asked"}, "text": "ok"}
+            project, [call("mark")], {"match": {"contains": "there is no one to ask"}, "text": "ok"}
         ),
     )
     assert (said.code, said.out, marking.exists()) == (0, "ok\n", False)

@@ -53,7 +53,7 @@ def test_without_elicitation_nobody_is_asked() -> None:
     assert by.asks is False
     with pytest.raises(NeedsInput, match="'send' need the user's approval"):
         by.check_allowed(MAY)
-    with pytest.raises(NeedsInput, match="'send' asks a person"):
+    with pytest.raises(NeedsInput, match="'send' asks the user a question"):
         by.reply(question())
 
 

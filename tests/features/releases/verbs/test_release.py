@@ -98,4 +98,4 @@ def test_what_is_no_kit_and_no_repository_is_a_sentence(
     assert command("kit", "release", str(tmp_path)).code == 2
     (kit / ".git").rename(tmp_path / "git")
     none = command("kit", "release", str(kit))
-    assert none.code == 1 and "is not in the work tree of a git repository" in none.err
+    assert none.code == 1 and "is not in the working tree of a git repository" in none.err

@@ -226,7 +226,7 @@ def _ended(result: RunResult, *, as_json: bool, resuming: str | None, kept: str)
         return 0
     if result.stop_reason == WAITS_FOR_APPROVAL:
         report.error(
-            "a call of the model's program needs your approval, and nobody can be asked here; "
+            "a call of the model's program needs your approval, but there is no one to ask here; "
             "the conversation is kept, and the program waits",
             f"`vespe agent calls {shlex.quote(kept)}` shows the call, "
             f"`vespe agent calls {shlex.quote(kept)} approve` allows it; then `{resuming}` goes on",

@@ -33,20 +33,20 @@ _GIVEN: Final = 48
 @click.option(
     "--against",
     metavar="NAME",
-    help="Run the examples of this tool (KIT/NAME of a shadowed one) on the tool that is tested.",
+    help="Run the examples of this other tool (KIT/NAME if it is shadowed) with the tested tool.",
 )
 @click.option(
     "--update",
     is_flag=True,
-    help="Record the outputs in config.json where they differ, or nothing is expected yet; "
-    "begin where there is no example.",
+    help="Record the actual outputs in config.json where they differ or are missing, and add a "
+    "first example where there is none.",
 )
-@click.option("--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML too.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Also write the results as JUnit XML.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
     metavar="N",
-    help="Test so many tools at a time; default: the number of processors.",
+    help="How many tools to test at the same time; default: the number of processors.",
 )
 @options.trust_option
 @options.project_option

@@ -51,7 +51,7 @@ class CallClient:
     def reply(self, question: ToolQuestion) -> PersonReply:
         """Ask what a tool asks; raises as `check_allowed` does."""
         raise NeedsInput(
-            f"{question.tool!r} asks a person, and the client cannot ask",
+            f"{question.tool!r} asks the user a question, but the client cannot ask",
             hint="use a client that declares elicitation",
         )
 

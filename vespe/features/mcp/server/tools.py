@@ -341,7 +341,7 @@ class ServedTools:
         except ApprovalWanted as wanted:
             if by is None:
                 said = f"calls of {tool.name!r} need the user's approval"
-                why = f"{said}, and nobody can be asked here"
+                why = f"{said}, but there is no one to ask here"
             else:
                 tool, why = self._asked(tool, arguments, by, wanted.question)
         if why:

@@ -166,7 +166,7 @@ def _tell(seen: JsonObject, client: McpClient) -> None:
         )
         report.error(
             f"{client.title} cannot start the server: {check['why']}",
-            hint if missing else "`vespe doctor` looks for the cause",
+            hint if missing else "run `vespe doctor` to find the cause",
         )
         return
     names = join_words(check["tools"], most=4, see="`vespe tool list` shows all")
