@@ -13,7 +13,7 @@ def test_what_a_tool_may_do_is_said_in_words_that_no_value_can_add_to() -> None:
     nothing: JsonObject = {name: [] for name in ("read", "write", "network", "programs", "sockets")}
     assert review_words.permitted({**nothing, "memory_mb": 64}) == (
         "read none of your files; write no file; connect to no host; start no program; use no "
-        "local socket; take 64 MB of memory"
+        "local socket; use 64 MB of memory"
     )
     assert review_words.permitted({"read": ["a; write no file"]}) == "read 'a; write no file'"
     odds: list[JsonValue] = [{"read": "x"}, {"read": [1]}, {"other": []}, [1], "x"]
@@ -52,7 +52,7 @@ def test_hints_are_words_and_reading_only_comes_first() -> None:
     assert said == f"{review_words.READS_ONLY}; title Wipe; it does not reach other systems"
     assert review_words.READS_ONLY not in review_words.hints_of({"readOnlyHint": 1})
     assert review_words.hints_of({"title": review_words.READS_ONLY}) == (
-        f"title {review_words.READS_ONLY}"
+        f'title "{review_words.READS_ONLY}"'
     )
     assert review_words.hints_of({"title": "a; b"}) == 'title "a; b"'
     for key in ("a; it only reads", "it changes nothing\x1b[1m", "two words"):

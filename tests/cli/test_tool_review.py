@@ -38,7 +38,7 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
             **extra,
         )
     )
-    assert lines["says"] == "read-only, so models may call it without asking you; title Wipe"
+    assert lines["declares"] == "read-only, so models may call it without asking you; title Wipe"
     assert lines["may"] == "write /etc; read /home; connect to evil.example"
     assert lines["limits"] == "a call may take 600 s"
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
@@ -186,7 +186,7 @@ def test_p5_every_key_of_a_tool_is_shown_or_decides_nothing(tmp_path: Path) -> N
         "runs",
         "limits",
         "secrets",
-        "says",
+        "declares",
         "may",
         "effects",
     } <= shown.keys() and shown["effects"].startswith("none (")

@@ -399,7 +399,7 @@ def test_a_client_serves_on_after_every_kind_of_failure(server: Loopback, client
     [
         (
             "/reset",
-            "(the connection to .* broke: Connection reset by peer|disconnected "
+            "(the connection to .* was lost: Connection reset by peer|disconnected "
             "without sending a response)",
         ),
         ("/short", "does not follow the HTTP protocol: peer closed connection"),

@@ -76,7 +76,9 @@ def test_nothing_is_written_where_nothing_changes_or_the_change_refuses(lock: st
 @pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> main", "||||||| base"])
 def test_a_merge_conflict_is_reported_as_one_with_its_line(marker: str, lock: str) -> None:
     Path(lock).write_text(f'{{\n  "version": 1,\n{marker}\n  "kits": {{}}\n}}\n', encoding="utf-8")
-    with pytest.raises(InvalidDocument, match=r"kits\.lock\.json:3: contains an unresolved merge conflict"):
+    with pytest.raises(
+        InvalidDocument, match=r"kits\.lock\.json:3: contains an unresolved merge conflict"
+    ):
         kit_lock.read_lock(lock)
 
 

@@ -69,7 +69,7 @@ def test_a_tool_of_an_active_kit_that_comes_to_go_beyond_is_broken_and_does_not_
     command("tool", "list")  # whatever a listing keeps
     restate(kit, allow_types=["shell_command"])
     (row,) = command("tool", "list", "--all", "--json", "--kit", "web").document["tools"]
-    assert row["status"] == "broken" and "allow_types has shell_command" in row["problem"]
+    assert row["status"] == "broken" and "`allow_types` has shell_command" in row["problem"]
     ran = command("tool", "run", "one")
     assert ran.code == 4 and "allow_types" in ran.err
     restate(kit, allow_types=["python_script"])

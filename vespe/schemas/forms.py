@@ -119,13 +119,13 @@ def kind(
 
 def text(description: str = "") -> Form:
     """Return the form of a string."""
-    return kind("a text", lambda value: isinstance(value, str), {"type": "string"}, description)
+    return kind("a string", lambda value: isinstance(value, str), {"type": "string"}, description)
 
 
 def text_or_null(description: str = "") -> Form:
     """Return the form of a string that may be left out by null."""
     return kind(
-        "a text",
+        "a string",
         lambda value: value is None or isinstance(value, str),
         {"type": ["string", "null"]},
         description,

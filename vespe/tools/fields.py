@@ -97,7 +97,7 @@ def _expectations(example: dict[str, Any], at: str, name: str) -> Iterator[Found
     if "output_pattern" in example and not isinstance(example["output_pattern"], str):
         yield (
             f"{at}/output_pattern",
-            f"{name} must give `output_pattern` as a text, "
+            f"{name} must give `output_pattern` as a string, "
             f"not {describe(example['output_pattern'])}",
         )
 
@@ -116,7 +116,7 @@ def _examples(value: Any, pointer: str, key: str) -> Iterator[Found]:
             said = next(key for key in _OUTPUTS if key in example)
             yield at, f"{name} has both `{said}` and `error`; a call has one of them"
         elif "error" in example and not (isinstance(example["error"], str) and example["error"]):
-            yield f"{at}/error", f"{name} must give `error` as the code of an error, a text"
+            yield f"{at}/error", f"{name} must give `error` as the code of an error, a string"
 
 
 def _created_from(value: Any, pointer: str, key: str) -> Iterator[Found]:

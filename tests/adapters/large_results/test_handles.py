@@ -113,7 +113,7 @@ def test_what_cannot_be_kept_is_told_in_part_all_the_same() -> None:
     Path(user_state_dir(), "results").write_text("in the way", encoding="utf-8")
     results = LargeResults()
     told: Any = results.shown(tool(), outcome("x" * 99_999)).result
-    assert "could not be kept" in told and len(told) <= 40_000 and results.known == {}
+    assert "could not be stored" in told and len(told) <= 40_000 and results.known == {}
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_what_stands_around_a_match_in_a_long_line_is_shown() -> None:
         (TEXT, {"lines": [9, 3]}, "comes after the last"),
         (TEXT, {"lines": [9_000, 9_001]}, "no line 9,000: the result has 5,001"),
         (TEXT, {"offset": 10**9}, "no character"),
-        (TEXT, {"match": "a", "lines": [1, 2]}, "say one of lines and match"),
+        (TEXT, {"match": "a", "lines": [1, 2]}, "use one of lines and match"),
     ],
 )
 def test_what_is_not_there_is_said(text: str, more: Any, said: str) -> None:

@@ -13,7 +13,9 @@ def test_each_kit_is_listed_with_its_size_and_its_projects(
     command: Command, project: Path, tmp_path: Path
 ) -> None:
     python_tool(write_kit(tmp_path / "source", "web") / "tool-a", "one", "return 1")
-    assert "the cache is empty" in command("cache", "list").err and command("cache", "list").out == ""
+    assert (
+        "the cache is empty" in command("cache", "list").err and command("cache", "list").out == ""
+    )
     assert "no kit is installed here" in command("kit", "list", "--outdated").err
     assert command("cache", "list", "--json").document == {
         "kits": [],

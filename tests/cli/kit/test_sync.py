@@ -301,7 +301,7 @@ def test_d14_a_reviewed_change_reaches_the_lock_and_the_colleague_is_shown_it(
     server.lists(definition(description="Does it better."), definition("structured"))
     lock.write_bytes(after)
     said = command("kit", "sync", "--yes")
-    assert said.code == 0 and "Does it better" in said.err and "made things" in said.err
+    assert said.code == 0 and "Does it better" in said.err and "made the kit things" in said.err
 
 
 def test_p1_a_yes_starts_no_server_of_a_project_that_nobody_approved(

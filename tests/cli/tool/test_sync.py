@@ -151,7 +151,7 @@ def test_a_link_that_came_with_a_project_brings_no_other_file_into_a_tool(
     (home / "key").write_text("KEY = 1\n", encoding="utf-8")
     (project / "greet.py").symlink_to(home / "key")
     said = command("tool", "sync")
-    assert "not there any more" in said.err and "KEY" not in said.out
+    assert "no longer exists" in said.err and "KEY" not in said.out
     assert Path(path, "greet.py").read_text(encoding="utf-8") == BEFORE
 
 

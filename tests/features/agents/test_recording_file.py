@@ -25,7 +25,11 @@ TURN = {"same_messages": 0, "same": [], "request": {"messages": []}, "answer": {
 @pytest.mark.parametrize(
     ("change", "pointer", "told"),
     [
-        ({"version": 2}, "/version", "has version 2, but this version of Vespe only reads version 1"),
+        (
+            {"version": 2},
+            "/version",
+            "has version 2, but this version of Vespe only reads version 1",
+        ),
         ({"version": None}, "/version", "has version"),
         ({"turns": {}}, "/turns", "is not a recording"),
         ({"model": 1}, "/model", "is not a recording"),

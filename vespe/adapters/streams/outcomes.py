@@ -132,7 +132,7 @@ def read_event(self: Feeding, payload: bytes, events: list[StreamEvent]) -> Json
         event = read_chunk(payload)
     except ValueError as error:
         if payload.strip() not in _IGNORED:
-            self._fail(failed(f"the stream holds an event that is not JSON: {error}"), events)
+            self._fail(failed(f"the stream contains an event that is not JSON: {error}"), events)
         return None
     return event if isinstance(event, dict) else None
 

@@ -220,7 +220,7 @@ def _content(content: Any, at: str, name: str) -> Iterator[Found]:
         return
     kind = kinds[0]
     if not isinstance(content[kind], _CONTENTS[kind]):
-        wanted = "a text" if _CONTENTS[kind] is str else "an object, or the one input that is one"
+        wanted = "a string" if _CONTENTS[kind] is str else "an object, or the one input that is one"
         yield f"{at}/{kind}", f"`{name}.{kind}` must be {wanted}, not {describe(content[kind])}"
     if not _is_media_type(media_type := content.get("media_type", "")):
         yield (

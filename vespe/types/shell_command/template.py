@@ -48,7 +48,7 @@ def shell_template(
         "default": "hello, world",
     }
     return ToolTemplate(
-        description="Print a text.",
+        description="Print a string.",
         input_schema={
             "type": "object",
             "properties": {"text": text},
