@@ -315,4 +315,4 @@ def test_an_extra_is_installed_by_what_installed_vespe(
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
     error = errors.MissingExtra("the inspector", extra="inspect", module="starlette")
-    assert error.hint is not None and f'`{command} ".[inspect]"`' in error.hint
+    assert f"install it with `{command} " in error.hint and "inspect" in error.hint

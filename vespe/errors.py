@@ -43,7 +43,6 @@ VespeError
 """
 
 import errno
-import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -111,7 +110,8 @@ class UsageError(VespeError):
 
 class MissingExtra(VespeError, ImportError):
     """`what` needs an extra of Vespe, because `module` cannot be imported: exit code 2. The hint
-    does not name a package index, because another project could own the name there.
+    is the command that installs it beside the extras that are there. It does not name a package
+    index, because another project could own the name there.
     """
 
     code = "missing_extra"
@@ -120,23 +120,11 @@ class MissingExtra(VespeError, ImportError):
         message = (
             f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
         )
-        hint = (
-            "install it from where you have Vespe, such as "
-            f'`{_installer_of(sys.prefix)} ".[{extra}]"` in its clone'
-        )
+        from vespe.extras import command
+
+        typed, where = command(extra, prefix=sys.prefix)
+        hint = f"install it with `{typed}`{where}"
         super().__init__(message, hint=hint, details={"extra": extra, "module": module})
-
-
-def _installer_of(prefix: str) -> str:
-    """Return the command that installs into the environment at `prefix`: that of uv's tools, that
-    of pipx, or pip's.
-    """
-    place = f"{prefix}/".replace("\\", "/")
-    if "/uv/tools/" in place:
-        return "uv tool install"
-    if "/pipx/" in place:
-        return "pipx install --force"
-    return f"{place}bin/pip install" if os.path.exists(f"{place}bin/pip") else "pip install"
 
 
 class MissingFeature(VespeError, AttributeError):

@@ -51,7 +51,7 @@ def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(
         assert said.returncode == 2 and said.stdout == "", said
         needs = f"needs the extra vespe[mcp]: the module {module} is missing, or too old"
         assert needs in said.stderr
-        assert 'pip install ".[mcp]"' in said.stderr and "Traceback" not in said.stderr
+        assert "pip install" in said.stderr and "[mcp]" in said.stderr and "Traceback" not in said.stderr
     outcome = json.loads(vespe("tool", "run", "echo", "text=hi", "--json").stdout)
     assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {
         "extra": "mcp",
@@ -75,7 +75,7 @@ def test_fuzzing_says_what_it_needs_in_the_same_way(vespe: Run, project: Path) -
         "needs the extra vespe[fuzz]: the module hypothesis_jsonschema is missing, or too old"
         in said.stderr
     )
-    assert 'pip install ".[fuzz]"' in said.stderr
+    assert "pip install" in said.stderr and "[fuzz]" in said.stderr
 
 
 def test_a_release_says_what_it_needs_in_the_same_way(vespe: Run, tmp_path: Path) -> None:

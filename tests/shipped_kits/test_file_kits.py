@@ -99,7 +99,7 @@ def test_the_projects_tools_hooks_and_settings_cannot_be_written(
     (root / ".vespe").mkdir()
     (root / ".vespe" / "config.json").write_text("secret", encoding="utf-8")
     for path in (".vespe/config.json", ".git/config", ".GIT/hooks/post-commit", "sub/.git"):
-        with pytest.raises(VespeError, match="not write|run commands|treated as part"):
+        with pytest.raises(VespeError, match=r"not write|run commands|treated as part"):
             call(kit.format(name), inputs_at(name, path), at=root)
 
 

@@ -350,4 +350,6 @@ def test_a_whole_answer_with_a_status_of_its_own_is_over_and_one_in_the_backgrou
         answer.feed(json.dumps({"object": "response", "status": status, "output": []}).encode())
         answer.close()
         assert answer.error is not None and not answer.complete
-        assert answer.error["message"].startswith(f"the response is {status}: it was requested in the")
+        assert answer.error["message"].startswith(
+            f"the response is {status}: it was requested in the"
+        )
