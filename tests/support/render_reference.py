@@ -34,6 +34,8 @@ FILES = (
         "`vespe config set KEY VALUE` changes them.",
     ),
 )
+OWNERS = {"tool": "tool", "kit": "kit", "project": "project", "user": "your settings"}
+"""How headings name the file of a key."""
 MOST_DEEP = 5
 
 
@@ -44,23 +46,47 @@ def render() -> str:
 
 def _section(name: str, title: str, lead: str) -> str:
     document = json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
-    required = document.get("required", ())
-    rows = [
-        f"| `{key}`{' (required)' if key in required else ''} | {_type_of(schema)} "
-        f"| {_description(schema)} |"
-        for key, schema in _keys(document, document, "", 0)
-    ]
     only_user = [key for key, value in document["properties"].items() if "x-restricted" in value]
-    parts = [f"\n## {title}\n\n{lead}\n\n| key | type | meaning |\n|---|---|---|\n"]
-    parts.append("\n".join(rows) + "\n")
+    parts = [f"\n## {title}\n\n{lead}\n"]
     if only_user:
         names = ", ".join(f"`{key}`" for key in only_user)
         parts.append(
             f"\nA project cannot set these keys. Vespe ignores and reports them: {names}.\n"
         )
+    parts.extend(_groups(document, name))
     if name == "tool":
         parts.extend(_types(document))
     return "".join(parts)
+
+
+def _groups(document: dict[str, Any], name: str) -> Iterator[str]:
+    """Yield each key of the file under a heading of its own, and in a table what is below a list or
+    below any name: a heading can be linked to, and the site's search ranks it above other pages.
+    """
+    required = document.get("required", ())
+    keys = list(_keys(document, document, "", 0))
+    headed = {key for key, _ in keys if all(part.isidentifier() for part in key.split("."))}
+    for key, schema in keys:
+        if key not in headed:
+            continue
+        kind = _type_of(schema)
+        needed = " Required." if key in required else ""
+        yield f"\n{'#' * (3 + min(key.count('.'), 1))} `{key}` ({OWNERS[name]})\n\n"
+        yield f"{kind[:1].upper()}{kind[1:]}.{needed} {_description(schema)}".rstrip() + "\n"
+        rows = [
+            f"| `{path}` | {_type_of(inner)} | {_description(inner)} |\n"
+            for path, inner in keys
+            if path not in headed and _closest(path, headed) == key
+        ]
+        if rows:
+            yield "\n| key | type | meaning |\n|---|---|---|\n"
+            yield from rows
+
+
+def _closest(path: str, headed: set[str]) -> str:
+    """Return the longest key with a heading that a path is below."""
+    above = [key for key in headed if path.startswith((f"{key}.", f"{key}["))]
+    return max(above, key=len, default="")
 
 
 def _types(document: dict[str, Any]) -> Iterator[str]:
