@@ -29,6 +29,8 @@ LONG: Final[Mapping[str, str]] = {
     "program.md": "code",
 }
 """The pages, with the extra that each needs. The gate does the others."""
+INSTALLING_S: Final = 900
+"""pip asks an index that does not answer again for hours: one page more is then a failure."""
 
 
 def missing(page: str) -> str:
@@ -47,7 +49,9 @@ def environment(place: Path, extra: str) -> dict[str, str]:
     base = os.environ.get("PYTHON", "python3")
     wanted = f"{ROOT}[{extra}]" if extra else str(ROOT)
     words = ["-m", "pip", "--python", str(python), "install", "-q"]
-    subprocess.run([base, *words, "pip", wanted], check=True, stdout=sys.stderr)
+    subprocess.run(
+        [base, *words, "pip", wanted], check=True, stdout=sys.stderr, timeout=INSTALLING_S
+    )
     home = place / "home"
     home.mkdir()
     own = {name: value for name, value in os.environ.items() if not name.startswith("VESPE_")}
@@ -65,15 +69,16 @@ def done(page: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="example-") as made:
         place = Path(made)
         (place / "reader").mkdir()
-        variables = environment(place, LONG[page])
-        python = str(place / "venv/bin/python")
+        python, steps, why = str(place / "venv/bin/python"), 0, ""
         try:
+            variables = environment(place, LONG[page])
             with Reader(place / "reader", python=python, environment=variables) as reader:
-                reader.read(EXAMPLES / page)
-            why = ""
-        except AssertionError as wrong:
+                try:
+                    reader.read(EXAMPLES / page)
+                finally:
+                    steps = reader.count
+        except (AssertionError, subprocess.SubprocessError) as wrong:
             why = str(wrong).replace(made, "…")
-        steps = reader.count
     told: dict[str, Any] = {"page": page, "commands": steps, "ok": not why}
     return told | ({"why": why} if why else {}) | {"seconds": round(time.monotonic() - began)}
 
@@ -84,7 +89,10 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", default=[*LONG])
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    found = [done(page) for page in asked.pages]
+    found = []
+    for page in asked.pages:
+        sys.stderr.write(f"{page}\n")
+        found.append(done(page))
     sys.stdout.write(json.dumps({"pages": found}, indent=2, ensure_ascii=False) + "\n")
     return 0 if all(one.get("ok", True) for one in found) else 1
 

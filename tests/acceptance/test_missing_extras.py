@@ -51,7 +51,11 @@ def test_every_verb_that_needs_the_mcp_sdk_says_so_alike(
         assert said.returncode == 2 and said.stdout == "", said
         needs = f"needs the extra vespe[mcp]: the module {module} is missing, or too old"
         assert needs in said.stderr
-        assert "pip install" in said.stderr and "[mcp]" in said.stderr and "Traceback" not in said.stderr
+        assert (
+            "pip install" in said.stderr
+            and "[mcp]" in said.stderr
+            and "Traceback" not in said.stderr
+        )
     outcome = json.loads(vespe("tool", "run", "echo", "text=hi", "--json").stdout)
     assert outcome["error"]["code"] == "missing_extra" and outcome["error"]["details"] == {
         "extra": "mcp",

@@ -59,7 +59,11 @@ def test_without_the_extra_it_says_which_one_and_serves_nothing(project: Path) -
         check=False,
     )
     assert done.returncode == 2
-    assert "vespe[inspect]" in done.stderr and "pip install" in done.stderr and "[inspect]" in done.stderr
+    assert (
+        "vespe[inspect]" in done.stderr
+        and "pip install" in done.stderr
+        and "[inspect]" in done.stderr
+    )
 
 
 def test_a_signal_ends_it_with_what_it_runs(project: Path) -> None:
